@@ -5,16 +5,16 @@
 
 namespace dadsim::models {
 
-/// A = φ(Z), element by element, in place. GELU is the exact one, z·Φ(z) (Hendrycks & Gimpel, arXiv 1606.08415).
+/// Applies A = φ(Z), element by element, in place. GELU is exact, z·Φ(z) (Hendrycks & Gimpel, arXiv 1606.08415).
 template <class T>
 void activate(spec::Activation activation, MatrixOf<T>& z);
 
-/// Δ ← Δ ⊙ φ'(Z), computed from the output A = φ(Z) alone: ReLU 1[a>0], tanh 1−a², sigmoid a(1−a), identity 1.
-/// Throws std::logic_error for GELU, whose derivative needs Z, and for shapes that differ.
+/// Multiplies Δ ← Δ ⊙ φ'(Z), computed from the output A = φ(Z) alone: ReLU 1[a>0], tanh 1−a², sigmoid a(1−a), identity
+/// 1. Throws std::logic_error for GELU, whose derivative needs Z, and for shapes that differ.
 template <class T>
 void multiply_derivative_from_output(spec::Activation activation, const MatrixOf<T>& output, MatrixOf<T>& delta);
 
-/// Δ ← Δ ⊙ φ'(Z) from the pre-activation Z; any activation. Throws std::logic_error for shapes that differ.
+/// Multiplies Δ ← Δ ⊙ φ'(Z) from the pre-activation Z; any activation. Throws std::logic_error for shapes that differ.
 template <class T>
 void multiply_derivative(spec::Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta);
 
@@ -27,7 +27,7 @@ void multiply_derivative_from_output_block(spec::Activation activation, ConstBlo
 template <class T>
 void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta);
 
-/// Whether φ' can be had from φ(Z).
+/// Returns whether φ' follows from φ(Z).
 bool derivative_from_output(spec::Activation activation);
 
 }  // namespace dadsim::models

@@ -17,8 +17,7 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   const auto beta2 = static_cast<float>(spec_.beta2);
   const auto rest1 = static_cast<float>(1 - spec_.beta1);
   const auto rest2 = static_cast<float>(1 - spec_.beta2);
-  std::vector<std::pair<float, float>>
-      corrected;  // per matrix, and behind them for all vectors: η/(1 − β₁ᵗ), 1/√(1 − β₂ᵗ)
+  std::vector<std::pair<float, float>> corrected;  // per matrix, and last for all vectors: η/(1 − β₁ᵗ), 1/√(1 − β₂ᵗ)
   for (std::size_t l = 0; l <= moments_.matrices(); ++l) {
     const auto [first, second] = moments_.correction(l, spec_);
     corrected.emplace_back(static_cast<float>(learning_rate / first), static_cast<float>(1 / std::sqrt(second)));

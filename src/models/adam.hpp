@@ -9,7 +9,7 @@
 namespace dadsim::models {
 
 /// Adam (Kingma & Ba, arXiv 1412.6980, algorithm 1) and AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2),
-/// with PyTorch's placing of ε and η. In step t = 1, 2, … of a parameter (those in which it stays do not count):
+/// with PyTorch's placing of ε and η. In step t = 1, 2, … of a parameter (steps in which it is frozen do not count):
 ///   Adam:   g ← g + λ w             (weight decay λ as L2)
 ///   AdamW:  w ← w − η λ w           (decoupled)
 ///   m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²      (both start at 0)

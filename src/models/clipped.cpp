@@ -16,7 +16,7 @@ double norm_of(const Gradient& gradient) {
 
 void Clipped::update(Network& network, const Gradient& gradient, double learning_rate) {
   const double norm = norm_of(gradient);
-  // A NaN norm is passed to the optimizer unchanged, so that learning diverges as it would without a limit.
+  // A NaN norm is passed on unchanged, so that learning diverges as without a limit.
   if (!(norm > largest_) || !std::isfinite(norm)) {
     inner_->update(network, gradient, learning_rate);
     return;

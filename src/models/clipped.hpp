@@ -7,11 +7,11 @@
 
 namespace dadsim::models {
 
-/// The norm of all that a gradient holds, as one vector (Pascanu, Mikolov, Bengio, ICML 2013, arXiv 1211.5063).
+/// Returns the norm of a whole gradient as one vector (Pascanu, Mikolov, Bengio, ICML 2013, arXiv 1211.5063).
 double norm_of(const Gradient& gradient);
 
-/// An optimizer that is given gradients of a norm no larger than `largest`: where ‖g‖ > largest, g ← g · largest ÷ ‖g‖
-/// (arXiv 1211.5063, algorithm 1; the norm is of all parameters together, as in PyTorch's clip_grad_norm_).
+/// Gives an optimizer gradients of norm at most `largest`: if ‖g‖ > largest, g ← g · largest ÷ ‖g‖ (arXiv 1211.5063,
+/// algorithm 1; the norm covers all parameters together, as in PyTorch's clip_grad_norm_).
 class Clipped : public Optimizer {
  public:
   Clipped(std::unique_ptr<Optimizer> inner, double largest) : inner_(std::move(inner)), largest_(largest) {}

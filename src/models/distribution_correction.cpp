@@ -16,14 +16,14 @@ namespace {
 
 using Eigen::Index;
 
-/// A piecewise linear function that rises. Beyond its ends it goes on with the slopes of its outermost pieces, but with
-/// 1 at most: two quantiles that nearly coincide, as of a pixel that is 0 in most pictures, have a slope without
-/// bounds, which says nothing of what lies beyond them.
+/// An increasing piecewise linear function. Beyond its ends it continues with the slopes of its outermost pieces,
+/// limited to 1: nearly equal quantiles, as of a pixel that is 0 in most pictures, have a huge slope that means nothing
+/// outside them.
 class QuantileMap {
  public:
   QuantileMap(const Eigen::Ref<const Matrix>& from, const Eigen::Ref<const Matrix>& to, Index unit) {
     for (Index k = 0; k < from.rows();) {
-      // Quantiles that coincide are one knot.
+      // Equal quantiles form one knot.
       Index end = k;
       double sum = 0;
       for (; end < from.rows() && from(end, unit) == from(k, unit); ++end) sum += to(end, unit);
@@ -47,13 +47,13 @@ class QuantileMap {
   }
 
  private:
-  /// Between knot `right` and the one before it.
+  /// Returns the slope between knot `right` and the previous one.
   double slope(std::size_t right) const { return slopes_[right - 1]; }
 
   std::vector<double> from_, to_, slopes_;
 };
 
-/// Sorts by radix, eleven bits at a time: several times as fast as by comparison where there are many numbers.
+/// Sorts by radix, eleven bits at a time: several times faster than by comparison for many numbers.
 void sort_numbers(std::vector<float>& numbers) {
   constexpr std::size_t kFew = 4096;
   if (numbers.size() < kFew) {
@@ -66,7 +66,7 @@ void sort_numbers(std::vector<float>& numbers) {
   std::array<std::array<std::size_t, 1U << kDigit>, kDigits> counts{};
   const auto digit = [](std::uint32_t key, unsigned i) { return (key >> (i * kDigit)) & ((1U << kDigit) - 1); };
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    // In the order of the numbers: the more negative, the smaller.
+    // Keys in the order of the numbers: the more negative, the smaller.
     const auto bits = std::bit_cast<std::uint32_t>(numbers[i]);
     keys[i] = (bits & kSign) != 0 ? ~bits : bits | kSign;
     for (unsigned d = 0; d < kDigits; ++d) ++counts[d][digit(keys[i], d)];

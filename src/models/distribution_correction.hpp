@@ -8,30 +8,31 @@
 #include "models/metrics.hpp"
 #include "models/network.hpp"
 
-// Making the values of a shifted test batch distributed as those of the training data, unit by unit, without training:
-// in the spirit of Distribution Mismatch Correction (Fuchs, Knoll & Pernkopf, arXiv 2110.01955), of which the abstract
-// alone was there to be read: "adapts the activation distribution so that its Wasserstein distance to that of training
-// is smallest". That K quantiles stand for a distribution, and where it is done, is assumed. In one dimension the map
-// that carries one distribution into another and moves least is the monotone rearrangement Q_source(F_test(z))
-// (Villani, Topics in Optimal Transportation, 2003, section 2.2).
+// Maps the values of a shifted test batch to the distribution of the training data, unit by unit, without training. In
+// the spirit of Distribution Mismatch Correction (Fuchs, Knoll & Pernkopf, arXiv 2110.01955), of which only the
+// abstract could be read: "adapts the activation distribution so that its Wasserstein distance to that of training is
+// smallest". Assumptions: K quantiles represent a distribution, and the places of correction. In one dimension the map
+// between distributions with the least movement is the monotone rearrangement Q_source(F_test(z)) (Villani, Topics in
+// Optimal Transportation, 2003, section 2.2).
 
 namespace dadsim::models {
 
 /// Quantiles of some units at (k + ½) ÷ K, k = 0 … K − 1.
 struct UnitQuantiles {
-  Matrix values;  ///< K × units; every column rises
+  Matrix values;  ///< K × units; every column ascends
 };
 
-/// Of each column of `rows` (rows × units), linear between order statistics, which stand at (i + ½) ÷ rows (Hazen).
-/// Throws std::logic_error without rows or with fewer than two quantiles.
+/// Returns the quantiles of each column of `rows` (rows × units), linear between order statistics at (i + ½) ÷ rows
+/// (Hazen). Throws std::logic_error without rows or with fewer than two quantiles.
 UnitQuantiles quantiles_of(const Eigen::Ref<const Matrix>& rows, std::int64_t count);
 
-/// The mean of the quantiles of several sites: the barycentre of their distributions in Wasserstein's distance of order
-/// 2, in one dimension (Agueh & Carlier, SIAM J. Math. Anal. 43, 2011). Sums over sites; one all-reduce gives it.
+/// Returns the mean of the quantiles of several sites: the barycentre of their distributions in Wasserstein's distance
+/// of order 2, in one dimension (Agueh & Carlier, SIAM J. Math. Anal. 43, 2011). A sum over sites, so that one
+/// all-reduce computes it.
 UnitQuantiles barycentre(std::span<const UnitQuantiles> sites);
 
-/// z ← Q_source(F_test(z)) for every column of `rows`, linear between quantiles, and beyond the outermost ones with the
-/// slope there, 1 at most. Where quantiles of `test` coincide, the mean of those of `source` takes their place.
+/// Applies z ← Q_source(F_test(z)) to every column of `rows`, linear between quantiles, and beyond the outermost ones
+/// with the slope there, at most 1. Equal quantiles of `test` map to the mean of those of `source`.
 void correct(const UnitQuantiles& source, const UnitQuantiles& test, MutableRowsOf<float> rows);
 
 /// Quantiles of the training data inside a network, kept with the model.
@@ -39,22 +40,23 @@ struct SourceQuantiles {
   UnitQuantiles inputs;              ///< of each feature
   std::vector<UnitQuantiles> norms;  ///< of each channel that a batch norm reads, over samples and positions
 
-  /// What travels with a model: four bytes for every quantile.
+  /// Returns the bytes sent with a model: four per quantile.
   double bytes() const;
 };
 SourceQuantiles source_quantiles(const Network& network, const Matrix& features, std::int64_t count);
 
-/// How a test batch is corrected.
+/// Correction of a test batch.
 enum class Correction : std::uint8_t {
-  source,            ///< nothing: running statistics of training
-  batch_statistics,  ///< batch norms take the batch's own (test-time normalisation, Nado et al., arXiv 2006.10963)
-  norms,             ///< the quantiles of what batch norms read, from the first norm to the last
-  inputs,            ///< the quantiles of the features
+  source,            ///< none: running statistics of training
+  batch_statistics,  ///< batch norms use the batch's own statistics (test-time normalisation, Nado et al., arXiv
+                     ///< 2006.10963)
+  norms,             ///< quantiles of the inputs of batch norms, from the first norm to the last
+  inputs,            ///< quantiles of the features
   inputs_and_norms,
 };
 
-/// Quality where test samples come `batch` at a time, in their order; what is left over joins the last batch. A value
-/// that a batch norm reads beside others is corrected for those too.
+/// Returns the quality for test samples that arrive `batch` at a time, in their order; the remainder joins the last
+/// batch. If other operations read the same value as a batch norm, they read the corrected value too.
 Quality evaluate_corrected(const Network& network, const Samples& samples, std::int64_t batch, Correction correction,
                            const SourceQuantiles& source);
 

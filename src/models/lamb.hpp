@@ -8,11 +8,11 @@
 
 namespace dadsim::models {
 
-/// LAMB (You et al., arXiv 1904.00962, algorithm 2, φ the identity). In step t = 1, 2, … of each matrix, each row of
-/// biases and each vector w by itself (steps in which it stays do not count):
+/// LAMB (You et al., arXiv 1904.00962, algorithm 2, φ the identity). In step t = 1, 2, … of each matrix, bias vector
+/// and vector w separately (steps in which it is frozen do not count):
 ///   m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²                     (both start at 0)
 ///   u = m/(1 − β₁ᵗ) ÷ (√(v/(1 − β₂ᵗ)) + ε) + λ w
-///   w ← w − η · ‖w‖/‖u‖ · u                                             (the ratio is 1 where one of the norms is 0)
+///   w ← w − η · ‖w‖/‖u‖ · u                                             (the ratio is 1 if one of the norms is 0)
 class Lamb : public Optimizer {
  public:
   Lamb(const spec::OptimizerSpec& spec, const Network& network);

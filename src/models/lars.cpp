@@ -14,7 +14,7 @@ void Lars::update(Network& network, const Gradient& gradient, double learning_ra
   for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
     const double weights = norm_of(w);
     const double gradients = norm_of(g);
-    // The trust of the paper is part of the ratio, which is 1 where there is nothing to compare.
+    // The paper's trust coefficient is part of the ratio, which is 1 if there is nothing to compare.
     const double ratio = weights > 0 && gradients > 0
                              ? spec_.trust * trust_ratio(weights, gradients + spec_.weight_decay * weights)
                              : 1.0;

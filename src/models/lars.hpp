@@ -6,9 +6,9 @@
 
 namespace dadsim::models {
 
-/// LARS (You, Gitman, Ginsburg, arXiv 1708.03888, algorithm 1), for each matrix, each row of biases and each vector w
-/// by itself, with the trust η, the weight decay β, the momentum μ and the learning rate γ:
-///   λ = η ‖w‖ ÷ (‖g‖ + β ‖w‖)             (1 where one of the norms is 0)
+/// LARS (You, Gitman, Ginsburg, arXiv 1708.03888, algorithm 1), for each matrix, bias vector and vector w separately,
+/// with the trust η, the weight decay β, the momentum μ and the learning rate γ:
+///   λ = η ‖w‖ ÷ (‖g‖ + β ‖w‖)             (1 if one of the norms is 0)
 ///   v ← μ v + γ λ (g + β w),   w ← w − v  (v starts at 0)
 class Lars : public Optimizer {
  public:
@@ -23,7 +23,7 @@ class Lars : public Optimizer {
 
  private:
   spec::OptimizerSpec spec_;
-  std::vector<Eigen::ArrayXf> velocity_;  ///< as zeros_like_parameters(); empty without momentum
+  std::vector<Eigen::ArrayXf> velocity_;  ///< shaped like zeros_like_parameters(); empty without momentum
 };
 
 }  // namespace dadsim::models

@@ -18,7 +18,7 @@ using LogProbabilities = MatrixOf<double>;
 
 constexpr std::size_t kScoredRows = 256;
 
-/// log softmax of each row.
+/// Returns log softmax of each row.
 LogProbabilities log_softmax(const Matrix& logits) {
   LogProbabilities result = logits.cast<double>();
   parallel_for_blocks(static_cast<std::size_t>(logits.rows()), kScoredRows, [&](std::size_t begin, std::size_t end) {
@@ -31,13 +31,13 @@ LogProbabilities log_softmax(const Matrix& logits) {
   return result;
 }
 
-/// A log-probability (at most 0) as a number that grows as it falls: the bits of doubles that are not negative are in
-/// their order.
+/// Returns a log-probability (at most 0) as a number that grows as it falls: the bits of nonnegative doubles are in the
+/// order of their values.
 std::uint64_t depth_of(double log_probability) { return std::bit_cast<std::uint64_t>(0.0 - log_probability); }
 
-/// The depths of a class's positives (at least one), such that those above and at a score are counted without sorting
-/// all: in about as many buckets, each as wide as the others. Bits are nearly logarithms, so that certain and hopeless
-/// predictions alike are spread over many of them.
+/// The depths of a class's positives (at least one), in buckets of equal width, about as many as positives: those above
+/// or at a score are counted without full sorting. Bits are nearly logarithms, so that certain and hopeless predictions
+/// alike spread over many buckets.
 class Positives {
  public:
   explicit Positives(const std::vector<std::uint64_t>& depths)
@@ -55,7 +55,7 @@ class Positives {
     }
   }
 
-  /// Twice the positives with a higher score than this, and once those with the same.
+  /// Returns twice the positives with a higher score than this, plus once those with the same.
   std::uint64_t halves_above(std::uint64_t depth) const {
     if (depth < least_) return 0;
     if (depth > most_) return 2 * depths_.size();
@@ -74,19 +74,19 @@ class Positives {
   }
 
  private:
-  static constexpr std::ptrdiff_t kFew = 16;  ///< of a bucket, which are gone through in any order
+  static constexpr std::ptrdiff_t kFew = 16;  ///< entries of a bucket that are scanned instead of searched
 
   std::size_t bucket_of(std::uint64_t depth) const { return static_cast<std::size_t>((depth - least_) >> shift_); }
 
   std::uint64_t least_, most_;
   int shift_ = 0;
-  std::vector<std::uint64_t> depths_;  ///< by buckets
-  std::vector<std::uint32_t> begins_;  ///< of the buckets, and the end
+  std::vector<std::uint64_t> depths_;  ///< grouped by bucket
+  std::vector<std::uint32_t> begins_;  ///< begins of the buckets, and the end
 };
 
-/// Area under the ROC curve of one class against the rest: the share of pairs of a positive and a negative in which the
-/// positive has the higher score, equal scores as one half (the U of Mann & Whitney 1947 ÷ P·N; exact, as it counts).
-/// Over all classes the positives are as many as the samples. NaN without positives or negatives.
+/// Returns the area under the ROC curve of one class against the rest: the share of pairs of a positive and a negative
+/// in which the positive has the higher score, equal scores counting one half (the U of Mann & Whitney 1947 ÷ P·N;
+/// exact). NaN without positives or negatives. The positives of all classes together are as many as the samples.
 double auc_of_class(const LogProbabilities& scores, const std::vector<std::int32_t>& labels, std::int32_t of_class) {
   std::vector<std::uint64_t> depths;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -103,7 +103,7 @@ double auc_of_class(const LogProbabilities& scores, const std::vector<std::int32
   return 0.5 * static_cast<double>(halves) / (count * (static_cast<double>(labels.size()) - count));
 }
 
-/// Mean over the classes that have both positives and negatives.
+/// Returns the mean over the classes that have both positives and negatives.
 double macro_auc(const LogProbabilities& scores, const std::vector<std::int32_t>& labels) {
   std::vector<double> areas(static_cast<std::size_t>(scores.cols()));
   parallel_for(areas.size(),
@@ -136,7 +136,7 @@ Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& l
     }
     loss -= scores(row, labels[i]);
     if (!logits.row(row).allFinite()) {
-      finite = false;  // no prediction: counts as wrong
+      finite = false;  // no valid prediction: counts as wrong
       continue;
     }
     Eigen::Index best = 0;

@@ -13,11 +13,11 @@ struct Quality {
   double auc = 0;
 };
 
-/// Quality of a network on samples (at least one), in blocks of rows. Throws std::logic_error for labels that do not
-/// fit.
+/// Returns the quality of a network on samples (at least one), in blocks of rows. Throws std::logic_error for labels
+/// that do not fit.
 Quality evaluate(const Network& network, const Samples& samples);
 
-/// Quality of a network that gave these logits (rows × classes), as evaluate() finds it.
+/// Returns the quality of a network with these logits (rows × classes), as evaluate() does.
 Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& labels);
 
 }  // namespace dadsim::models

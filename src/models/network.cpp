@@ -18,10 +18,10 @@
 namespace dadsim::models {
 namespace {
 
-/// Softmax cross-entropy of logits (rows × K classes), a label per row: the sum over rows ÷ total_rows, and into
-/// `gradient` its derivative by each logit. `weights`, if not empty, has a factor per row. With label smoothing ε, from
-/// 0 to below 1, the target of a row is 1 − ε on its label and ε ÷ K on each of the K classes (Szegedy et al., arXiv
-/// 1512.00567, section 7):
+/// Returns the softmax cross-entropy of logits (rows × K classes), a label per row: the sum over rows ÷ total_rows;
+/// writes its derivative by each logit to `gradient`. `weights`, if not empty, has a factor per row. With label
+/// smoothing ε, from 0 to below 1, the target of a row is 1 − ε on its label and ε ÷ K on each of the K classes
+/// (Szegedy et al., arXiv 1512.00567, section 7):
 ///     loss = −Σ_k target_k log p_k, with p the softmax of the row;    gradient = (p − target) ÷ total_rows.
 /// Throws std::logic_error for labels that do not fit the logits, and for total_rows or ε out of range.
 template <class T>
@@ -56,7 +56,7 @@ T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_
       p *= T(1) / (total * total_rows);
       p(label) -= on_label;
       if (label_smoothing > T(0)) {
-        // Targets add up to 1: what is spread costs ε (z_label − mean of z) more.
+        // Targets add up to 1: smoothing costs ε (z_label − mean of z) more.
         own += label_smoothing * ((z(label) - largest) - (z - largest).mean());
         p -= on_each;
       }
@@ -92,7 +92,7 @@ class ProgramOf {
     std::optional<spec::Activation> dense;  ///< φ of a dense layer
   };
 
-  /// Appends the layers behind value `value` of shape `shape`; both are those of the result afterwards.
+  /// Appends layers after value `value` of shape `shape`; both then describe the result.
   void append(const std::vector<spec::LayerSpec>& layers, std::size_t& value, spec::SampleShape& shape) {
     for (const spec::LayerSpec& layer : layers) {
       std::visit([&](const auto& spec) { add(spec, value, shape); }, layer.what);
@@ -178,7 +178,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
   auto steps = program.take();
 
   node_of_matrix_.resize(parameters_.matrices.size());
-  std::vector<bool> learned{false};  // per value: whether something is learned before it
+  std::vector<bool> learned{false};  // per value: whether an operation before it learns
   for (const auto& step : steps) {
     NetworkNode node{step.operation, step.in, step.second};
     node.needs_in = learned[step.in];
@@ -212,7 +212,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
     const bool dense = steps[below].dense && steps[above].dense;
     const bool direct = above > below && nodes_[above].in == below + 1 && readers[below + 1] == 1;
     if (!dense || !direct) continue;
-    // Both must have the same rows: each position's own in both, or all positions together in both.
+    // Both must have the same rows: one per position, or all positions together.
     const Index rows_below = nodes_[below].operation->out().size() / layer(l).out();
     const Index rows_above = nodes_[above].operation->in().size() / layer(l + 1).in();
     if (rows_below == rows_above) chained_[l] = steps[below].dense;
@@ -283,7 +283,7 @@ template <class T>
 void NetworkOf<T>::backward_until_matrix(std::size_t end, TapeOf<T>& tape) const {
   for (std::size_t n = end; n-- > 0;) {
     const OperationOf<T>& operation = *nodes_[n].operation;
-    // A value with no learned operation before it needs no value_gradient and gets none.
+    // A value without a learning operation before it needs no value_gradient and gets none.
     if (!nodes_[n].needs_in && !nodes_[n].needs_second && !operation.learns()) continue;
     operation.backward(flow(n, tape));
     if (operation.matrices() > 0 && !layer(operation.first_matrix()).embedding) {

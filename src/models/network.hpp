@@ -18,12 +18,12 @@ namespace dadsim::models {
 /// dLoss/dW and dLoss/db of one matrix.
 template <class T>
 struct LayerGradientOf {
-  MatrixOf<T> weight;  ///< out × in; of a table entries × width
+  MatrixOf<T> weight;  ///< out × in; entries × width for a table
   VectorOf<T> bias;    ///< out, or empty
 };
 using LayerGradient = LayerGradientOf<float>;
 
-/// dLoss/d of everything that is learned, laid out as ParametersOf.
+/// dLoss/d of all learned parameters, laid out as ParametersOf.
 template <class T>
 struct GradientOf {
   std::vector<LayerGradientOf<T>> matrices;
@@ -31,25 +31,25 @@ struct GradientOf {
 };
 using Gradient = GradientOf<float>;
 
-/// What the passes over a batch leave behind. The matrices are kept from batch to batch and get new memory only where
-/// their size changes.
+/// Results of the passes over a batch. The matrices are kept between batches and reallocated only if their size
+/// changes.
 template <class T>
 struct TapeOf {
-  std::vector<MatrixOf<T>> values;  ///< samples × size: the inputs, and what each operation gave
+  std::vector<MatrixOf<T>> values;  ///< samples × size: the inputs, and each operation's output
   std::vector<MatrixOf<T>>
-      value_gradients;                ///< dLoss/dvalues; where an operation has matrices, its Δ once the pass is there
-  std::vector<ScratchOf<T>> scratch;  ///< per operation
+      value_gradients;  ///< dLoss/dvalues; for an operation with matrices, its Δ once the backward pass has reached it
+  std::vector<ScratchOf<T>> scratch;          ///< per operation
   std::vector<VectorOf<T>> vector_gradients;  ///< as ParametersOf::vectors
   Pass pass;
-  std::size_t reached = 0;  ///< the lowest matrix whose Δ is there
+  std::size_t reached = 0;  ///< lowest matrix whose Δ is computed
 
   MatrixOf<T>& inputs() { return values.front(); }
   const MatrixOf<T>& logits() const { return values.back(); }
 };
 using Tape = TapeOf<float>;
 
-/// A network: operations one after the other, where sums may reach back to earlier values. Softmax cross-entropy
-/// follows the last one. Matrices are numbered from 0 in the order of the forward pass; those of embeddings are tables.
+/// A network: a sequence of operations, in which sums may read earlier values. Softmax cross-entropy follows the last
+/// one. Matrices are numbered from 0 in the order of the forward pass; those of embeddings are tables.
 ///
 /// EXAMPLE: the gradient of a batch
 ///     network.forward(inputs, pass, tape);
@@ -63,13 +63,13 @@ template <class T>
 class NetworkOf {
  public:
   NetworkOf() = default;
-  /// Throws ModelMistake where the layers do not fit each other or the samples.
+  /// Throws ModelMistake if the layers do not fit each other or the samples.
   NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& spec, std::uint64_t seed);
-  /// Samples that are plain vectors.
+  /// For samples that are plain vectors.
   NetworkOf(std::int64_t features, const spec::ModelSpec& spec, std::uint64_t seed)
       : NetworkOf(spec::SampleShape{1, 1, features}, spec, seed) {}
 
-  /// Matrices, tables among them.
+  /// Returns the number of matrices, including tables.
   std::size_t layers() const { return parameters_.matrices.size(); }
   WeightsOf<T>& layer(std::size_t l) { return parameters_.matrices[l]; }
   const WeightsOf<T>& layer(std::size_t l) const { return parameters_.matrices[l]; }
@@ -78,89 +78,89 @@ class NetworkOf {
 
   spec::SampleShape output_shape() const { return nodes_.empty() ? sample_ : nodes_.back().operation->out(); }
   std::string name() const { return shape_.name; }
-  /// Its layers in the order of the forward pass, those without a matrix among them.
+  /// Returns its layers in the order of the forward pass, including those without a matrix.
   const spec::ModelShape& shape() const { return shape_; }
-  /// Whether a batch norm is among them: then a site's pass depends on which samples it has together.
+  /// Returns whether it has a batch norm: a site's pass then depends on which samples it processes together.
   bool has_batch_statistics() const { return !parameters_.averages.empty(); }
 
-  /// Where Δ_l follows from Δ_{l+1} alone, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', the rows of both being the same: φ of matrix
-  /// l.
+  /// Returns φ of matrix l if Δ_l follows from Δ_{l+1} alone, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', with the same rows in both.
   std::optional<spec::Activation> chained(std::size_t l) const { return chained_[l]; }
 
-  /// Fills the tape from the inputs (samples × values of a sample). Inputs that already lie in tape.inputs() are not
-  /// copied.
+  /// Fills the tape from the inputs (samples × values of a sample). Inputs already in tape.inputs() are not copied.
   void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const;
-  /// The same from a value of the tape on that the caller has changed: an index into TapeOf::values.
+  /// Repeats the forward pass from a value of the tape that the caller has changed; `value` is an index into
+  /// TapeOf::values.
   void forward_again(std::size_t value, TapeOf<T>& tape) const;
-  /// What its batch norms read, from the first to the last.
+  /// The input of a batch norm.
   struct BatchNormInput {
     std::size_t value = 0;  ///< index into TapeOf::values
     std::int64_t channels = 0;
   };
   std::vector<BatchNormInput> batch_norms() const;
 
-  /// Softmax cross-entropy of the logits; starts the backward pass: the Δ of the last matrix is there after it. One
-  /// label per position of the output. Returns the summed loss ÷ total_rows, and value_gradients are scaled alike: with
-  /// total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws std::logic_error
-  /// for labels that do not fit the logits. `weights`, if not empty, has a factor per label, on its part of the loss;
-  /// `label_smoothing`: see network.cpp.
+  /// Computes the softmax cross-entropy of the logits, and starts the backward pass: afterwards the Δ of the last
+  /// matrix is available. One label per position of the output. Returns the summed loss ÷ total_rows; value_gradients
+  /// are scaled alike: with total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN.
+  /// `weights`, if not empty, has a factor per label on its part of the loss; `label_smoothing`: see network.cpp.
+  /// Throws std::logic_error for labels that do not fit the logits.
   T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights = {},
          T label_smoothing = 0) const;
 
-  /// Goes on from matrix l, whose Δ is there, until the Δ of matrix l − 1 is there, or to the end. In falling order,
-  /// tables included (there is nothing to do at them).
+  /// Continues from matrix l, whose Δ is available, to the Δ of matrix l − 1, or to the end. Call it in descending
+  /// order, including tables (for which it does nothing).
   void backpropagate(std::size_t l, TapeOf<T>& tape) const;
 
-  /// A and Δ of matrix l: rows ordered by sample and position, rows_per_sample of them per sample. Not for tables.
+  /// Returns A or Δ of matrix l: rows ordered by sample and position, rows_per_sample of them per sample. Not for
+  /// tables.
   RowsOf<T> input(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> delta(std::size_t l, const TapeOf<T>& tape) const;
 
-  /// Puts the Δ of matrix l (rows × out) onto the tape, where something else than the backward pass has made it.
+  /// Puts the Δ of matrix l (rows × out) onto the tape, if it does not come from the backward pass.
   void set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const;
 
-  /// The forward derivative of values `from` + 1 … `to` (indices into TapeOf::values) along a direction, on a tape with
-  /// a forward pass; the tangent of value `from` is zero. Throws std::logic_error where a value that is read lies
-  /// before `from`, or an operation has no forward derivative.
+  /// Computes the forward derivative of values `from` + 1 … `to` (indices into TapeOf::values) along a direction, on a
+  /// tape with a forward pass; the tangent of value `from` is zero. Throws std::logic_error if an operation reads a
+  /// value before `from`, or has no forward derivative.
   void differentiate(std::size_t from, std::size_t to, const DirectionOf<T>& direction, const TapeOf<T>& tape,
                      std::vector<MatrixOf<T>>& tangents) const;
-  /// Indices into TapeOf::values: what matrix l reads, and what its operation gives.
+  /// Returns the index into TapeOf::values of the input of matrix l, or of its operation's output.
   std::size_t value_before(std::size_t l) const { return nodes_[node_of_matrix_.at(l)].in; }
   std::size_t value_behind(std::size_t l) const { return node_of_matrix_.at(l) + 1; }
   std::size_t values() const { return nodes_.size() + 1; }
   spec::SampleShape value_shape(std::size_t value) const {
     return value == 0 ? sample_ : nodes_[value - 1].operation->out();
   }
-  /// Whether all that comes behind a value depends on the samples through it alone.
+  /// Returns whether everything after a value depends on the samples through that value alone.
   bool separates(std::size_t value) const;
-  /// Whether pre-activations of matrix l whose output is 0 pass nothing on.
+  /// Returns whether pre-activations of matrix l with output 0 pass nothing on.
   bool gates(std::size_t l) const { return nodes_[node_of_matrix_.at(l)].operation->gates(); }
 
-  /// The gradient of matrix l over all samples, as weight_gradient(delta(l), input(l)) gives it but for rounding; what
-  /// is not kept as rows needs not be copied together for it. Not for tables.
+  /// Computes the gradient of matrix l over all samples, equal to weight_gradient(delta(l), input(l)) up to rounding;
+  /// it need not gather A and Δ as rows first. Not for tables.
   void weight_gradient(std::size_t l, const TapeOf<T>& tape, LayerGradientOf<T>& gradient) const;
 
-  /// Adds the gradient of table l over the given samples to `sum` (entries × width). After the whole backward pass.
+  /// Adds the gradient of table l over the given samples to `sum` (entries × width). Call it after the whole backward
+  /// pass.
   void add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,
                               MatrixOf<T>& sum) const;
-  /// The rows that a table has been read in, of all samples: the symbols (one column), and the gradients of what was
-  /// read.
+  /// Returns, for all samples, the symbols read from a table (one column), or the gradients of the rows read.
   RowsOf<T> embedding_symbols(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> embedding_deltas(std::size_t l, const TapeOf<T>& tape) const;
 
-  /// Takes the statistics of a training pass into the running ones.
+  /// Updates the running statistics with those of a training pass.
   void update_running_statistics(const TapeOf<T>& tape);
 
  private:
   struct NetworkNode {
     OperationPointer<T> operation;
     std::size_t in = 0;                           ///< index into TapeOf::values; node n gives value n + 1
-    std::optional<std::size_t> second;            ///< of a sum
-    bool add_in = false, add_second = false;      ///< a later operation has left a value_gradient there already
-    bool needs_in = false, needs_second = false;  ///< something is learned before it
+    std::optional<std::size_t> second;            ///< second input of a sum
+    bool add_in = false, add_second = false;      ///< a later operation has already written a value_gradient there
+    bool needs_in = false, needs_second = false;  ///< an operation before it learns
   };
 
   FlowOf<T> flow(std::size_t node, TapeOf<T>& tape) const;
-  /// Goes backwards through the operations before `end` until one has a matrix.
+  /// Goes backwards through the operations before `end`, up to one with a matrix.
   void backward_until_matrix(std::size_t end, TapeOf<T>& tape) const;
   void backpropagate_node(std::size_t node, TapeOf<T>& tape) const;
 
@@ -176,13 +176,13 @@ using Network = NetworkOf<float>;
 extern template class NetworkOf<float>;
 extern template class NetworkOf<double>;
 
-/// φ(x Wᵀ + b) of the given rows; leaves Z = x Wᵀ + b in `pre_activation` if that is not null.
+/// Returns φ(x Wᵀ + b) of the given rows; writes Z = x Wᵀ + b to `pre_activation` if that is not null.
 template <class T>
 MatrixOf<T> forward_rows(const WeightsOf<T>& weights, spec::Activation activation, ConstBlockOf<T> rows,
                          MatrixOf<T>* pre_activation);
 
-/// G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`. The memory of `gradient` is kept where
-/// its size fits.
+/// Computes G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`. Keeps the memory of
+/// `gradient` if its size fits.
 template <class T>
 void weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias, LayerGradientOf<T>& gradient);
 template <class T>

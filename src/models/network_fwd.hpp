@@ -2,7 +2,7 @@
 
 namespace dadsim::models {
 
-/// For headers that only name a network: models/network.hpp brings Eigen with it.
+/// Declares a network for headers that only name it: models/network.hpp includes Eigen.
 template <class T>
 class NetworkOf;
 using Network = NetworkOf<float>;

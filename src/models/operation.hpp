@@ -20,39 +20,39 @@ template <class T>
 struct WeightsOf {
   MatrixOf<T> weight;      ///< out × in
   VectorOf<T> bias;        ///< out, or empty
-  bool embedding = false;  ///< rows are looked up, not multiplied with: an embedding's entries × width
+  bool embedding = false;  ///< rows are looked up, not multiplied: an embedding's entries × width
 
   Eigen::Index in() const { return weight.cols(); }
   Eigen::Index out() const { return weight.rows(); }
   bool has_bias() const { return bias.size() > 0; }
 };
 
-/// Everything that a network has learned.
+/// All learned parameters of a network.
 template <class T>
 struct ParametersOf {
-  std::vector<WeightsOf<T>> matrices;      ///< in the order of the forward pass
-  std::vector<VectorOf<T>> vectors;        ///< what has no outer product: gains and shifts of norms, positions …
-  std::vector<VectorOf<double>> averages;  ///< running statistics of batch norms: followed, not learned
+  std::vector<WeightsOf<T>> matrices;  ///< in the order of the forward pass
+  std::vector<VectorOf<T>> vectors;    ///< parameters without outer product: gains and shifts of norms, positions …
+  std::vector<VectorOf<double>> averages;  ///< running statistics of batch norms: tracked, not learned
 };
 
-/// How a pass is made.
+/// Settings of a pass.
 struct Pass {
   bool training = false;  ///< dropout drops; batch norms use the statistics of each site's samples
-  /// Where the samples of each site begin, and behind the last one where they end; empty: all belong to one site.
+  /// First sample of each site, and the end of the last one; empty: all belong to one site.
   std::span<const Eigen::Index> sites = {};
-  std::uint64_t seed = 0;  ///< of dropout's masks, with the step
+  std::uint64_t seed = 0;  ///< seed of dropout's masks, together with the step
   std::uint32_t step = 0;
 };
 
-/// What an operation keeps from its forward pass for its backward pass.
+/// State that an operation keeps from its forward pass for its backward pass.
 template <class T>
 struct ScratchOf {
   std::vector<MatrixOf<T>> matrices;
   std::vector<std::int32_t> indices;
 };
 
-/// What an operation works on. Values are samples × SampleShape::size(): a sample's positions follow each other, so
-/// that the same memory is (samples × positions) rows of channels.
+/// Arguments of an operation. Values are samples × SampleShape::size(): a sample's positions are contiguous, so that
+/// the same memory is (samples × positions) rows of channels.
 template <class T>
 struct FlowOf {
   const ParametersOf<T>& parameters;
@@ -67,13 +67,13 @@ struct FlowOf {
   Eigen::Index samples() const { return input.rows(); }
 };
 
-/// Rows of channels in memory that it does not own.
+/// Rows of channels in memory owned elsewhere.
 template <class T>
 using RowsOf = Eigen::Map<const MatrixOf<T>>;
 template <class T>
 using MutableRowsOf = Eigen::Map<MatrixOf<T>>;
 
-/// Values as rows of `columns` numbers.
+/// Returns values as rows of `columns` numbers.
 template <class T>
 RowsOf<T> as_rows(const MatrixOf<T>& values, Eigen::Index columns) {
   return {values.data(), values.size() / columns, columns};
@@ -86,31 +86,31 @@ MutableRowsOf<T> as_rows(MatrixOf<T>& values, Eigen::Index columns) {
 /// A direction along which a network is differentiated; it perturbs pre-activations.
 template <class T>
 struct DirectionOf {
-  /// Adds to Ż of matrix l (rows × out) what moves it beside the tangent of its input: u where pre-activations are
-  /// perturbed, A Vᵀ where weights are; `rows` is A.
+  /// Adds to Ż of matrix l (rows × out) the direction's own part, in addition to the tangent of its input: u for
+  /// perturbed pre-activations, A Vᵀ for perturbed weights; `rows` is A.
   std::function<void(std::size_t l, const RowsOf<T>& rows, MutableRowsOf<T>& tangent)> add;
-  /// Channels are this many groups of the same size, and the tangent of one does not pass into another.
+  /// Number of equal groups of channels; the tangent of one group does not pass into another.
   Eigen::Index groups = 1;
 };
 
-/// What an operation differentiates along a direction, once its forward pass has been made.
+/// Arguments of an operation's forward derivative along a direction, after its forward pass.
 template <class T>
 struct TangentFlowOf {
   const FlowOf<T>& flow;
   const MatrixOf<T>& input;             ///< ẋ, samples × in().size(); empty: zero
-  const MatrixOf<T>* second = nullptr;  ///< of the other input of a sum
-  MatrixOf<T>& output;                  ///< ẏ, to be filled; left empty: zero
+  const MatrixOf<T>* second = nullptr;  ///< tangent of the second input of a sum
+  MatrixOf<T>& output;                  ///< ẏ, to be filled in; empty: zero
   const DirectionOf<T>& direction;
 };
 
-/// One operation of a network: y = f(x), without a state of its own (weights lie in ParametersOf, what the backward
-/// pass needs in ScratchOf), so that the same operation serves any number of passes at once.
+/// One operation of a network: y = f(x), without a state of its own (weights are in ParametersOf, values for the
+/// backward pass in ScratchOf), so that one operation serves any number of passes at once.
 ///
-/// The backward pass calls, from the last operation to the first, backward() and then backpropagate(). Where the
-/// operation has matrices, the algorithms take their rows (A and Δ) between the two: rows are ordered by sample and,
-/// within one, by position, alike in A and Δ, so that dLoss/dW = Δᵀ A.
+/// The backward pass calls, from the last operation to the first, backward() and then backpropagate(). If the operation
+/// has matrices, the algorithms take their rows (A and Δ) between the two calls. Rows are ordered by sample and, within
+/// one, by position, in A as in Δ, so that dLoss/dW = Δᵀ A.
 ///
-/// *Ensures*: the same bits for any number of threads; a sample's values depend on the samples of its site alone.
+/// *Ensures* the same bits for any number of threads; a sample's values depend on the samples of its site alone.
 template <class T>
 class OperationOf {
  public:
@@ -121,35 +121,34 @@ class OperationOf {
 
   /// Fills flow.output (samples × out().size()).
   virtual void forward(const FlowOf<T>& flow) const = 0;
-  /// From flow.value_gradient: Δ of its matrices and the gradients of its vectors (to be assigned).
+  /// Computes from flow.value_gradient the Δ of its matrices and the gradients of its vectors (assigned, not added).
   virtual void backward(const FlowOf<T>& flow) const = 0;
-  /// dLoss/dx of the first input (or of the `second`) into `value_gradient` (samples × in().size()), added to it if
-  /// `add`.
+  /// Writes dLoss/dx of the first input (or of `second`) to `value_gradient` (samples × in().size()); adds it if `add`.
   virtual void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const = 0;
   virtual void backpropagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
 
-  /// Whether it can be differentiated forwards.
+  /// Returns whether it has a forward derivative.
   virtual bool has_tangent() const { return false; }
-  /// ẏ = (∂f/∂x) ẋ + what the direction adds; only where has_tangent().
+  /// Computes ẏ = (∂f/∂x) ẋ + the direction's part; only if has_tangent().
   virtual void differentiate(const TangentFlowOf<T>&) const {
     throw std::logic_error("an operation without a forward derivative");
   }
-  /// Whether its activation lets pre-activations through as they are or not at all (ReLU): those with y = 0 pass
+  /// Returns whether its activation passes pre-activations either unchanged or not at all (ReLU): those with y = 0 pass
   /// nothing on.
   virtual bool gates() const { return false; }
 
-  /// Matrices that it owns: `count` of them from `first` on in ParametersOf::matrices.
+  /// Returns the first of the `matrices()` matrices that it owns in ParametersOf::matrices.
   std::size_t first_matrix() const { return first_matrix_; }
   std::size_t matrices() const { return matrices_; }
-  /// Whether it has parameters of its own.
+  /// Returns whether it has parameters of its own.
   bool learns() const { return matrices_ > 0 || vectors_; }
-  /// A and Δ of its k-th matrix; Δ once backward() has been called. An operation may first make A when it is asked
-  /// for, so that weight_gradient() costs less than what it could be formed of here.
+  /// Returns A or Δ of its k-th matrix; Δ after backward(). An operation may form A only on request, so that
+  /// weight_gradient() costs less than a product of these rows.
   virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
   virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const {
     return as_rows(std::as_const(flow.value_gradient), out_.channels);
   }
-  /// Δᵀ A of its k-th matrix over all samples into `gradient` (out × in), once backward() has been called.
+  /// Computes Δᵀ A of its k-th matrix over all samples into `gradient` (out × in), after backward().
   virtual void weight_gradient(std::size_t k, const FlowOf<T>& flow, MatrixOf<T>& gradient) const {
     const RowsOf<T> delta = deltas(k, flow);
     const RowsOf<T> input = rows(k, flow);
@@ -157,9 +156,9 @@ class OperationOf {
     multiply_by_rows<T>(delta, input, gradient);
   }
 
-  /// Takes the statistics of a training pass into the running ones.
+  /// Updates the running statistics with those of a training pass.
   virtual void update_running_statistics(const FlowOf<T>&, ParametersOf<T>&) const {}
-  /// Whether it normalises by such statistics.
+  /// Returns whether it normalises by such statistics.
   virtual bool is_batch_norm() const { return false; }
 
  protected:
@@ -172,19 +171,19 @@ class OperationOf {
   bool vectors_ = false;
 };
 
-/// Gives the operations of a network their parameters, with initial values that depend on the seed and on the place of
-/// the parameter in the network alone.
+/// Creates the parameters of a network's operations, with initial values that depend only on the seed and on the
+/// parameter's position in the network.
 template <class T>
 class ParameterBuilder {
  public:
   ParameterBuilder(ParametersOf<T>& parameters, std::uint64_t seed) : parameters_(parameters), seed_(seed) {}
 
-  /// out × in, entries ~ U(−limit, limit), biases 0. Returns its number.
+  /// Adds a matrix of out × in, entries ~ U(−limit, limit), biases 0. Returns its number.
   std::size_t matrix(std::int64_t out, std::int64_t in, bool bias, double limit);
-  /// A table, entries ~ N(0, deviation²).
+  /// Adds a table, entries ~ N(0, deviation²).
   std::size_t embedding(std::int64_t entries, std::int64_t width, double deviation);
   std::size_t vector(VectorOf<T> initial);
-  /// Entries ~ N(0, deviation²).
+  /// Adds a vector, entries ~ N(0, deviation²).
   std::size_t vector(std::int64_t size, double deviation);
   std::size_t average(VectorOf<double> initial);
 
@@ -193,8 +192,8 @@ class ParameterBuilder {
   std::uint64_t seed_;
 };
 
-/// The bound of uniform initial weights: √(6/in) where half of what passes is cut off (ReLU, GELU; He et al., arXiv
-/// 1502.01852), √(6/(in+out)) otherwise (Glorot & Bengio, AISTATS 2010).
+/// Returns the bound of uniform initial weights: √(6/in) if half of the values are cut off (ReLU, GELU; He et al.,
+/// arXiv 1502.01852), √(6/(in+out)) otherwise (Glorot & Bengio, AISTATS 2010).
 double initial_limit(bool half_passes, std::int64_t in, std::int64_t out);
 
 extern template class ParameterBuilder<float>;

@@ -9,8 +9,8 @@
 
 namespace dadsim::models {
 
-/// Learning rate at a step. `step` counts from 0; e = step ÷ steps_per_epoch; η = optimizer.learning_rate. With W =
-/// warm-up epochs × steps_per_epoch:
+/// Returns the learning rate at a step. `step` counts from 0; e = step ÷ steps_per_epoch; η = optimizer.learning_rate.
+/// With W = warm-up epochs × steps_per_epoch:
 ///   step < W:  η · min(1, (step + 1) ÷ W), linear from 0 (Goyal et al., arXiv 1706.02677), and after it
 ///   constant:  η
 ///   steps:     η · factor^(milestones m with e ≥ m); milestones count epochs from the start, warm-up included
@@ -28,24 +28,25 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// weights ← weights − …; formula in each implementation (sgd.hpp, adam.hpp, lamb.hpp, lars.hpp), behind clipped.hpp.
-  /// All parameters are treated alike: weight decay shrinks biases too, as PyTorch's optimizers do by default. The same
-  /// bits for any number of threads. A matrix whose gradient is empty stays as it is, and so does its state. Throws
-  /// std::logic_error where the gradient does not have the shape of the network.
+  /// Applies weights ← weights − …; each implementation gives its formula (sgd.hpp, adam.hpp, lamb.hpp, lars.hpp),
+  /// after clipped.hpp. Weight decay shrinks biases too, as PyTorch's optimizers do by default. The same bits for any
+  /// number of threads. A matrix with an empty gradient stays unchanged, and so does its state. Throws std::logic_error
+  /// if the gradient does not have the network's shape.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;
 
-  /// What it keeps from step to step, as one row of numbers.
+  /// Returns the state kept between steps, as one row of numbers.
   virtual std::vector<float> state() const = 0;
-  /// Puts back what state() of such an optimizer gave. Throws std::logic_error where there are not as many numbers.
+  /// Restores a state() of such an optimizer. Throws std::logic_error for a wrong number of numbers.
   virtual void set_state(std::span<const float> numbers) = 0;
 };
 
-/// An optimizer with its state (momentum, moments) at zero, sized for `network`.
+/// Returns an optimizer with its state (momentum, moments) at zero, sized for `network`.
 std::unique_ptr<Optimizer> make_optimizer(const spec::OptimizerSpec& spec, const Network& network);
 
-/// Floats read and written per parameter in one update, for the cost of the update (Adam: 4 read, 3 written).
+/// Returns the floats read and written per parameter in one update, for its cost (Adam: 4 read, 3 written).
 double update_floats_per_parameter(const spec::OptimizerSpec& spec);
-/// Arithmetic per parameter in one update: additions, multiplications, divisions and square roots count one each.
+/// Returns the arithmetic per parameter in one update: additions, multiplications, divisions and square roots count one
+/// each.
 double update_flops_per_parameter(const spec::OptimizerSpec& spec);
 
 }  // namespace dadsim::models

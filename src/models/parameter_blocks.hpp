@@ -13,7 +13,7 @@
 
 namespace dadsim::models {
 
-/// State for every parameter of a network: per matrix the weights, then the biases; then per vector.
+/// Returns zero state for every parameter of a network: per matrix the weights, then the biases; then per vector.
 inline std::vector<Eigen::ArrayXf> zeros_like_parameters(const Network& network) {
   std::vector<Eigen::ArrayXf> state;
   for (const auto& layer : network.parameters().matrices) {
@@ -23,7 +23,7 @@ inline std::vector<Eigen::ArrayXf> zeros_like_parameters(const Network& network)
   return state;
 }
 
-/// State as one row of numbers, and back. Throws std::logic_error where there are not as many.
+/// Converts state to one row of numbers, and back. Throws std::logic_error for a wrong number of them.
 inline void append_state(const std::vector<Eigen::ArrayXf>& state, std::vector<float>& numbers) {
   for (const Eigen::ArrayXf& one : state) numbers.insert(numbers.end(), one.data(), one.data() + one.size());
 }
@@ -37,19 +37,19 @@ inline std::span<const float> take_state(std::span<const float> numbers, std::ve
   return numbers;
 }
 
-/// A matrix without a gradient stays as it is, with its state and its biases.
+/// Returns whether a matrix has no gradient: it stays unchanged, with its state and its biases.
 inline bool is_frozen(const LayerGradient& gradient) { return gradient.weight.size() == 0; }
 
-/// The norm of a row of numbers, summed in one order.
+/// Returns the norm of a row of numbers, summed in one order.
 template <class Array>
 double norm_of(const Array& numbers) {
   return std::sqrt(numbers.template cast<double>().square().sum());
 }
 
-/// ‖w‖ ÷ ‖u‖, by which layerwise optimizers scale a step u; 1 where one of them is 0.
+/// Returns ‖w‖ ÷ ‖u‖, by which layerwise optimizers scale a step u; 1 if one of them is 0.
 inline double trust_ratio(double weights, double step) { return weights > 0 && step > 0 ? weights / step : 1.0; }
 
-/// Shared by for_parameter_blocks() and for_parameter_tensors(): blocks of at most `most` numbers.
+/// Calls `body` for blocks of at most `most` numbers; shared by for_parameter_blocks() and for_parameter_tensors().
 template <class Body>
 void for_parameters_in(std::size_t most, Network& network, const Gradient& gradient, const Body& body) {
   using Map = Eigen::Map<Eigen::ArrayXf>;
@@ -88,16 +88,16 @@ void for_parameters_in(std::size_t most, Network& network, const Gradient& gradi
   }
 }
 
-/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly at the same time; the two maps
-/// are arrays of one length, `i` and `offset` are where the block stands in the state. Throws std::logic_error where
-/// the gradient does not have the shape of the network.
+/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly in parallel; the two maps have
+/// one length, `i` and `offset` give the block's position in the state. Throws std::logic_error if the gradient does
+/// not have the network's shape.
 template <class Body>
 void for_parameter_blocks(Network& network, const Gradient& gradient, const Body& body) {
-  constexpr std::size_t kBlock = 16384;  // four arrays of it stay in a core's second-level cache
+  constexpr std::size_t kBlock = 16384;  // four arrays of that size stay in a core's second-level cache
   for_parameters_in(kBlock, network, gradient, body);
 }
 
-/// The same for whole matrices, whole rows of biases and whole vectors.
+/// Does the same for whole matrices, whole bias vectors and whole vectors.
 template <class Body>
 void for_parameter_tensors(Network& network, const Gradient& gradient, const Body& body) {
   for_parameters_in(std::numeric_limits<std::size_t>::max(), network, gradient, body);

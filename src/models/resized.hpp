@@ -4,8 +4,8 @@
 
 namespace dadsim::models {
 
-/// As values.resize(rows, columns), for memory of a thread, which outlives the loop that fails. Eigen gives the old
-/// memory back before it asks for the new, and once more with the object where that was denied.
+/// Does values.resize(rows, columns) for memory of a thread, which outlives a failing loop. Eigen frees the old memory
+/// before it allocates the new one, and frees it again with the object if the allocation failed.
 template <class T>
 void resize_kept(MatrixOf<T>& values, Eigen::Index rows, Eigen::Index columns) {
   if (values.size() != rows * columns) values.resize(0, 0);

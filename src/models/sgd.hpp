@@ -6,7 +6,7 @@
 
 namespace dadsim::models {
 
-/// Stochastic gradient descent in PyTorch's form, where the learning rate η stands outside the velocity:
+/// Stochastic gradient descent in PyTorch's form, with the learning rate η outside the velocity:
 ///   g ← g + λ w                     (weight decay λ, L2)
 ///   v ← μ v + g                     (momentum μ, Polyak 1964; v starts at 0)
 ///   w ← w − η v,  or with Nesterov  w ← w − η (g + μ v)   (Sutskever et al., ICML 2013)
@@ -25,7 +25,7 @@ class Sgd : public Optimizer {
   float momentum_;
   float weight_decay_;
   bool nesterov_;
-  std::vector<Eigen::ArrayXf> velocity_;  ///< as zeros_like_parameters(); empty without momentum
+  std::vector<Eigen::ArrayXf> velocity_;  ///< shaped like zeros_like_parameters(); empty without momentum
 };
 
 }  // namespace dadsim::models

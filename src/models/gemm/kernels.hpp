@@ -4,25 +4,25 @@
 
 #include "support/kernel_set.hpp"
 
-// The inner loops of all matrix products, compiled for several instruction sets: one set of them is taken when the
-// program starts (support/kernel_set.hpp). A result tile is kept in registers while it sums up. The left operand is
-// read number by number, the right one from a panel: `panel_columns` columns packed row by row, 0 behind the last one.
+// The inner loops of all matrix products, compiled for several instruction sets: the program selects one set when it
+// starts (support/kernel_set.hpp). A result tile stays in registers while it is summed. The left operand is read number
+// by number, the right one from a panel: `panel_columns` columns packed row by row, 0 after the last one.
 //
-// What is compiled with instructions of its own shares no inline function or template instance with the rest of the
-// program, or the linker might take that copy for all: so nothing here includes Eigen, and these are plain structs.
+// Code compiled for an instruction set shares no inline function or template instance with the rest of the program: the
+// linker might use that copy everywhere. Therefore nothing here includes Eigen, and these are plain structs.
 
 namespace dadsim::models {
 
 using KernelIndex = std::ptrdiff_t;
 
-/// Rows of a tile: so many sums that the additions hide each other's latency, beside a row of the panel.
+/// Rows of a tile: enough sums to hide the additions' latency, next to a row of the panel.
 inline constexpr KernelIndex kTileRows = 6;
 
-/// What a tile is added to.
+/// Start value of a tile.
 enum class TileStart { zero, result, bias };
 
-/// Memory that will be read soon, `runs` of `length` numbers each `stride` after the other: asked for line by line
-/// while tiles are computed.
+/// Memory that will be read soon, `runs` of `length` numbers at distance `stride`: prefetched line by line while tiles
+/// are computed.
 template <class T>
 struct AheadOf {
   const T* data = nullptr;
@@ -32,9 +32,9 @@ struct AheadOf {
 template <class T>
 struct TileOf {
   KernelIndex inner = 0;
-  const T* a = nullptr;  ///< entry (i, k) is at i · a_stride + k, or where A is used transposed at k · a_stride + i
+  const T* a = nullptr;  ///< entry (i, k) is at i · a_stride + k or, for transposed A, at k · a_stride + i
   KernelIndex a_stride = 0;
-  KernelIndex a_tile = 0;  ///< from the operand of kTileRows rows to that of the next ones
+  KernelIndex a_tile = 0;  ///< distance from the operand of kTileRows rows to the next one
   const T* panel = nullptr;
   T* c = nullptr;
   KernelIndex c_stride = 0;
@@ -44,30 +44,30 @@ struct TileOf {
   AheadOf<T> ahead = {};
 };
 
-/// Some windows of a convolution side by side.
+/// Some adjacent windows of a convolution.
 template <class T>
 struct WindowTile {
   const T* window = nullptr;
   KernelIndex apart = 0;  ///< numbers from one window to the next
-  KernelIndex pitch = 0;  ///< from one of its rows to the next
-  KernelIndex rows = 0;   ///< of a window
-  KernelIndex run = 0;    ///< numbers of each of them
+  KernelIndex pitch = 0;  ///< distance between rows of a window
+  KernelIndex rows = 0;   ///< rows of a window
+  KernelIndex run = 0;    ///< numbers per row
   const T* panel = nullptr;
-  KernelIndex width = 0;  ///< of the panel
+  KernelIndex width = 0;  ///< width of the panel
   T* result = nullptr;
   KernelIndex result_apart = 0;
-  KernelIndex columns = 0;  ///< of the panel that there are
+  KernelIndex columns = 0;  ///< columns actually present in the panel
   bool add = false;
   const T* bias = nullptr;  ///< or null
 };
 
-/// Filters × some numbers of a row of the kernel, summed over all windows of which that row lies in the picture.
+/// Filters × some numbers of a row of the kernel, summed over all windows in which that row lies inside the picture.
 template <class T>
 struct GradientTile {
-  const T* delta = nullptr;     ///< of the first window
+  const T* delta = nullptr;     ///< Δ of the first window
   KernelIndex delta_apart = 0;  ///< from one window to the next
   KernelIndex delta_pitch = 0;  ///< from one row of windows to the next
-  const T* number = nullptr;    ///< under the first window; gradient_columns of them can be read
+  const T* number = nullptr;    ///< numbers under the first window; gradient_columns of them can be read
   KernelIndex number_apart = 0, number_pitch = 0;
   KernelIndex down = 0, across = 0;  ///< windows
   T* gradient = nullptr;
@@ -77,34 +77,34 @@ struct GradientTile {
 
 template <class T>
 struct KernelsOf {
-  KernelIndex lanes;             ///< numbers of a vector
-  KernelIndex panel_columns;     ///< of a panel of `multiply_…`
-  KernelIndex depth;             ///< terms that a product sums up before it adds them to the result
-  KernelIndex panels_at_once;    ///< that are worth packing together: a few lines of each row of B
-  KernelIndex window_columns;    ///< of a panel of `multiply_windows`, which may also be `lanes` or `few_lanes`
-  KernelIndex few_lanes;         ///< numbers of the vectors that few filters are taken in
-  KernelIndex gradient_columns;  ///< of a tile of `add_gradient`
+  KernelIndex lanes;             ///< numbers per vector
+  KernelIndex panel_columns;     ///< columns of a panel of `multiply_…`
+  KernelIndex depth;             ///< terms summed before a product adds them to the result
+  KernelIndex panels_at_once;    ///< panels worth packing together: a few cache lines of each row of B
+  KernelIndex window_columns;    ///< columns of a panel of `multiply_windows`, which may also be `lanes` or `few_lanes`
+  KernelIndex few_lanes;         ///< numbers per vector for few filters
+  KernelIndex gradient_columns;  ///< columns of a tile of `add_gradient`
 
-  /// `rows` rows of C = start + A B for one panel, and the same of Aᵀ B.
+  /// Computes `rows` rows of C = start + A B for one panel, or of start + Aᵀ B.
   void (*multiply_rows)(KernelIndex rows, const TileOf<T>& tile);
   void (*multiply_columns)(KernelIndex rows, const TileOf<T>& tile);
-  /// Rows [0, inner) of columns [0, columns) of B (row by row, `stride` apart) as panels, each `panel_size` behind the
-  /// one before.
+  /// Packs rows [0, inner) of columns [0, columns) of B (row by row, `stride` apart) as panels, each `panel_size` after
+  /// the previous one.
   void (*pack_panels)(const T* b, KernelIndex stride, KernelIndex inner, KernelIndex columns, T* panel,
                       KernelIndex panel_size);
   /// Packs a panel of Bᵀ: entry (k, j) of the panel is at j · stride + k.
   void (*pack_transposed_panel)(const T* b, KernelIndex stride, KernelIndex inner, KernelIndex columns, T* panel);
-  /// `count` windows from that of the tile on.
+  /// Computes `count` windows, starting with the tile's.
   void (*multiply_windows)(KernelIndex count, const WindowTile<T>& tile);
-  /// `filters` filters from that of the tile on.
+  /// Computes `filters` filters, starting with the tile's.
   void (*add_gradient)(KernelIndex filters, const GradientTile<T>& tile);
 };
 
-/// The kernels of a set, for float and double. This processor must support the set.
+/// Returns the kernels of a set, for float and double. This processor must support the set.
 template <class T>
 const KernelsOf<T>& kernels_of(KernelSet set);
 
-/// The kernels of this process.
+/// Returns the kernels of this process.
 template <class T>
 const KernelsOf<T>& kernels() {
   static const KernelsOf<T>& chosen = kernels_of<T>(kernel_set());

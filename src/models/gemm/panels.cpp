@@ -23,7 +23,7 @@ Index columns_of(Index p, Index columns) {
   return std::min(kernels<T>().panel_columns, columns - p * kernels<T>().panel_columns);
 }
 
-/// Calls `body(tile)` for each panel of C; the tile's left operand is still to be set.
+/// Calls `body(tile)` for each panel of C; the caller sets the tile's left operand.
 template <class T, class Body>
 void for_panels(const MatrixOf<T>& panels, MutableBlockOf<T>& c, bool add, const Body& body) {
   for (Index p = 0; p < panels_of<T>(c.cols()); ++p) {

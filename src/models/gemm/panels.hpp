@@ -2,24 +2,25 @@
 
 #include "models/matrix.hpp"
 
-// Products with a right operand that is used again and again: it is packed once, the product then runs on the calling
-// thread from whatever cache the left operand lies in.
+// Products with a right operand that is used repeatedly: it is packed once, and products then run on the calling
+// thread, wherever the left operand is cached.
 
 namespace dadsim::models {
 
 /// Cuts B (inner × out) into panels of a few vectors of columns, each stored row by row: row p of `panels` is panel p.
-/// Columns behind the last one are 0.
+/// Columns after the last one are 0.
 template <class T>
 void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
 /// Cuts Bᵀ into panels as pack_panels() does B, for B of out × inner.
 template <class T>
 void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
 
-/// C = A B, or C += A B, for the packed B. A: rows × inner, C: rows × out. The rows of C do not depend on each other.
+/// Computes C = A B, or C += A B, for the packed B. A: rows × inner, C: rows × out. The rows of C do not depend on each
+/// other.
 template <class T>
 void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add);
 
-/// C = Aᵀ B, or C += Aᵀ B, for the packed B. A: rows × out, B: rows × in, C: out × in.
+/// Computes C = Aᵀ B, or C += Aᵀ B, for the packed B. A: rows × out, B: rows × in, C: out × in.
 template <class T>
 void multiply_panels_by_rows(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add);
 

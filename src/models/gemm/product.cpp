@@ -25,18 +25,18 @@ using Eigen::Index;
   return true;
 }();
 
-// The result is cut into pieces of at most kPieceRows rows, and across only where there are threads to share them out:
-// every piece packs its part of both operands.
+// The result is cut into pieces of at most kPieceRows rows; columns are cut only to share pieces among threads: every
+// piece packs its part of both operands.
 constexpr Index kPieceRows = 288;
-constexpr Index kRowsAtOnce = 96;     ///< of a piece, a multiple of kTileRows
-constexpr Index kShort = 32;          ///< terms, below which panels are packed one by one
+constexpr Index kRowsAtOnce = 96;     ///< rows of a piece, a multiple of kTileRows
+constexpr Index kShort = 32;          ///< terms; with fewer, panels are packed one by one
 constexpr Index kPieceColumns = 128;  ///< at least
 constexpr Index kPiecesOfThread = 2;
-constexpr Index kPanelsThatPack = 4;  ///< of a piece, from which on Aᵀ is packed
-constexpr Index kPanelsThatCopy = 3;  ///< of a piece, from which on rows of A that lie far apart are copied
+constexpr Index kPanelsThatPack = 4;  ///< panels of a piece from which Aᵀ is packed
+constexpr Index kPanelsThatCopy = 3;  ///< panels of a piece from which distant rows of A are copied
 template <class T>
-constexpr Index kNumbersOfALine = Index{64} / static_cast<Index>(sizeof(T));  ///< of memory
-/// The left operand of a product: its rows, or its columns where it is used transposed.
+constexpr Index kNumbersOfALine = Index{64} / static_cast<Index>(sizeof(T));  ///< numbers per cache line
+/// The left operand of a product: its rows, or its columns if it is transposed.
 enum class LeftFactor { rows, columns };
 
 void require(bool fits, const char* what) {
@@ -64,7 +64,7 @@ T* reserve(MatrixOf<T>& memory, Index size) {
   return memory.data();
 }
 
-/// Memory of the thread, kept from product to product.
+/// Memory of the thread, kept between products.
 template <class T>
 struct Packed {
   MatrixOf<T> panel, left;
@@ -75,13 +75,13 @@ struct Packed {
   }
 };
 
-/// The right operand: B, or Bᵀ, of which entry (k, j) is at j · stride + k.
+/// The right operand: B, or Bᵀ with entry (k, j) at j · stride + k.
 template <class T, bool transposed>
 struct RightOf {
   const T* data;
   Index stride;
 
-  /// `terms` rows from `k` on of `columns` columns, as panels that are `panel_size` apart.
+  /// Packs `terms` rows from `k` on of `columns` columns into panels at distance `panel_size`.
   void pack(Index k, Index terms, Index column, Index columns, T* panel, Index panel_size) const {
     if constexpr (transposed) {
       const Index width = kernels<T>().panel_columns;
@@ -93,15 +93,15 @@ struct RightOf {
       kernels<T>().pack_panels(data + k * stride + column, stride, terms, columns, panel, panel_size);
     }
   }
-  /// The memory that it will read.
+  /// Returns the memory that pack() will read.
   AheadOf<T> ahead(Index k, Index terms, Index column, Index columns) const {
     if constexpr (transposed) return {data + column * stride + k, stride, columns, terms};
     return {data + k * stride + column, stride, terms, columns};
   }
 };
 
-/// C = start + A B for one piece of C and `inner` terms: `left(k, tile)` gives the tile its left operand from term k
-/// on.
+/// Computes C = start + A B for one piece of C and `inner` terms; `left(k, tile)` sets the tile's left operand from
+/// term k on.
 template <class T, LeftFactor side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
@@ -113,7 +113,7 @@ void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, I
   Packed<T>& memory = Packed<T>::mine();
   T* const panels = reserve(memory.panel, (at_once * std::min(most, inner) + 1) * width);
   T* const padded_bias = panels + at_once * std::min(most, inner) * width;
-  // Where several panels are packed together, the rows that they meet stay in the second-level cache meanwhile.
+  // With several panels packed together, the rows that they multiply stay in the second-level cache.
   const Index rows_at_once = at_once == 1 ? c.rows() : kRowsAtOnce;
   for (Index k = 0; k < std::max<Index>(inner, 1); k += most) {
     TileOf<T> tile;
@@ -122,7 +122,7 @@ void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, I
     tile.c_stride = c.outerStride();
     tile.bias = padded_bias;
     tile.start = add || k > 0 ? TileStart::result : bias.size() > 0 ? TileStart::bias : TileStart::zero;
-    // What the panel at the same place of the next ones will be packed from.
+    // Prefetches the source of the next panel at the same position.
     const auto ask_ahead = [&](Index column) {
       const Index next = column + at_once * width;
       const Index again = column % (at_once * width);
@@ -157,8 +157,8 @@ void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, I
   }
 }
 
-/// Calls `body(row, rows, column, columns)` for each piece of a result. No entry depends on where the pieces end, so
-/// that they may be fewer where there are fewer threads.
+/// Calls `body(row, rows, column, columns)` for each piece of a result. No entry depends on the piece boundaries, so
+/// that fewer threads may use fewer pieces.
 template <class T, class Body>
 void for_pieces(Index rows, Index columns, const Body& body) {
   const Cuts down(rows, kPieceRows, kTileRows);
@@ -174,8 +174,8 @@ void for_pieces(Index rows, Index columns, const Body& body) {
   });
 }
 
-/// `runs` of `length` numbers, `stride` apart, copied: those that lie a power of two apart would keep each other out of
-/// the caches. Returns how far apart the copies are.
+/// Copies `runs` of `length` numbers at distance `stride`: runs at a power-of-two distance would evict each other from
+/// the caches. Returns the distance of the copies.
 template <class T>
 Index copy_left(const T* from, Index stride, Index runs, Index length) {
   const Index apart = (length + 2 * kNumbersOfALine<T> - 1) /
@@ -185,13 +185,13 @@ Index copy_left(const T* from, Index stride, Index runs, Index length) {
   return apart;
 }
 
-/// Packs an A of `inner` × `rows` that is used transposed, in the order in which tiles read it: kTileRows columns row
-/// by row, then the next ones.
+/// Packs a transposed A of `inner` × `rows` in the order in which tiles read it: kTileRows columns row by row, then the
+/// next ones.
 template <class T>
 void pack_left(const T* from, Index stride, Index inner, Index rows) {
   const Index tiles = (rows + kTileRows - 1) / kTileRows;
   T* packed = Packed<T>::mine().reserve_left(tiles * kTileRows * inner);
-  constexpr Index kAtOnce = 8;  // of A's rows: so many lines a power of two apart fit into the first-level cache
+  constexpr Index kAtOnce = 8;  // rows of A: that many lines at a power-of-two distance fit into the first-level cache
   for (Index begin = 0; begin < inner; begin += kAtOnce) {
     const Index end = std::min(begin + kAtOnce, inner);
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -209,8 +209,8 @@ void pack_left(const T* from, Index stride, Index inner, Index rows) {
   }
 }
 
-/// The left operand of a piece of C: some rows of A, for `columns` columns of C. A copy pays where enough panels read
-/// it.
+/// Returns the left operand of a piece of C: some rows of A, for `columns` columns of C. A copy pays if enough panels
+/// read it.
 template <class T>
 auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
   const bool copies = a.outerStride() > kernels<T>().depth && columns >= kPanelsThatCopy * kernels<T>().panel_columns;
@@ -225,8 +225,8 @@ auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
   };
 }
 
-/// Some columns of A, for `columns` columns of C. Where A is only copied, a tile uses a third of each line that it
-/// reads; to pack A costs more, and pays where enough panels read it.
+/// Returns some columns of A, for `columns` columns of C. With copying alone, a tile uses a third of each line that it
+/// reads; packing A costs more, and pays if enough panels read it.
 template <class T>
 auto left_columns(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
   return [&a, row, rows, packs = columns >= kPanelsThatPack * kernels<T>().panel_columns](Index k, TileOf<T>& tile) {

@@ -6,8 +6,7 @@
 
 namespace dadsim::models {
 
-/// Multiply-adds of all matrix products that this process has carried out, for tests that hold what is charged against
-/// what is done.
+/// Returns the multiply-adds of all matrix products of this process, for tests that compare charged with actual work.
 inline std::atomic<std::uint64_t>& multiply_adds_done() {
   static std::atomic<std::uint64_t> count = 0;
   return count;
@@ -17,7 +16,7 @@ inline void count_product(std::int64_t rows, std::int64_t columns, std::int64_t 
   multiply_adds_done().fetch_add(static_cast<std::uint64_t>(rows * columns * inner), std::memory_order_relaxed);
 }
 
-/// A product of Eigen's, counted: `c.noalias() = counted(a * b)`.
+/// Counts a product of Eigen's and returns it: `c.noalias() = counted(a * b)`.
 template <class Left, class Right, int kOption>
 Eigen::Product<Left, Right, kOption> counted(const Eigen::Product<Left, Right, kOption>& product) {
   count_product(product.rows(), product.cols(), product.lhs().cols());

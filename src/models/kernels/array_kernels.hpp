@@ -6,13 +6,12 @@
 #include "spec/model_specification.hpp"
 #include "support/kernel_set.hpp"
 
-// What learning does beside its own matrix products, on rows of numbers and with Eigen: compiled for several
-// instruction sets as the products are (models/gemm/kernels.hpp), and as those without types of Eigen's between here
-// and there.
+// Operations of learning other than its own matrix products, on rows of numbers and with Eigen, compiled for several
+// instruction sets like the products (models/gemm/kernels.hpp); no Eigen types cross this interface.
 
 namespace dadsim::models {
 
-/// One step of Adam's for one matrix or vector (models/adam.cpp).
+/// One step of Adam for one matrix or vector (models/adam.cpp).
 struct AdamStep {
   float beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0;
   float rate = 0, scale = 0, epsilon = 0;
@@ -20,7 +19,7 @@ struct AdamStep {
   bool decoupled = false;
 };
 
-/// Rows × columns of numbers, `stride` from one row to the next.
+/// Rows × columns of numbers; `stride` is the distance between rows.
 template <class T>
 struct Strided {
   T* data = nullptr;
@@ -29,30 +28,30 @@ struct Strided {
 
 template <class T>
 struct ArrayKernelsOf {
-  /// As activate_block() and the like of models/activation.hpp.
+  /// Same as activate_block() and its relatives in models/activation.hpp.
   void (*activate)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns, Strided<T> z);
   void (*multiply_derivative_from_output)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                           Strided<const T> output, Strided<T> delta);
   void (*multiply_derivative)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns,
                               Strided<const T> pre_activation, Strided<T> delta);
 
-  /// One sample and step of a GRU (models/operations/gru.cpp): gates and `from_state` (h_{t−1} W_hᵀ + b_h) into
-  /// (r, z, n) and the new state; and back, (r, z, n) into their gradients, also in `delta`. Nothing overlaps.
+  /// One sample and step of a GRU (models/operations/gru.cpp): gates and `from_state` (h_{t−1} W_hᵀ + b_h) become (r,
+  /// z, n) and the new state; backward, (r, z, n) become their gradients, also in `delta`. Arguments must not overlap.
   void (*gru)(std::ptrdiff_t units, const T* from_state, const T* before, T* gates, T* state);
   void (*gru_back)(std::ptrdiff_t units, T* gates, T* delta, const T* reset, const T* before, const T* from_above,
                    T* back);
-  /// The same of an LSTM (models/operations/lstm.cpp); `cell_before` is null in the first step. Back, (i, f, g, o) into
-  /// their gradients.
+  /// Likewise for an LSTM (models/operations/lstm.cpp); `cell_before` is null in the first step. Backward, (i, f, g, o)
+  /// become their gradients.
   void (*lstm)(std::ptrdiff_t units, T* gates, const T* cell_before, T* cell, T* cell_tanh, T* state);
   void (*lstm_back)(std::ptrdiff_t units, T* gates, const T* cell_tanh, const T* cell_before, const T* from_above,
                     const T* back, T* back_cell);
 
-  /// softmax(scale · z) of the first `seen` > 0 numbers of a row, 0 in the others; and back, s into
-  /// p ⊙ (s − mean) · scale.
+  /// softmax(scale · z) of the first `seen` > 0 numbers of a row, 0 in the others; backward, s becomes p ⊙ (s − mean) ·
+  /// scale.
   void (*softmax)(T scale, std::ptrdiff_t seen, std::ptrdiff_t size, T* row);
   void (*softmax_back)(T scale, T mean, std::ptrdiff_t size, const T* p, T* s);
 
-  /// Takes each candidate that is larger, or equal and earlier, or NaN, with its place.
+  /// Takes each candidate that is larger, or equal and earlier, or NaN, with its position.
   void (*take_larger)(std::ptrdiff_t size, const T* candidates, const std::int32_t* candidate_places, T* values,
                       std::int32_t* places);
 };
@@ -65,7 +64,7 @@ struct ArrayKernels {
                float* second);
 };
 
-/// The kernels of this process.
+/// Returns the kernels of this process.
 const ArrayKernels& array_kernels();
 
 template <class T>

@@ -13,15 +13,14 @@
 #include "models/kernels/root.hpp"
 #include "models/kernels/row_loops.hpp"
 
-// The loops of models/kernels/array_kernels.hpp, for the instructions that the including file is compiled for. All of
-// it belongs to that file alone: what is ours is in the unnamed namespace, and the file gives Eigen a name of its own.
+// The loops of models/kernels/array_kernels.hpp, for the instruction set of the including file. Everything here is
+// private to that file: our code is in the unnamed namespace, and the file renames Eigen's namespace.
 
 namespace dadsim::models {
 namespace {
 
-// Plain loops, which the compiler vectorises (Eigen does not vectorise select). A comparison that fails keeps NaN, so
-// that a run that diverges shows it.
-// Rows that follow each other in memory are gone through as one.
+// Plain loops, which the compiler vectorises (Eigen does not vectorise select). A failed comparison keeps NaN, so that
+// a diverging run shows it. Rows that are contiguous in memory are processed as one.
 template <class T>
 void relu(MutableBlockOf<T>& z) {
   const bool whole = z.outerStride() == z.cols();
@@ -32,8 +31,8 @@ void relu(MutableBlockOf<T>& z) {
   }
 }
 
-/// The choice is made by the bits: a conditional expression becomes a store behind a branch, which is not vectorised
-/// and is foretold wrongly half of the time.
+/// Selects by bits: a conditional expression becomes a store after a branch, which is not vectorised and mispredicted
+/// half of the time.
 template <class T>
 void keep_where_positive(Eigen::Index size, const T* __restrict sign, T* __restrict values) {
   using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
@@ -165,8 +164,8 @@ void gru_rows_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T
   }
 }
 
-/// Asks for the `size` numbers before a row, which the step before it needs. The steps of a sample follow each other in
-/// memory, but other samples come between them, more than a processor sees by itself.
+/// Prefetches the `size` numbers before a row, which the previous step needs. The steps of a sample are contiguous in
+/// memory, but other samples come in between, more than a processor prefetches by itself.
 template <class T>
 void ask_for_step_before(const T* row, Index size) {
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(row);
@@ -240,7 +239,7 @@ void lstm_back(Index u, T* gates, const T* cell_tanh, const T* cell_before, cons
                     back_cell);
 }
 
-/// In pieces that stay in the first-level cache from one expression to the next.
+/// Works in pieces that stay in the first-level cache between expressions.
 void adam(const AdamStep& step, Index all, float* weights, const float* gradient, float* first, float* second) {
   constexpr Index kStep = 1024;
   const bool mixes_decay = !step.decoupled && step.decay != 0;

@@ -2,7 +2,7 @@
 
 #include "models/kernels/array_kernels.hpp"
 
-// The sets of them that are compiled, each in the file of its name.
+// The compiled sets of kernels, each in the file with its name.
 
 namespace dadsim::models {
 

@@ -14,7 +14,7 @@
 namespace dadsim::models {
 namespace {
 
-/// Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
+/// Returns Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
 template <class T>
 T normal_cdf(T z) {
   return T(0.5) * std::erfc(-z * std::numbers::sqrt2_v<T> / T(2));
@@ -25,9 +25,9 @@ T normal_density(T z) {
   return std::exp(T(-0.5) * z * z) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
 }
 
-/// ½ erfc(x ÷ √2) and, if wanted, φ(x) for x = |z|, for `size` ≤ kPiece numbers. In float erfc(y) = t exp(−y² + P(t))
-/// with t = 1 ÷ (1 + y/2), where P is fitted by least squares at 2000 Chebyshev nodes of 0 ≤ y ≤ 9.5: the relative
-/// error is 3e-7 wherever the result is a normal number, without calls in the loops.
+/// Computes ½ erfc(x ÷ √2) and, if wanted, φ(x) for x = |z|, for `size` ≤ kPiece numbers. In float erfc(y) = t exp(−y²
+/// + P(t)) with t = 1 ÷ (1 + y/2), P fitted by least squares at 2000 Chebyshev nodes of 0 ≤ y ≤ 9.5. The relative error
+/// is 3e-7 wherever the result is a normal number, without calls in the loops.
 constexpr Eigen::Index kPiece = 256;
 template <class T>
 void upper_tail(const T* z, Eigen::Index size, T* tail, T* density) {
@@ -66,10 +66,10 @@ void for_pieces(const Block& block, const Body& body) {
 }
 
 #if EIGEN_MAX_ALIGN_BYTES > 16
-// With vectors that multiply and add at once, Φ and GELU's derivative Φ(z) + z φ(z) in float are ½ and an odd rational
-// function each, z N(z²) ÷ D(z²), fitted by least squares at 4000 Chebyshev nodes with weights that even out the error:
-// it is 7e-9 and 4e-9, and 2.1e-7 and 2.7e-7 as computed, as that of ½ (1 + erf(z ÷ √2)) in float. What is lost beside
-// the portable loops are digits of Φ where it is next to 0.
+// With fused multiply-add vectors, Φ and GELU's derivative Φ(z) + z φ(z) in float are ½ plus an odd rational function,
+// z N(z²) ÷ D(z²), fitted by least squares at 4000 Chebyshev nodes with weights that even out the error. The error is
+// 7e-9 and 4e-9, and 2.1e-7 and 2.7e-7 as computed, like that of ½ (1 + erf(z ÷ √2)) in float. Compared with the
+// portable loops, only digits of Φ next to 0 are lost.
 using Floats = Packet<float>;
 
 /// c0 + c1 u + c2 u² + …
@@ -80,7 +80,7 @@ Floats polynomial(const float (&c)[size], const Floats& u) {
   return sum;
 }
 
-/// ½ + z N(z²) ÷ D(z²), 0 below `-end` and 1 above `end`. A comparison that fails keeps NaN.
+/// Returns ½ + z N(z²) ÷ D(z²), 0 below `-end` and 1 above `end`. A failed comparison keeps NaN.
 template <std::size_t above, std::size_t below>
 Floats half_and_ratio(const float (&n)[above], const float (&d)[below], float end, const Floats& z) {
   const Floats most = Floats{} + end;
@@ -101,7 +101,7 @@ constexpr float kDerivativeBelow[] = {
     1.0F,           0.305291742F, 0.0441327058F, 0.00397138391F, 0.000245312665F, 1.03071798e-05F, 3.38938463e-07F,
     1.31469624e-09F};
 
-/// values ⊙ (½ + the ratio of z), which may be the same numbers.
+/// Multiplies values by (½ + the ratio of z); both may be the same numbers.
 template <std::size_t above, std::size_t below>
 void multiply_ratio(const float (&n)[above], const float (&d)[below], float end, Eigen::Index size, const float* z,
                     float* values) {
@@ -138,7 +138,7 @@ void multiply_gelu_derivative(const ConstBlockOf<float>& pre_activation, Mutable
 }
 #endif
 
-/// z Φ(z), which is max(z, 0) − |z| (1 − Φ(|z|)).
+/// Applies z Φ(z) = max(z, 0) − |z| (1 − Φ(|z|)).
 template <class T>
 void gelu(MutableBlockOf<T>& block) {
   for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
@@ -149,7 +149,7 @@ void gelu(MutableBlockOf<T>& block) {
   });
 }
 
-/// Δ ⊙ (Φ(z) + z φ(z))
+/// Multiplies Δ by (Φ(z) + z φ(z)).
 template <class T>
 void multiply_gelu_derivative(const ConstBlockOf<T>& pre_activation, MutableBlockOf<T>& block) {
   for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {

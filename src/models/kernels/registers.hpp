@@ -8,7 +8,7 @@
 
 #include "models/kernels/array_kernels.hpp"
 
-// What the loops of models/kernels/array_loops.hpp go over: rows, in pieces as wide as a register.
+// Rows for the loops of models/kernels/array_loops.hpp, in pieces as wide as a register.
 
 namespace dadsim::models {
 namespace {
@@ -21,15 +21,15 @@ using ConstBlockOf =
 template <class T>
 using MutableBlockOf =
     Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
-/// `size` numbers from an address on, which may be const; `size` Eigen::Dynamic: as many as the constructor is told.
+/// `size` numbers from an address on, possibly const; `size` Eigen::Dynamic: passed to the constructor.
 template <class T, int size>
 using Numbers = Eigen::Map<std::conditional_t<std::is_const_v<T>, const Eigen::Array<std::remove_const_t<T>, size, 1>,
                                               Eigen::Array<T, size, 1>>>;
 
-/// Calls `body` with arrays of all numbers behind the addresses, in pieces that follow each other. Eigen goes to the
-/// next address that is aligned to its registers number by number, where functions round otherwise than in registers.
-/// What is allocated is aligned to 16 bytes and by chance to more: with wider registers pieces are as wide as one,
-/// which has no such beginning, and what is left over at the end is filled up to one. No bit depends on an address.
+/// Calls `body` with arrays of all numbers at the addresses, in consecutive pieces. Eigen processes numbers one by one
+/// up to an address aligned to its registers, where functions round differently than in registers. Allocations are
+/// aligned to 16 bytes, and to more only by chance: with wider registers pieces are one register wide, without such a
+/// beginning, and the remainder is padded to one. No bit depends on an address.
 template <class Body, class... T>
 void in_registers(Eigen::Index size, const Body& body, T*... numbers) {
   using Number = std::common_type_t<std::remove_const_t<T>...>;
@@ -56,7 +56,7 @@ void in_registers(Eigen::Index size, const Body& body, T*... numbers) {
 }
 
 #if EIGEN_MAX_ALIGN_BYTES > 16
-/// A register of numbers, for what Eigen does not vectorise: a choice between two numbers.
+/// A register of numbers, for operations that Eigen does not vectorise: selecting one of two numbers.
 template <class T>
 struct RegisterOf;
 template <>
@@ -84,7 +84,7 @@ void store_packet(T* to, const Packet<T>& packet) {
 }
 #endif
 
-/// The same, row by row of blocks of one shape.
+/// Does the same row by row, for blocks of one shape.
 template <class Body, class Block, class... Blocks>
 void in_registers_of_rows(const Body& body, Block& block, const Blocks&... others) {
   for (Eigen::Index row = 0; row < block.rows(); ++row) {

@@ -5,8 +5,8 @@
 namespace dadsim::models {
 namespace {
 
-/// √x rounded as IEEE 754 asks. Eigen's √ of float begins with what the processor estimates (rsqrtps), and makers of
-/// processors estimate otherwise: with it the same steps led elsewhere on another machine.
+/// √x rounded as IEEE 754 requires. Eigen's float √ starts from the processor's estimate (rsqrtps), which differs
+/// between vendors: the same steps gave other results on another machine.
 struct ExactRoot {
   EIGEN_STRONG_INLINE float operator()(float x) const { return Eigen::numext::sqrt(x); }
   template <class Packet>
@@ -25,7 +25,7 @@ struct ExactRoot {
   }
 };
 
-/// The roots of an array of float, as an expression of Eigen's.
+/// Returns the roots of an array of float, as an Eigen expression.
 template <class Array>
 EIGEN_STRONG_INLINE auto roots_of(const Array& x) {
   return x.unaryExpr(ExactRoot{});

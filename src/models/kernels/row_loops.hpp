@@ -12,7 +12,7 @@ namespace dadsim::models {
 namespace {
 
 #if EIGEN_MAX_ALIGN_BYTES > 16
-/// A register's numbers, halves folded onto each other.
+/// Reduces a register's numbers by folding halves onto each other.
 template <class T, class Take>
 T fold(const Packet<T>& packet, const Take& take) {
   T folded[kPacketLanes<T>];
@@ -23,8 +23,8 @@ T fold(const Packet<T>& packet, const Take& take) {
   return folded[0];
 }
 
-/// softmax(scale · z) over the first `seen` numbers, 0 behind them. Whole registers and one that is filled up with what
-/// adds next to nothing, so that no bit depends on an address.
+/// Applies softmax(scale · z) to the first `seen` numbers, 0 after them. Uses whole registers and one padded with
+/// numbers that add nearly nothing, so that no bit depends on an address.
 template <class T>
 void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
   constexpr int kLanes = kPacketLanes<T>;
@@ -52,7 +52,7 @@ void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
   std::fill(row + seen, row + size, T(0));
 }
 #else
-/// softmax(scale · z) over the first `seen` numbers, 0 behind them.
+/// Applies softmax(scale · z) to the first `seen` numbers, 0 after them.
 template <class T>
 void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
   auto z = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1> >(row, seen).array();
@@ -63,7 +63,7 @@ void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
 }
 #endif
 
-/// s = p ⊙ (s − mean) · scale
+/// Computes s = p ⊙ (s − mean) · scale.
 template <class T>
 void softmax_back_row(T scale, T mean, Eigen::Index size, const T* __restrict p, T* __restrict s) {
   for (Eigen::Index j = 0; j < size; ++j) s[j] = p[j] * (s[j] - mean) * scale;

@@ -20,7 +20,7 @@ class Add final : public OperationOf<T> {
       flow.scratch.matrices.resize(1);
       flow.scratch.matrices[0].resize(flow.output.rows(), flow.output.cols());
     }
-    // Some samples at a time, so that a sum is still in the caches when φ is taken of it.
+    // Some samples at a time, so that a sum is still cached when φ is applied to it.
     constexpr std::size_t kBlockValues = 16384;
     const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->out().size()));
     parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {
@@ -42,7 +42,7 @@ class Add final : public OperationOf<T> {
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     pass_on(flow, value_gradient, add);
   }
-  /// Comes last: what nothing is added to takes the gradient over, without a copy.
+  /// Runs last: if nothing is added, it takes over the gradient without a copy.
   void backpropagate_second(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     if (add) {
       value_gradient += flow.value_gradient;

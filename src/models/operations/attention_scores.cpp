@@ -20,8 +20,8 @@ using Eigen::Index;
 /// With a causal mask, P(i, j) = 0 for j > i. In: t positions of (Q of all heads, K of all heads, V of all heads); out:
 /// t positions of (Y of all heads). With G = dLoss/dY:
 ///     S = P ⊙ (G Vᵀ − rowsum(G ⊙ Y)), dQ = S K ÷ √e, dK = Sᵀ Q ÷ √e, dV = Pᵀ G
-/// since rowsum(P ⊙ G Vᵀ) = rowsum(G ⊙ Y) (Dao et al., NeurIPS 2022, arXiv:2205.14135, appendix B). As there, P is not
-/// kept where rows are long: a block of its rows is in memory of the thread, and is computed once more on the way back,
+/// since rowsum(P ⊙ G Vᵀ) = rowsum(G ⊙ Y) (Dao et al., NeurIPS 2022, arXiv:2205.14135, appendix B). For long rows P is
+/// not kept, as in that paper: a block of its rows is in memory of the thread, and is recomputed in the backward pass
 /// with the same bits.
 template <class T>
 class AttentionScores final : public OperationOf<T> {
@@ -66,7 +66,7 @@ class AttentionScores final : public OperationOf<T> {
       const AttentionPart<T> dq = part(value_gradient, sample, head);
       const AttentionPart<T> dk = part(value_gradient, sample, heads_ + head);
       const AttentionPart<T> dv = part(value_gradient, sample, 2 * heads_ + head);
-      // The first block of rows leaves the columns that it does not see.
+      // The first block of rows skips the columns that it does not see.
       const bool whole = positions_ <= kRows;
       if (!add && !whole) {
         dk.rows(0, positions_, width_).setZero();
@@ -102,14 +102,14 @@ class AttentionScores final : public OperationOf<T> {
   }
 
  private:
-  /// Rows of P that are worked on together. With a causal mask, the columns behind a block's last row are skipped.
+  /// Rows of P computed together. With a causal mask, columns after a block's last row are skipped.
   static constexpr Index kRows = 64;
-  /// Up to so many positions P is kept: then it is no more than a few times what goes in.
+  /// Most positions for which P is kept: it is then at most a few times larger than the inputs.
   static constexpr Index kKeptPositions = 64;
 
   using ConstNumbers = Eigen::Map<const VectorOf<T>>;
 
-  /// Some columns of a matrix. All blocks are one type of Eigen's, which has to be compiled once.
+  /// Some columns of a matrix. All blocks have one Eigen type, compiled once.
   template <class Scalar>
   struct AttentionPart {
     using Block = Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const MatrixOf<T>, MatrixOf<T>>, 0,
@@ -132,7 +132,7 @@ class AttentionScores final : public OperationOf<T> {
     }
   };
 
-  /// Columns [index · e, (index + 1) · e) of the positions of one sample: t × e.
+  /// Returns columns [index · e, (index + 1) · e) of the positions of one sample: t × e.
   AttentionPart<const T> part(const MatrixOf<T>& values, Index sample, Index index) const {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
@@ -140,7 +140,7 @@ class AttentionScores final : public OperationOf<T> {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
 
-  /// Rows of P from `row` on, kRows × t; entries after the columns that a row sees are not used.
+  /// Returns rows of P from `row` on, kRows × t; entries after the visible columns of a row are not used.
   AttentionPart<T> probabilities(const FlowOf<T>& flow, Index sample, Index head, Index row) const {
     if (keeps_) {
       return {flow.scratch.matrices[0].data() + ((sample * heads_ + head) * positions_ + row) * positions_, positions_};
@@ -150,7 +150,7 @@ class AttentionScores final : public OperationOf<T> {
     return {p.data(), positions_};
   }
 
-  /// These rows of P, which see the first `seen` columns.
+  /// Computes these rows of P, which see the first `seen` columns.
   void attend(const AttentionPart<const T>& q, const MatrixOf<T>& k, Index row, Index rows, Index seen,
               const AttentionPart<T>& block) const {
     multiply_panels<T>(q.rows(row, rows, width_), k, block.rows(0, rows, seen), false);
@@ -165,7 +165,7 @@ class AttentionScores final : public OperationOf<T> {
                  [&](std::size_t i) { body(static_cast<Index>(i) / heads_, static_cast<Index>(i) % heads_); });
   }
 
-  /// Calls `body(first row, rows, columns that they may see)`.
+  /// Calls `body(first row, rows, visible columns)`.
   template <class Body>
   void for_row_blocks(const Body& body) const {
     for (Index row = 0; row < positions_; row += kRows) {

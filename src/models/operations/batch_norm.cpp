@@ -16,11 +16,11 @@ using Eigen::Index;
 
 /// Batch normalisation (Ioffe & Szegedy, arXiv 1502.03167), channel by channel over samples and positions:
 ///     x̂ = (x − μ) ÷ √(σ² + ε),   y = φ(γ x̂ + β).
-/// In training each site has the μ and σ² (÷ n) of its own samples, as workers of data-parallel training that do not
-/// synchronise statistics; with D = dLoss/dy ⊙ φ' and means over the rows of the site
+/// In training each site has the μ and σ² (÷ n) of its own samples, like workers of data-parallel training without
+/// synchronised statistics; with D = dLoss/dy ⊙ φ' and means over the rows of the site
 ///     dx = γ ÷ √(σ² + ε) · (D − mean(D) − x̂ mean(D ⊙ x̂)).
-/// In evaluation they are running averages, r ← (1 − momentum) r + momentum · v, where v is the mean over sites of
-/// their μ, or of their variances ÷ (n − 1).
+/// In evaluation they are running averages, r ← (1 − momentum) r + momentum · v, v being the mean over sites of their
+/// μ, or of their variances ÷ (n − 1).
 template <class T>
 class BatchNorm final : public OperationOf<T> {
  public:
@@ -100,7 +100,7 @@ class BatchNorm final : public OperationOf<T> {
       });
     });
 
-    // Sums of each site: of D, and of D ⊙ x̂.
+    // Sums per site: of D, and of D ⊙ x̂.
     MatrixOf<T>& sums = flow.scratch.matrices[kSlopeSums];
     sums.setZero(static_cast<Index>(sites(flow)), 2 * channels);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -183,8 +183,8 @@ class BatchNorm final : public OperationOf<T> {
   template <int kSize>
   using FewAt = Eigen::Map<const Few<kSize>>;
 
-  /// Rows follow each other in memory, so that several can be gone through as one long one: a row of few channels costs
-  /// more to begin than to go through.
+  /// Rows are contiguous, so that several can be processed as one long row: a row of few channels costs more to start
+  /// than to process.
   class Wide {
    public:
     Wide(Index channels, Index rows) : channels_(channels), rows_(std::clamp<Index>(kWide / channels, 1, rows)) {}
@@ -213,7 +213,7 @@ class BatchNorm final : public OperationOf<T> {
     for (; column + 4 <= channels; column += 4) body(std::integral_constant<int, 4>(), column);
     for (; column < channels; ++column) body(std::integral_constant<int, 1>(), column);
   }
-  // In ScratchOf::matrices. Statistics have a row per site, in evaluation they are the same for all.
+  // Indices into ScratchOf::matrices. Statistics have a row per site; in evaluation all rows are equal.
   enum : std::size_t { kMean, kInverseDeviation, kVariance, kParts, kSlopeSums, kPreActivation, kMatrices };
 
   /// Some rows (samples × positions) of one site.
@@ -233,7 +233,7 @@ class BatchNorm final : public OperationOf<T> {
     return first_row(flow, site + 1) - first_row(flow, site);
   }
 
-  /// Cuts begin anew at each site, so that rounding at one site does not depend on the others.
+  /// Cuts the rows anew at each site, so that rounding at one site does not depend on the others.
   std::vector<NormBlock> cut(const FlowOf<T>& flow) const {
     constexpr Index kRows = 256;
     std::vector<NormBlock> blocks;
@@ -264,7 +264,7 @@ class BatchNorm final : public OperationOf<T> {
     }
 
     // Mean and sum of squared distances from it, of blocks and then of their union (Chan, Golub & LeVeque, The American
-    // Statistician 37, 1983): one pass, and no digits are lost where the mean is far from zero.
+    // Statistician 37, 1983): one pass, without loss of digits for means far from zero.
     MatrixOf<T>& parts = flow.scratch.matrices[kParts];
     parts.resize(static_cast<Index>(blocks.size()), 2 * channels);
     const auto x = as_rows(flow.input, channels);

@@ -8,11 +8,11 @@
 
 namespace dadsim::models {
 
-/// Rows that one thread goes through at a time.
+/// Rows per thread and block.
 inline constexpr std::size_t kSumRows = 128;
 
 /// Sums over rows, in parallel and always in the same order: `add(begin, end, sums)` adds rows [begin, end) to `sums`,
-/// which starts at zero. `parts` is memory for the sums of blocks of rows; the result is (size).
+/// which starts at zero. `parts` is memory for the sums of blocks; the result is (size).
 template <class T, class Add>
 void sum_over_rows(Eigen::Index rows, Eigen::Index size, MatrixOf<T>& parts, VectorOf<T>& result, const Add& add) {
   parts.setZero((rows + static_cast<Eigen::Index>(kSumRows) - 1) / static_cast<Eigen::Index>(kSumRows), size);
@@ -24,7 +24,7 @@ void sum_over_rows(Eigen::Index rows, Eigen::Index size, MatrixOf<T>& parts, Vec
   for (Eigen::Index part = 0; part < parts.rows(); ++part) result += parts.row(part).transpose();
 }
 
-/// The sums of some columns, in registers and row after row; returns how many columns these were.
+/// Sums some columns in registers, row after row; returns the number of these columns.
 template <class T, Eigen::Index kColumns>
 Eigen::Index add_up_columns(const ConstBlockOf<T>& rows, Eigen::Index column, T* sums) {
   T sum[kColumns] = {};
@@ -36,7 +36,7 @@ Eigen::Index add_up_columns(const ConstBlockOf<T>& rows, Eigen::Index column, T*
   return kColumns;
 }
 
-/// Column sums, or nothing where there is no bias.
+/// Sums columns; none without a bias.
 template <class T>
 void add_up_rows(const ConstBlockOf<T>& rows, bool with_bias, VectorOf<T>& sums) {
   sums.resize(with_bias ? rows.cols() : 0);

@@ -14,51 +14,51 @@
 namespace dadsim::models {
 namespace {
 
-// The products of a convolution, on the calling thread and straight from the pixels: what lies under a row of the
-// kernel is contiguous in the picture, so that no patch has to be copied (implicit GEMM; Chetlur et al., cuDNN,
-// arXiv:1410.0759). A picture is height × width × channels, and has a border of zeros beside its columns only: rows of
-// the kernel that lie above or below it are left out.
+// The products of a convolution, on the calling thread and directly from the pixels: the numbers under a row of the
+// kernel are contiguous in the picture, so that no patch has to be copied (implicit GEMM; Chetlur et al., cuDNN,
+// arXiv:1410.0759). A picture is height × width × channels, with a border of zeros left and right only: rows of the
+// kernel above or below it are left out.
 
-/// A picture with room beside its columns: pixel (y, x) is at y · pitch + (left + x) · channels.
+/// A picture with room left and right of its columns: pixel (y, x) is at y · pitch + (left + x) · channels.
 template <class T>
 struct PictureOf {
-  const T* pixels = nullptr;  ///< of column −left
+  const T* pixels = nullptr;  ///< pixels from column −left on
   Eigen::Index height = 0, channels = 0, left = 0, pitch = 0;
 
   const T* at(Eigen::Index y, Eigen::Index x) const { return pixels + y * pitch + (left + x) * channels; }
 };
 
-/// `picture` (height × width × channels) with `left` and `right` columns of zeros beside it, in `memory`, behind which
-/// as much room is left as add_window_gradient() reads.
+/// Returns `picture` (height × width × channels) with `left` and `right` columns of zeros, in `memory`, which has room
+/// after it for the reads of add_window_gradient().
 template <class T>
 PictureOf<T> with_borders(const T* picture, Eigen::Index height, Eigen::Index width, Eigen::Index channels,
                           Eigen::Index left, Eigen::Index right, std::vector<T>& memory);
 
-/// Windows of rows × columns pixels, and where they lie. Window (i, j) begins at pixel (row + i · step, column + j ·
+/// Windows of rows × columns pixels, and their positions. Window (i, j) begins at pixel (row + i · step, column + j ·
 /// step) of the picture and gives pixel (out_row + i · out_step, out_column + j · out_step) of the result.
 struct WindowShape {
   Eigen::Index rows = 0, columns = 0;
-  Eigen::Index down = 0, across = 0;  ///< how many there are
+  Eigen::Index down = 0, across = 0;  ///< number of windows in each direction
   Eigen::Index row = 0, column = 0, step = 1;
   Eigen::Index out_row = 0, out_column = 0, out_step = 1;
 };
 
-/// W (terms × out) cut into panels for multiply_windows(): `entry(k, j)` is called for each of its entries.
+/// Cuts W (terms × out) into panels for multiply_windows(); `entry(k, j)` returns each of its entries.
 template <class T, class Entry>
 void pack_windows(Eigen::Index terms, Eigen::Index out, const Entry& entry, std::vector<T>& panels);
-/// Columns of a panel.
+/// Returns the columns of a panel.
 template <class T>
 Eigen::Index window_panel(Eigen::Index out);
 
-/// Each pixel of `result` (… × result_width × out) that a window gives becomes Σ_k window(k) W(k, ·) (+ bias, where it
-/// has entries), or has that added to it. The terms are added up in order: row by row of the window, and within one
-/// pixel by pixel.
+/// Sets each pixel of `result` (… × result_width × out) that a window produces to Σ_k window(k) W(k, ·) (+ bias, if it
+/// has entries), or adds that to it. The terms are added in order: row by row of the window, and within one pixel by
+/// pixel.
 template <class T>
 void multiply_windows(const PictureOf<T>& picture, const WindowShape& windows, const std::vector<T>& panels,
                       const VectorOf<T>& bias, bool add, T* result, Eigen::Index result_width, Eigen::Index out);
 
-/// G (filters × rows·columns·channels) += Σ over windows of delta(window, ·)ᵀ window(·); `delta` is down × across ×
-/// filters. The picture comes from with_borders().
+/// Adds Σ over windows of delta(window, ·)ᵀ window(·) to G (filters × rows·columns·channels); `delta` is down × across
+/// × filters. The picture comes from with_borders().
 template <class T>
 void add_window_gradient(const PictureOf<T>& picture, const WindowShape& windows, const T* delta, Eigen::Index filters,
                          T* gradient);
@@ -75,7 +75,7 @@ void pack_windows(Eigen::Index terms, Eigen::Index out, const Entry& entry, std:
 
 using Eigen::Index;
 
-/// The rows of window row i that lie in the picture: [first, last).
+/// The rows of a window that lie inside the picture: [first, last).
 struct RowsInside {
   RowsInside(Index begin, Index rows, Index height)
       : first(std::clamp<Index>(-begin, 0, rows)), last(std::clamp<Index>(height - begin, first, rows)) {}
@@ -148,7 +148,7 @@ void add_window_gradient(const PictureOf<T>& picture, const WindowShape& windows
   tile.across = windows.across;
   tile.gradient_apart = windows.rows * run;
   for (Index y = 0; y < windows.rows; ++y) {
-    // Of window rows i those with 0 ≤ row + i · step + y < height.
+    // Window rows i with 0 ≤ row + i · step + y < height.
     const Index begin = windows.row + y;
     const Index first = begin >= 0 ? 0 : (-begin + windows.step - 1) / windows.step;
     const Index last = std::min(
@@ -183,9 +183,9 @@ using Eigen::Index;
 ///     A (samples·H'·W' × k·k·C): per output pixel the k × k pixels under the kernel, in the order (ky, kx, c);
 ///     y = φ(A Wᵀ + 1 bᵀ), W (filters × k·k·C), H' = ⌊(H + 2 padding − k) ÷ stride⌋ + 1, W' alike;
 ///     dx(y, x, c) = Σ Δ(oy, ox, f) W(f, ky, kx, c) over oy · stride + ky = y + padding, and x alike.
-/// The products read the pixels where they are. dx is a convolution of Δ for each of the stride²
-/// remainders that (y + padding, x + padding) leave, with the part of the kernel that meets them. A itself is copied
-/// together (im2col; Chellapilla, Puri & Simard, IWFHR 2006) only once somebody asks for it.
+/// The products read the pixels in place. dx is a convolution of Δ for each of the stride² remainders of (y + padding,
+/// x + padding), with the matching part of the kernel. A itself (im2col; Chellapilla, Puri & Simard, IWFHR 2006) is
+/// formed only on request.
 template <class T>
 class ConvolutionOperation final : public OperationOf<T> {
  public:
@@ -245,7 +245,7 @@ class ConvolutionOperation final : public OperationOf<T> {
     value_gradient.resize(flow.samples(), this->in().size());
     std::vector<std::vector<T>> panels(remainders_.size());
     for (std::size_t r = 0; r < remainders_.size(); ++r) {
-      // Windows of Δ run against the kernel: their first pixel meets the last one of it.
+      // Windows of Δ run against the kernel: their first pixel meets the kernel's last one.
       const auto& [windows, last_y, last_x] = remainders_[r];
       const auto entry = [&, &w = windows, y = last_y, x = last_x](Index k, Index c) {
         const Index filter = k % spec_.filters;
@@ -289,7 +289,7 @@ class ConvolutionOperation final : public OperationOf<T> {
 
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override {
     if (!copies_) return as_rows(flow.input, width_);
-    // The first caller copies the patches for all readers of the same pass, which may run at the same time.
+    // The first caller copies the patches for all readers of the same pass, which may run concurrently.
     const std::lock_guard lock(copying_);
     MatrixOf<T>& patches = flow.scratch.matrices[kPatches];
     if (flow.scratch.indices.front() == 0) {
@@ -304,16 +304,16 @@ class ConvolutionOperation final : public OperationOf<T> {
   }
 
  private:
-  static constexpr std::size_t kBlockRows = 256;      // output pixels that one thread takes at a time, at least
-  static constexpr std::size_t kGradientSamples = 8;  // whose gradients are added up one after the other, at least
-  static constexpr std::size_t kGradientBlocks = 32;  // of such samples, at most
-  // In ScratchOf::matrices; the first of the indices says whether the patches are there.
+  static constexpr std::size_t kBlockRows = 256;      // output pixels per thread and block, at least
+  static constexpr std::size_t kGradientSamples = 8;  // samples whose gradients are added in sequence, at least
+  static constexpr std::size_t kGradientBlocks = 32;  // blocks of such samples, at most
+  // Indices into ScratchOf::matrices; the first of the indices is set once the patches exist.
   enum : std::size_t { kPatches, kPreActivation, kParts, kCount };
 
-  /// The pixels of the input of which (y + padding, x + padding) leave the same remainders when divided by the stride.
+  /// The input pixels for which (y + padding, x + padding) leave the same remainders modulo the stride.
   struct Remainder {
     WindowShape windows;   ///< of Δ
-    Index last_y, last_x;  ///< of the kernel's pixels that meet them
+    Index last_y, last_x;  ///< last kernel pixels that meet them
   };
 
   bool keeps_pre_activation() const { return !derivative_from_output(spec_.activation); }
@@ -346,7 +346,7 @@ class ConvolutionOperation final : public OperationOf<T> {
     delta_right_ = std::max(delta_right_, w.column + w.across - 1 + w.columns - this->out().width);
   }
 
-  /// Picture s of the input; the border is in memory of the thread.
+  /// Returns picture s of the input; its border is in memory of the thread.
   PictureOf<T> picture(const MatrixOf<T>& images, Index s) const {
     if (left_ + right_ > 0) return bordered(images, s);
     return {images.data() + s * this->in().size(), this->in().height, this->in().channels, 0,
@@ -372,9 +372,8 @@ class ConvolutionOperation final : public OperationOf<T> {
     });
   }
 
-  /// Where a row of the kernel lies for output pixel (oy, ox): `count` values from `pixel` on in the image are those
-  /// from `patch` on in the patch; outside of the image there are zeros. Calls body(patch, pixel, count), where count
-  /// may be 0, for each of the kernel's rows.
+  /// Calls body(patch, pixel, count) for each row of the kernel at output pixel (oy, ox): `count` values from `pixel`
+  /// on in the image are those from `patch` on in the patch; outside of the image they are zero. `count` may be 0.
   template <class Body>
   void for_kernel_rows(Index oy, Index ox, const Body& body) const {
     const spec::SampleShape& in = this->in();
@@ -412,10 +411,10 @@ class ConvolutionOperation final : public OperationOf<T> {
 
   spec::ConvolutionSpec spec_;
   Index width_;
-  bool copies_;  ///< otherwise a patch is a pixel
+  bool copies_;  ///< false: a patch is a single pixel
   std::size_t block_;
   WindowShape windows_;
-  Index left_, right_;  ///< columns of zeros beside the input
+  Index left_, right_;  ///< columns of zeros left and right of the input
   std::vector<Remainder> remainders_;
   Index delta_left_ = 0, delta_right_ = 0;
   mutable std::mutex copying_;

@@ -31,7 +31,7 @@ class Dense final : public OperationOf<T> {
     MatrixOf<T>& z = flow.scratch.matrices[0];
     z.resize(flow.output.rows(), flow.output.cols());
     multiply_transposed<T>(as_rows(flow.input, width_), weights.weight, weights.bias, as_rows(z, spec_.units));
-    // Some samples at a time, so that a copy is still in the caches when φ is taken of it.
+    // Some samples at a time, so that a copy is still cached when φ is applied to it.
     constexpr std::size_t kBlockValues = 16384;
     const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->out().size()));
     parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {

@@ -14,8 +14,8 @@ using Eigen::Index;
 /// In training y = x ⊙ m, where each entry of m is 0 with the given rate and 1 ÷ (1 − rate) otherwise (inverted
 /// dropout; Srivastava et al., JMLR 15, 2014); y = x in evaluation.
 ///
-/// The mask depends on the seed, on the step, on which of the network's dropouts this is, and on the row of the sample
-/// among all samples of the pass: how these are dealt to sites changes nothing.
+/// The mask depends on the seed, the step, the number of this dropout in the network, and the sample's row in the pass:
+/// the distribution of samples over sites has no effect.
 template <class T>
 class Dropout final : public OperationOf<T> {
  public:
@@ -66,7 +66,7 @@ class Dropout final : public OperationOf<T> {
     });
   }
 
-  /// Counter-based as RandomStream, but so that each sample's numbers begin at a counter of its own.
+  /// Draws a mask. Counter-based like RandomStream, but each sample's numbers begin at a counter of its own.
   void draw(const Pass& pass, Index sample, T* mask) const {
     const r123::Philox4x32::key_type key{
         {static_cast<std::uint32_t>(pass.seed), static_cast<std::uint32_t>(pass.seed >> 32U)}};

@@ -12,14 +12,14 @@ using Eigen::Index;
 
 constexpr Index kGruGates = 3;
 
-/// A gated recurrent unit (Cho et al., arXiv 1406.1078), in the form of PyTorch's GRU, where the reset gate acts behind
-/// the product with h:
+/// A gated recurrent unit (Cho et al., arXiv 1406.1078), in the form of PyTorch's GRU, whose reset gate acts after the
+/// product with h:
 ///     (r, z) = σ(x_t W_xᵀ + b_x + h_{t−1} W_hᵀ + b_h),  n = tanh(x_t W_xᵀ + b_x + r ⊙ (h_{t−1} W_hᵀ + b_h)),
 ///     h_t = n + z ⊙ (h_{t−1} − n),  h_{−1} = 0.
 /// W_x is 3·units × channels and W_h is 3·units × units, their rows in the order r, z, n; x is samples × (positions ·
-/// channels), h samples × (positions · units). The backward pass goes back through the whole sequence. Row (sample, t)
-/// of A and Δ: x_t and the value_gradients of x_t W_xᵀ + b_x, h_{t−1} and those of h_{t−1} W_hᵀ + b_h, which differ in
-/// n alone, by the factor r.
+/// channels), h samples × (positions · units). The backward pass covers the whole sequence. Row (sample, t) of A and Δ
+/// is x_t and the value_gradients of x_t W_xᵀ + b_x for W_x, and h_{t−1} and those of h_{t−1} W_hᵀ + b_h for W_h; these
+/// differ only in n, by the factor r.
 template <class T>
 class Gru final : public RecurrentOf<T> {
  public:
@@ -55,7 +55,7 @@ class Gru final : public RecurrentOf<T> {
   using Common::steps_;
   using Common::units_;
   enum : std::size_t {
-    kReset = Common::kOwn,  ///< h_{t−1} W_hᵀ + b_h of n
+    kReset = Common::kOwn,  ///< h_{t−1} W_hᵀ + b_h for n
     kDeltaH,                ///< Δ of W_h
     kCount
   };
@@ -96,7 +96,7 @@ class Gru final : public RecurrentOf<T> {
     auto& kept = flow.scratch.matrices;
     const Index u = units_;
     const auto value_gradient = as_rows(std::as_const(flow.value_gradient), u);
-    MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t by way of h_{t+1}
+    MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t through h_{t+1}
     for (Index t = steps_; t-- > 0;) {
       for (Index s = begin; s < end; ++s) {
         const Index row = s * steps_ + t;

@@ -17,8 +17,8 @@ constexpr Index kLstmGates = 4;
 ///     (i, f, o) = σ(x_t W_xᵀ + b_x + h_{t−1} W_hᵀ + b_h),  g = tanh(x_t W_xᵀ + b_x + h_{t−1} W_hᵀ + b_h),
 ///     c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t),  h_{−1} = c_{−1} = 0.
 /// W_x is 4·units × channels and W_h is 4·units × units, their rows in the order i, f, g, o; x is samples × (positions
-/// · channels), h samples × (positions · units). The backward pass goes back through the whole sequence. Row (sample,
-/// t) of A: x_t, and h_{t−1}; Δ is the same for both.
+/// · channels), h samples × (positions · units). The backward pass covers the whole sequence. Row (sample, t) of A:
+/// x_t, and h_{t−1}; Δ is the same for both.
 template <class T>
 class Lstm final : public RecurrentOf<T> {
  public:
@@ -93,7 +93,7 @@ class Lstm final : public RecurrentOf<T> {
     const Index u = units_;
     const auto value_gradient = as_rows(std::as_const(flow.value_gradient), u);
     const VectorOf<T> zeros = VectorOf<T>::Zero(u);           // c_{−1}
-    MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t by way of h_{t+1}
+    MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t through h_{t+1}
     MatrixOf<T> carried_cell = MatrixOf<T>::Zero(end - begin, u);
     for (Index t = steps_; t-- > 0;) {
       for (Index s = begin; s < end; ++s) {

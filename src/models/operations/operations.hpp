@@ -5,7 +5,7 @@
 #include "models/operation.hpp"
 #include "spec/model_specification.hpp"
 
-// One function per operation; the files follow, one each. `in` is the shape of what comes in.
+// One function per operation, each in the file with its name. `in` is the shape of the input.
 
 namespace dadsim::models {
 
@@ -30,7 +30,7 @@ OperationPointer<T> make_gru(const spec::RecurrentSpec& spec, const spec::Sample
 template <class T>
 OperationPointer<T> make_lstm(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
                               ParameterBuilder<T>& parameters);
-/// softmax(Q Kᵀ ÷ √d) V per head; `in` has the channels of Q, K and V beside each other.
+/// softmax(Q Kᵀ ÷ √d) V per head; `in` has the channels of Q, K and V next to each other.
 template <class T>
 OperationPointer<T> make_attention_scores(const spec::AttentionSpec& spec, const spec::SampleShape& in);
 template <class T>
@@ -46,7 +46,7 @@ template <class T>
 OperationPointer<T> make_positions(const spec::SampleShape& in, ParameterBuilder<T>& parameters);
 template <class T>
 OperationPointer<T> make_class_token(const spec::SampleShape& in, ParameterBuilder<T>& parameters);
-/// `number` tells the masks of this operation from those of others.
+/// `number` distinguishes this operation's masks from those of others.
 template <class T>
 OperationPointer<T> make_dropout(const spec::DropoutSpec& spec, const spec::SampleShape& in, std::uint32_t number);
 /// φ(x + second)

@@ -15,8 +15,8 @@ namespace {
 using Eigen::Index;
 
 /// Pooling over windows of size × size pixels, channel by channel, without padding; H' = ⌊(H − size) ÷ stride⌋ + 1.
-/// Maximum: y = the largest value of the window, the first one of equals, whose pixel alone gets the value_gradient;
-/// NaN wins. Mean: y = Σ x ÷ size².
+/// Maximum: y = the largest value of the window, the first of equal ones; only its pixel gets the value_gradient; NaN
+/// wins. Mean: y = Σ x ÷ size².
 template <class T>
 class Pool final : public OperationOf<T> {
  public:
@@ -69,8 +69,8 @@ class Pool final : public OperationOf<T> {
     });
   }
 
-  /// Calls body(input pixel, output pixel, whether it is the first of its window) for every pixel of every window; both
-  /// as the place of their first channel.
+  /// Calls body(input pixel, output pixel, first of its window) for every pixel of every window; pixels are given by
+  /// the index of their first channel.
   template <class Body>
   void for_windows(const Body& body) const {
     const spec::SampleShape& in = this->in();
@@ -87,16 +87,16 @@ class Pool final : public OperationOf<T> {
     }
   }
 
-  /// In pieces, of which the last reaches up to kPiece − 1 numbers behind the end on both sides: a call of memmove for
-  /// the few channels of each pixel takes longer than what it copies.
+  /// Copies in pieces, the last of which reaches up to kPiece − 1 numbers beyond the end on both sides: a call of
+  /// memmove for the few channels of a pixel takes longer than the copy itself.
   static constexpr Index kPiece = 8;
   template <class Number>
   static void copy_channels(const Number* from, Index channels, Number* to) {
     for (Index c = 0; c < channels; c += kPiece) std::memcpy(to + c, from + c, kPiece * sizeof(Number));
   }
 
-  /// The largest value of each window and its place; of equal ones the first from left to right and down. A row of
-  /// windows is narrowed downwards first and then across, so that both go along memory.
+  /// Finds the largest value of each window and its position; of equal ones the first from left to right and down. A
+  /// row of windows is reduced vertically first and then horizontally, so that both run along memory.
   void take_largest(const T* image, T* y, std::int32_t* chosen) const {
     thread_local std::vector<T> values, candidates, largest;
     thread_local std::vector<std::int32_t> places, candidate_places, largest_places;

@@ -13,12 +13,11 @@
 
 namespace dadsim::models {
 
-/// Samples that one thread takes through the whole sequence, so that what they need stays in its cache.
+/// Samples that one thread takes through the whole sequence, so that their data stay in its cache.
 inline constexpr std::size_t kSequencesAtOnce = 12;
 
-/// What a GRU and an LSTM have in common: of `gates` gates W_x is gates·units × channels and W_h gates·units × units,
-/// and samples go through the sequence in blocks. x is samples × (positions · channels), h samples × (positions ·
-/// units).
+/// Common part of GRU and LSTM: with `gates` gates W_x is gates·units × channels and W_h gates·units × units, and
+/// samples pass through the sequence in blocks. x is samples × (positions · channels), h samples × (positions · units).
 template <class T>
 class RecurrentOf : public OperationOf<T> {
  public:
@@ -40,7 +39,7 @@ class RecurrentOf : public OperationOf<T> {
     kBefore,  ///< h_{t−1}
     kPackedX,
     kPackedH,
-    kOwn,  ///< the first one that a kind of unit keeps for itself
+    kOwn,  ///< first matrix for a derived unit's own use
   };
 
   RecurrentOf(const spec::RecurrentSpec& spec, const spec::SampleShape& in, Eigen::Index gates, std::size_t first)
@@ -48,7 +47,7 @@ class RecurrentOf : public OperationOf<T> {
     this->owns_matrices(first, 2);
   }
 
-  /// Memory for a forward pass that keeps `count` matrices, with the weights packed.
+  /// Returns memory for a forward pass that keeps `count` matrices, with the weights packed.
   std::vector<MatrixOf<T>>& begin_forward(const FlowOf<T>& flow, std::size_t count) const {
     std::vector<MatrixOf<T>>& kept = flow.scratch.matrices;
     kept.resize(count);
@@ -75,7 +74,7 @@ class RecurrentOf : public OperationOf<T> {
   Eigen::Index units_, steps_, gates_;
 };
 
-/// Draws the weights of a kind of unit with so many gates, W_x and then W_h, with PyTorch's initial values.
+/// Creates the weights of a unit with `gates` gates, W_x and then W_h, with PyTorch's initial values.
 template <class Unit, class T>
 OperationPointer<T> make_recurrent(const spec::RecurrentSpec& spec, const spec::SampleShape& in, Eigen::Index gates,
                                    ParameterBuilder<T>& parameters) {

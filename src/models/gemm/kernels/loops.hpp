@@ -5,9 +5,8 @@
 #include "models/gemm/kernels/sets.hpp"
 #include "models/gemm/kernels/vectors.hpp"
 
-// The loops of models/gemm/kernels.hpp, for the instructions that the including file is compiled for. All of it belongs
-// to that file alone (the unnamed namespace), and nothing here calls a template or an inline function of anybody
-// else's.
+// The loops of models/gemm/kernels.hpp, for the instruction set of the including file. Everything here is private to
+// that file (the unnamed namespace), and calls no template or inline function from elsewhere.
 
 namespace dadsim::models {
 
@@ -97,8 +96,8 @@ void in_tiles(Index count, const Body& body) {
   if (count >= 1) body.template operator()<1>();
 }
 
-/// The same for tiles of one vector, which need eight sums so that none waits for itself where a core starts two
-/// multiply-adds per cycle, and less than twelve to stay in registers.
+/// Does the same for tiles of one vector. They need eight sums, so that none waits for itself on cores that start two
+/// multiply-adds per cycle, and fewer than twelve to stay in registers.
 template <class Body>
 void in_long_tiles(Index count, const Body& body) {
   if constexpr (kVectorBytes < 32) return in_tiles(count, body);
@@ -113,7 +112,7 @@ void in_long_tiles(Index count, const Body& body) {
   if (count >= 1) body.template operator()<1>();
 }
 
-/// The same for tiles of two vectors; only with AVX2 six windows of them fit.
+/// Does the same for tiles of two vectors; only with AVX2 six windows of them fit.
 template <class Body>
 void in_wide_tiles(Index count, const Body& body) {
   if constexpr (kVectorBytes != 32) return in_tiles(count, body);
@@ -176,14 +175,14 @@ void add_gradient(Index filters, const GradientTile<T>& first) {
 
 }  // namespace
 
-// The loops of products, and how their operands are packed.
+// The loops of products, and the packing of their operands.
 
 namespace {
 
 /// The left operand of a product: its rows, or its columns.
 enum class Left { rows, columns };
 
-/// Asks for the next line, into the second-level cache.
+/// Prefetches the next line into the second-level cache.
 template <class T>
 struct Fetcher {
   AheadOf<T> ahead;
@@ -200,7 +199,7 @@ struct Fetcher {
   }
 };
 
-/// Rows × columns of C = start + A B, with `vectors` vectors of columns.
+/// Computes rows × columns of C = start + A B, with `vectors` vectors of columns.
 template <class T, Left left, int rows, int vectors>
 void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
   constexpr Index kWidth = vectors * kLanes<T>;
@@ -210,7 +209,7 @@ void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
       sum[i][v] = tile.start == TileStart::bias ? load(tile.bias + v * kLanes<T>) : PacketOf<T>{};
     }
   }
-  // The sums' start values have left the cache by now.
+  // The start values of the sums have left the cache by now.
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v < vectors; ++v) __builtin_prefetch(tile.c + i * tile.c_stride + v * kLanes<T>);
   }
@@ -251,7 +250,7 @@ void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
   }
 }
 
-/// As many vectors as the columns need.
+/// Uses as many vectors as the columns need.
 template <class T, Left left, int rows>
 void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
   const Index vectors = (tile.columns + kLanes<T> - 1) / kLanes<T>;
@@ -279,7 +278,7 @@ void multiply_tiles(Index rows, const TileOf<T>& first) {
   if (rows >= 1) next.template operator()<1>();
 }
 
-/// Whole panels row by row of B, so that B is read along its rows; what is left of the columns comes last.
+/// Packs whole panels row by row of B, so that B is read along its rows; the remaining columns come last.
 template <class T>
 void pack_panels(const T* b, Index stride, Index inner, Index columns, T* panel, Index panel_size) {
   const Index whole = columns / kPanelColumns<T>;
@@ -303,7 +302,7 @@ void pack_panels(const T* b, Index stride, Index inner, Index columns, T* panel,
   }
 }
 
-/// The first halves of two vectors, number by number in turn, and the second halves.
+/// Interleaves the first halves of two vectors, number by number, or the second halves.
 template <class Packet, int... lane>
 Packet first_in_turn(const Packet& a, const Packet& b, std::integer_sequence<int, lane...>) {
   return __builtin_shufflevector(a, b, (lane / 2 + lane % 2 * static_cast<int>(sizeof...(lane)))...);
@@ -314,7 +313,7 @@ Packet second_in_turn(const Packet& a, const Packet& b, std::integer_sequence<in
   return __builtin_shufflevector(a, b, (kSide / 2 + lane / 2 + lane % 2 * kSide)...);
 }
 
-/// Transposes a square in registers: vectors i and i + side / 2 in turn, as often as it takes.
+/// Transposes a square in registers by interleaving vectors i and i + side / 2 repeatedly.
 template <class T>
 void transpose(PacketOf<T> (&square)[kLanes<T>]) {
   constexpr int kSide = kLanes<T>;

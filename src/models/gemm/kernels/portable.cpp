@@ -2,7 +2,7 @@
 
 namespace dadsim::models {
 
-// What every processor of the architecture has: of x86-64 SSE2.
+// Instructions that every processor of the architecture has: SSE2 on x86-64.
 const Kernels kPortableKernels = kLoops;
 
 }  // namespace dadsim::models

@@ -2,17 +2,17 @@
 
 #include "models/gemm/kernels.hpp"
 
-// Vectors of the instructions that the including file is compiled for. All of it belongs to that file alone (the
-// unnamed namespace), as all of the loops does.
+// Vectors of the instruction set of the including file. Everything here is private to that file (the unnamed
+// namespace), like the loops.
 
 namespace dadsim::models {
 namespace {
 
 using Index = KernelIndex;
 
-// As many sums as there are registers: 6 × 4 of the 32 of AVX-512, 6 × 2 of the 16 of the others. Windows side by side
-// × vectors of filters, and in the gradient filters × vectors of what lies under a row of the kernel.
-// A panel of kDepth terms is 64 KiB, streamed from the second-level cache: that costs less than to take up the sums
+// Sums per tile, as many as registers allow: 6 × 4 of the 32 of AVX-512, 6 × 2 of the 16 of the others. Adjacent
+// windows × vectors of filters, and in the gradient filters × vectors of numbers under a row of the kernel. A panel of
+// kDepth terms is 64 KiB, streamed from the second-level cache: that costs less than storing and reloading the sums
 // more often.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -47,12 +47,12 @@ template <class T, int bytes = kVectorBytes>
 using PacketOf = typename Vectors<T, bytes>::Packet;
 template <class T>
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-// Few filters, or few numbers under a row of the kernel, would leave most of a long vector empty.
+// A few filters, or a few numbers under a row of the kernel, would leave most of a long vector empty.
 constexpr int kFewBytes = kVectorBytes < 32 ? kVectorBytes : 32;
 template <class T>
 constexpr int kFewLanes = kFewBytes / static_cast<int>(sizeof(T));
 template <class T>
-constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));  ///< of memory
+constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));  ///< numbers per cache line
 template <class T>
 constexpr Index kPanelColumns = kTileVectors* kLanes<T>;
 template <class T>
@@ -70,7 +70,7 @@ void store(T* to, const Packet& packet) {
 }
 template <class T, int bytes = kVectorBytes>
 PacketOf<T, bytes> fill(T number) {
-  return number - PacketOf<T, bytes>{};  // a number less 0 is that number, −0 too
+  return number - PacketOf<T, bytes>{};  // a number minus 0 is that number, −0 too
 }
 
 }  // namespace
