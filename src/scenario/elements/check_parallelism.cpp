@@ -10,8 +10,8 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Methods that send something else than gradients or parameters do so matrix by matrix, and a block has many where it
-/// has experts.
+/// Checks the methods for a network with experts: methods that send something other than gradients or parameters work
+/// matrix by matrix, and a block with experts has many.
 void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, const std::vector<spec::RunSpec>& runs,
                    const ReadContext& context) {
   const bool experts = spec::has_experts(timed);
@@ -80,7 +80,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     const auto refuse = [&](const std::string& what, const std::string& remedy) {
       context.findings.add(timed_as.origin, not_built(fmt::format("run '{}' {}", printable(run.label), what), remedy));
     };
-    // Passes over a batch are each participant's own affair, unless sites take a step together (partial participation).
+    // Each participant makes its own passes over a batch, unless sites take a step together (partial participation).
     const bool one_device = how.devices() == 1 && how.experts == 1 && how.sharding == spec::Sharding::none &&
                             how.offload == spec::Offload::none;
     const bool own_steps = run.event_driven && !run.parameters.contains("barrier");

@@ -62,7 +62,7 @@ std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, cons
   return std::nullopt;
 }
 
-/// How matrices become bytes.
+/// Reads the encoding of matrices as bytes.
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context) {
   spec::CompressSpec spec;
   const Element* element = run.child("compress");
@@ -89,7 +89,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   for (const spec::ParameterSpec& parameter : compressor->parameters) {
     spec.parameters[parameter.name] = read_parameter(node, parameter, context);
   }
-  // What a biased method leaves out is lost unless it is kept, as its authors do.
+  // The bias of a method is lost unless it is remembered, as its authors do.
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {

@@ -28,7 +28,8 @@ bool is_drawn_in_steps(const spec::FailureSpec& what) {
       what.availability, [](const spec::AvailabilitySpec& one) { return one.by == spec::AvailabilitySpec::By::steps; });
 }
 
-/// A worker that is away takes with it what it does not have in common with the others.
+/// Reports a division in which each worker holds a part that no other worker has: the others cannot continue without
+/// it.
 std::optional<Fault> takes_a_part_with_it(const spec::ParallelismSpec& how) {
   const auto fault = [](const char* part, const char* attributes) {
     return Fault{fmt::format("goes on without workers, each of which has {}, for which the others can only wait", part),

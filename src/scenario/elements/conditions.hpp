@@ -8,8 +8,7 @@
 
 namespace dadsim::scenario {
 
-/// Rows of <run>: what goes wrong while it is simulated, what it does about sites that are away, and what sites are
-/// worth.
+/// Rows of <run>: failures during its simulation, its behaviour when sites are absent, and the weights of sites.
 Row<spec::RunSpec> weights_row();
 Row<spec::RunSpec> failures_row();
 Row<spec::RunSpec> availability_row();
@@ -18,11 +17,11 @@ Row<spec::RunSpec> absent_row();
 Row<spec::RunSpec> absent_patience_row();
 Row<spec::RunSpec> absent_weights_row();
 
-/// <failures> and <availability> inside of a run.
+/// Reads <failures> and <availability> inside a run.
 void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into);
-/// What tells a run's conditions from those of others, in words: ", no failures". Empty: they are the scenario's.
+/// Returns the part of a label that describes a run's own conditions: ", no failures". Empty: they are the scenario's.
 std::string conditions_label(const spec::RunSpec& run);
-/// That what runs say of their conditions means something beside what the scenario has. `elements`: those of the runs.
+/// Checks that the conditions of runs have an effect, given the scenario's. `elements`: one per run.
 void check_conditions(const Scenario& scenario, const std::vector<const Element*>& elements,
                       const ReadContext& context);
 

@@ -14,7 +14,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxCurrency = 20;  // bytes
-constexpr std::size_t kMaxLines = 1000;   // prices of lines
+constexpr std::size_t kMaxLines = 1000;   // price lines
 
 const Table<spec::CostSpec::Price>& price_table() {
   using Spec = spec::CostSpec::Price;
@@ -87,7 +87,7 @@ const Table<spec::CostSpec::SpotPrice>& spot_table() {
   return kTable;
 }
 
-/// What stands in the place of `carbon`, which is printed for it.
+/// Returns the row of an alternative to `carbon`, which is printed for it.
 Row<spec::CostSpec> carbon_region_row() {
   constexpr const char* kName = "carbon-region";
   constexpr const char* kForm = "a region of a cloud; `dadsim prices` lists them";
@@ -159,7 +159,7 @@ const Table<spec::CostSpec>& costs_table() {
 
 namespace {
 
-/// Whether a catalogue has any price that they let in.
+/// Checks that some catalogue price matches the selection.
 void check_prices(const Node& node, const spec::CostSpec& costs, const ReadContext& context) {
   static const std::regex kDate("[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?");
   if (!costs.price_date.empty() && !std::regex_match(costs.price_date, kDate)) {

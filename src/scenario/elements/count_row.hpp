@@ -13,12 +13,12 @@ namespace dadsim::scenario {
 inline constexpr const char* kCountForm =
     "a number above 0, which may end in k, M, B or T (10³, 10⁶, 10⁹, 10¹²), e.g. 2T";
 
-/// The number that a text like "300B" stands for; nullopt: none, or none above 0.
+/// Returns the number of a text like "300B"; nullopt if it has none above 0.
 std::optional<double> parse_count(const std::string& text);
-/// The shortest text of a number that reads back as it: "2T", "1500000".
+/// Returns the shortest text of a number that reads back as it: "2T", "1500000".
 std::string count_text(double count);
 
-/// An attribute that counts much: samples, tokens.
+/// Returns the row of a large count: samples, tokens.
 template <class Spec>
 Row<Spec> count_row(std::string name, std::optional<double> Spec::*member, std::string words) {
   AttributeRule rule = attribute(std::move(name), text(kCountForm), std::move(words));

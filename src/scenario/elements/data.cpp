@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxFiles = 100;
 
-/// Absolute path of a data file, or empty with a finding at the attribute that names it.
+/// Returns the absolute path of a data file, or an empty one with a finding at its attribute.
 std::string found_file(const Node& node, const char* attribute, const std::string& name, const std::string& form,
                        const ReadContext& context) {
   DataFile file = find_data_file(context.path, name, form);
@@ -30,13 +30,13 @@ std::string found_file(const Node& node, const char* attribute, const std::strin
   return file.path;
 }
 
-/// Absolute path of the data file that an attribute names, looked up where data lie; empty with a finding. `form` is
-/// what would be right.
+/// Returns the absolute path of the data file in an attribute, looked up in the data folders; empty with a finding.
+/// `form` describes a valid value.
 std::string data_file(const Node& node, const char* attribute, const std::string& form, const ReadContext& context) {
   const std::optional<std::string> name = node.required_text(attribute, form);
   return name ? found_file(node, attribute, *name, form, context) : std::string();
 }
-/// Names with commas between them, at most `most`; empty with a finding where there are more or one is empty.
+/// Returns the names in a comma-separated list, at most `most`; empty with a finding for more names or an empty one.
 
 std::vector<std::string> comma_list(const Node& node, const char* attribute, const std::string& text,
                                     const std::string& form, const char* what, std::size_t most) {
@@ -57,7 +57,7 @@ std::vector<std::string> comma_list(const Node& node, const char* attribute, con
   }
   return names;
 }
-/// Files with commas between them; empty with a finding where one of them is not found.
+/// Returns the files in a comma-separated list; empty with a finding if one is not found.
 
 std::vector<std::string> data_files(const Node& node, const char* attribute, const std::string& form,
                                     const ReadContext& context) {
@@ -68,7 +68,7 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
   for (const std::string& name : comma_list(node, attribute, *names, form, "files", kMaxFiles)) {
     files.push_back(found_file(node, attribute, name, form, context));
     complete = complete && !files.back().empty();
-    // The printed scenario names it by its absolute path.
+    // The printed scenario contains its absolute path.
     if (files.back().find(',') != std::string::npos) {
       node.fail_at(attribute, fmt::format("is found in '{}', a path with a comma", printable(files.back())),
                    "a folder without one: commas part the files");
@@ -87,7 +87,7 @@ constexpr const char* kTsFile = "the path of a .ts file";
 constexpr const char* kCifarFiles = "paths of binary files of CIFAR-10 with commas between them";
 constexpr Range kTestShare{.minimum = 0, .maximum = 1, .open_minimum = true, .open_maximum = true};
 
-/// The path of a file that is looked up where data lie.
+/// Returns the row of a file's path, looked up in the data folders.
 template <class Source>
 Row<Source> file(const char* name, std::string Source::*member, const char* form, const char* words) {
   return by_code<Source>(
@@ -99,7 +99,7 @@ Row<Source> file(const char* name, std::string Source::*member, const char* form
       .if_given();
 }
 
-/// Paths of such files with commas between them.
+/// Returns the row of a comma-separated list of such paths.
 template <class Source>
 Row<Source> files(const char* name, std::vector<std::string> Source::*member, const char* form, const char* words) {
   return by_code<Source>(
@@ -119,7 +119,7 @@ Row<Source> files(const char* name, std::vector<std::string> Source::*member, co
 constexpr const char* kAll = "all there are";
 constexpr const char* kAllOfFiles = "all there are, with held-back files of their own; else required";
 
-/// Samples of a set in files, which finish_files() reads.
+/// Returns the row of the training samples of a set in files, which finish_files() reads.
 template <class Source>
 Row<Source> train_count(const char* left_out) {
   return attribute("train", &Source::train, integer(1, kMaxSamples), "Training samples.")
@@ -135,7 +135,7 @@ Row<Source> test_count(const char* left_out) {
       .if_left_out(left_out);
 }
 
-/// Samples of a set that is drawn.
+/// Returns the row of the training samples of a drawn set.
 template <class Source>
 Row<Source> drawn_train_count(const char* words = "Training samples; with test at most 200000.") {
   return attribute("train", &Source::train, integer(1, spec::kMaxDrawnSamples), words);
@@ -153,7 +153,7 @@ Row<Source> not_beside(const char* other, Row<Source> row, const char* because, 
   });
 }
 
-/// Columns of a table.
+/// Returns the row of a table's ignored columns.
 Row<spec::CsvSource> ignored(const char* name, const char* words) {
   constexpr const char* kNames = "names of columns with commas between them";
   return by_code<spec::CsvSource>(
@@ -168,7 +168,7 @@ Row<spec::CsvSource> ignored(const char* name, const char* words) {
       .if_given();
 }
 
-/// Of features that are numbers.
+/// Returns the row of the scale of numeric features.
 template <class Source>
 Row<Source> scale(const char* words) {
   return attribute("scale", &Source::scale, words).if_given();
@@ -184,7 +184,7 @@ constexpr const char* kDrawnScale =
     "`none`: as they are drawn; `unit`: from 0 to 1 by the least and the largest among the training samples; "
     "`standard`: less their mean there, divided by their deviation.";
 
-// The sources of <data> as tables, by what they stand for.
+// Tables of the sources of <data>.
 const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&) {
   using Spec = spec::DigitsSource;
   static const Table<Spec> kTable =
@@ -351,7 +351,7 @@ const Table<spec::ShiftSpec>& shift_table() {
   return kTable;
 }
 
-/// Asks for the shape and the sizes of a drawn set.
+/// Reads a drawn set, and determines its shape and sizes.
 template <class Source>
 DataFindings read_drawn(const Node& node, const ReadContext& context) {
   Source source;
@@ -364,8 +364,8 @@ DataFindings read_drawn(const Node& node, const ReadContext& context) {
   return {{source, {}, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
 }
 
-/// Reads `train` and `test` of a set in files and asks what those hold, where all of them were found. `own_test`:
-/// held-back samples have files of their own, or are set apart by the source itself.
+/// Reads `train` and `test` of a set in files, and inspects the files if all were found. `own_test`: held-back samples
+/// have files of their own, or the source sets them apart.
 template <class Source>
 DataFindings finish_files(const Node& node, Source source, bool own_test, bool complete, const ReadContext& context) {
   std::optional<spec::DataFacts> facts;
@@ -471,7 +471,7 @@ constexpr std::array<std::pair<const char*, ReadSource>, 10> kSources = {
      {"grammar", read_drawn<spec::GrammarSource>},
      {"tabular", read_drawn<spec::TabularSource>}}};
 
-/// The first source; further ones are read too, so that their faults are reported as well.
+/// Reads the first source; further ones are read too, to report their faults.
 DataFindings read_source(const Node& node, const ReadContext& context) {
   DataFindings data;
   const Element* first = nullptr;
@@ -509,7 +509,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
   if (data.train > 0 && data.train < count) {
     node.fail(fmt::format("{} training samples for {} workers", data.train, workers), "at least one for each");
   }
-  // Samples that name their site stay there unless a split is asked for.
+  // Samples that name their site stay there unless the scenario gives a split.
   const auto fallback = data.sites.empty() ? spec::SplitSpec::Kind::iid : spec::SplitSpec::Kind::by_site;
   const Element left_out{.name = "split", .origin = element.origin};
   const Element* split = node.child("split");

@@ -13,13 +13,13 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxPatterns = 1000;  // beyond, near names take too long to find
+constexpr std::size_t kMaxPatterns = 1000;  // with more, near names take too long to find
 constexpr std::size_t kShownPatterns = 10;
 
-/// Position of the number that a name ends with.
+/// Returns the position of the number at the end of a name.
 std::size_t number_at(std::string_view name) { return name.find_last_not_of("0123456789") + 1; }
 
-/// Whether the second number is the successor of the first.
+/// Returns whether the second number is the successor of the first.
 bool follows(const std::string& last, const std::string& next) {
   const std::optional<std::int64_t> before = parse_whole<std::int64_t>(last);
   const std::optional<std::int64_t> after = parse_whole<std::int64_t>(next);
@@ -73,7 +73,7 @@ std::string DeclaredHosts::Pattern::to_string() const {
 
 std::string DeclaredHosts::suggest(std::string_view host) const {
   if (patterns_.size() <= kMaxPatterns) {
-    // Only the name before the number is matched approximately.
+    // Only the part before the number is matched approximately.
     const std::size_t at = number_at(host);
     std::vector<std::string> candidates;
     for (const Pattern& pattern : patterns_) {

@@ -9,7 +9,7 @@
 
 namespace dadsim::scenario {
 
-/// The hosts of a declared platform by name: finds one, or suggests what was meant.
+/// The hosts of a declared platform by name: finds one, or suggests a similar one.
 class DeclaredHosts {
  public:
   explicit DeclaredHosts(const spec::PlatformSpec& platform);
@@ -17,17 +17,17 @@ class DeclaredHosts {
   bool contains(const std::string& host) const { return names_.contains(host); }
   std::size_t size() const { return names_.size(); }
 
-  /// A name that two hosts share, or an empty string.
+  /// Returns a name that two hosts share, or an empty string.
   const std::string& twice() const { return twice_; }
 
-  /// "did you mean 'gpu-3'?", or which there are: "hosts are gpu-[0-15] hub".
+  /// Returns "did you mean 'gpu-3'?", or a list: "hosts are gpu-[0-15] hub".
   std::string suggest(std::string_view host) const;
 
  private:
-  /// Hosts that differ in a number alone.
+  /// Hosts whose names differ only in a number.
   struct Pattern {
     std::string stem;
-    std::string first, last;  ///< numbers; equal and empty for one host without
+    std::string first, last;  ///< numbers; equal and empty for one host without a number
     std::string to_string() const;
   };
 
@@ -36,7 +36,7 @@ class DeclaredHosts {
   std::string twice_;
 };
 
-/// Hosts of a declared platform, counted without naming them; 0 for a file.
+/// Returns the number of hosts of a declared platform, without building their names; 0 for a file.
 std::int64_t count_hosts(const spec::PlatformSpec& platform);
 
 }  // namespace dadsim::scenario

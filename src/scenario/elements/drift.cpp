@@ -92,7 +92,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
   return numbers;
 }
 
-/// Does not hold for pictures of another scale.
+/// Returns whether the source has pixels from 0 to 1; false for pictures in another scale.
 bool has_pixels_from_0_to_1(const spec::DataSource& source) {
   return std::visit(
       []<class Source>(const Source& one) {

@@ -16,8 +16,8 @@
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
 
-// The language: one file per element, or per few that belong together, has the table of its attributes, how it is read
-// and printed, and the rules between its attributes.
+// The language: one file per element, or per few related ones, has the table of its attributes, its reading and
+// printing, and the rules between its attributes.
 
 namespace dadsim::scenario {
 
@@ -26,12 +26,12 @@ inline constexpr Range kNonNegative{.minimum = 0, .maximum = 1e6};
 inline constexpr Range kDecay{.minimum = 0, .maximum = 1, .open_maximum = true};
 inline constexpr Range kPrice{.minimum = 0, .maximum = 1e9};
 
-/// What names of hosts begin with: no white space, no brackets.
+/// Regular expression of host name prefixes: no white space, no brackets.
 inline constexpr const char* kPrefix = "[^\\s\\[\\]]+";
 
 inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole numbers up to it are exact
 
-/// What a platform is made of, in a scenario and in a file of its own.
+/// Elements of a platform, in a scenario and in a file of its own.
 inline const std::vector<std::string> kPlatformParts{"gpu-cluster", "federation", "wan",   "pair",
                                                      "profile",     "background", "change"};
 inline const std::vector<std::string> kLayers{
@@ -42,9 +42,9 @@ const Table<Scenario>& scenario_table();
 const Table<Scenario>& workers_table();
 const Table<spec::Placement>& worker_table();
 const Table<spec::NetworkSpec>& network_table();
-/// What <network> says of connections over lines that are given as they were measured: there have to be some.
+/// Checks that attributes of <network> about connections over measured lines have any such line to act on.
 void check_connections(const Element& network, const spec::PlatformSpec& platform, const ReadContext& context);
-/// What says how steps are simulated means nothing where no run takes steps over the network.
+/// Checks that the settings of step simulation have an effect: some run takes steps over the network.
 void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 const Table<spec::CostSpec>& costs_table();
 const Table<spec::FrameworkSpec>& framework_table();
@@ -54,7 +54,7 @@ const Table<spec::TimedAsSpec>& timed_as_table();
 const Table<spec::EvaluationSpec>& evaluation_table();
 const Table<Scenario>& ladder_table();
 
-/// What the elements of each file are.
+/// Returns the rules of the elements in each file.
 std::vector<ElementRule> scenario_rules();
 std::vector<ElementRule> platform_rules();
 std::vector<ElementRule> gpu_cluster_rules();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostShifts = 100;
 
-/// "none" is tried in any case, and stands for nothing here.
+/// Returns the kind of corruption names without "none", which is always evaluated.
 Kind corruptions() {
   std::vector<std::string> names = spec::all_names<spec::Corruption>();
   names.erase(names.begin());
@@ -19,7 +19,7 @@ Kind corruptions() {
   return kind;
 }
 
-/// Each at most once, in a fixed order.
+/// Sorts the numbers and reports repeated ones.
 template <class Compare>
 void sort(const Node& node, const char* attribute, std::vector<std::int64_t>& numbers, Compare before) {
   std::ranges::sort(numbers, before);

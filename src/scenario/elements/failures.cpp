@@ -29,11 +29,11 @@
 namespace dadsim::scenario {
 namespace {
 
-/// The changes that a file of availability says: a line `host time state` for each, with blanks, tabs, commas or
-/// semicolons between them. Times are seconds, with a unit or without, in any order; states on and off, up and down, 1
-/// and 0, true and false, yes and no, available and unavailable, online and offline, in any case. What follows # is a
-/// comment; a first line of names may say another order of columns. `hosts`: those that the changes may be of, a
-/// finding where a name is not among `placed` while one of them has no change: empty where they are not known.
+/// Reads the changes in a file of availability: a line `host time state` for each, separated by blanks, tabs, commas or
+/// semicolons. Times are seconds, with or without a unit, in any order. States are on and off, up and down, 1 and 0,
+/// true and false, yes and no, available and unavailable, online and offline, in any case. Comments start with #; a
+/// first line of names may give another order of columns. `hosts`: hosts that the changes may refer to, empty if
+/// unknown; if one of them has no change, a name that is not in `placed` is a finding.
 std::vector<spec::AvailabilitySpec::Change> read_availability_file(const std::string& content,
                                                                    const std::vector<std::string>& hosts,
                                                                    const std::vector<std::string>& placed,
@@ -61,10 +61,10 @@ std::optional<bool> state_of(std::string_view word) {
   return found == kStates.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The columns of the host, the time and the state.
+/// The columns of host, time and state.
 using Columns = std::array<std::size_t, kColumns>;
 
-/// The columns that a heading names; nullopt where the line is no heading.
+/// Returns the columns that a heading names; nullopt if the line is no heading.
 std::optional<Columns> columns_of(const std::vector<std::string>& words) {
   static const std::array<std::set<std::string>, kColumns> kNames{
       {{"host", "hosts", "hostname", "client", "client_id", "clientid", "client-id", "node", "node_id", "device",
@@ -122,7 +122,7 @@ class AvailabilityReader {
     return changes;
   }
 
-  /// The first line that names each host.
+  /// Returns the first line that names a host; 0: none.
   int line_of(const std::string& host) const {
     const auto found = first_line_.find(host);
     return found == first_line_.end() ? 0 : found->second;
@@ -152,7 +152,7 @@ class AvailabilityReader {
     first_line_.try_emplace(words[columns[0]], number);
   }
 
-  /// By host and time, and no host in two states at once.
+  /// Sorts lines by host and time, and reports hosts in two states at once.
   void sort() {
     std::ranges::stable_sort(lines_, {},
                              [this](const Line& line) { return std::pair(line_of(line.change.host), line.change.at); });
@@ -178,7 +178,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
                                            const std::vector<std::string>& placed, Findings& findings) {
   AvailabilityReader reader(findings);
   std::vector<Change> changes = reader.read(content);
-  // A trace may be of more hosts than there are; where one of these is not in it, a name that nobody has is a slip.
+  // A trace may contain more hosts than the scenario. If a host is missing in it, an unknown name in it is a slip.
   const auto without = std::ranges::find_if(hosts, [&](const std::string& host) { return reader.line_of(host) == 0; });
   if (without == hosts.end()) return changes;
   std::set<std::string> reported;
@@ -202,7 +202,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
 using By = spec::AvailabilitySpec::By;
 
 constexpr std::size_t kMaxRules = 1000;                 // of each kind
-constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below, means are made by a few very long times
+constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, a few very long times dominate the mean
 constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
 constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";
 constexpr const char* kNodes = "names of nodes in which * stands for anything, e.g. node-7";
@@ -218,7 +218,7 @@ std::string match_text(const Spec& one, const PathText&) {
   return one.match;
 }
 
-/// `hosts`, `links` and `nodes`, of which one is given.
+/// Returns the rows `hosts`, `links` and `nodes`, of which one is given.
 template <class Spec>
 std::vector<Row<Spec>> match_rows() {
   const auto row = [](const char* name, const char* words) {
@@ -422,7 +422,7 @@ class FailureReader {
     return pattern;
   }
 
-  /// Names of the nodes that workers and the aggregator are on, each once.
+  /// Returns the names of the nodes with workers or the aggregator, each once.
   std::vector<std::string> placed_nodes() const {
     const std::vector<std::string> nodes = spec::nodes_of_hosts(platform_);
     std::map<std::string, std::size_t> number_of;
@@ -453,7 +453,7 @@ class FailureReader {
     return pattern;
   }
 
-  /// Either hosts, links or nodes.
+  /// Reads the pattern of hosts, links or nodes.
   template <class Spec>
   void read_match(const Node& node, Spec& spec) {
     spec.links = node.has("links");

@@ -18,7 +18,7 @@ constexpr QuantityForm kRateForm{Unit::bytes_per_second,
 constexpr QuantityForm kPauseForm{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 5s"};
 constexpr QuantityForm kMessageForm{Unit::bytes, {.minimum = 1000}, "bytes with their unit, 1kB at least, e.g. 2GB"};
 
-/// A number that is printed where it differs from the framework's own.
+/// Returns the row of a number that is printed if it differs from the framework's own.
 template <class Value>
 Row<Framework> number(std::string name, Value Framework::*member, Kind kind, const char* words) {
   Row<Framework> row = attribute(std::move(name), member, std::move(kind), words);
@@ -32,7 +32,7 @@ Row<Framework> number(std::string name, Value Framework::*member, Kind kind, con
 
 /// Attributes that apply to event-driven runs only.
 constexpr std::array kOfEvents{"polling", "idle-cut", "evaluate", "sends", "server-models"};
-/// The same to runs that have a server.
+/// Attributes that apply only to runs with a server.
 constexpr std::array kOfServers{"server-serialise", "server-deserialise", "server-cores", "aggregate"};
 
 }  // namespace
@@ -125,7 +125,7 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
 void check_framework(const Element& element, const spec::FrameworkSpec& framework,
                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
-  const bool computes_alone = framework.none() && framework.computing != 1;  // how long computing takes, and no more
+  const bool computes_alone = framework.none() && framework.computing != 1;  // only the duration of computing changes
   if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> means nothing: no run exchanges anything", "remove it");
     return;

@@ -18,7 +18,7 @@ constexpr double kWattsPerKilowatt = 1e3;
 constexpr std::int64_t kMostGpus = 10'000'000;
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 
-/// A limit that is written in another unit than it is kept in.
+/// Returns the row of a limit whose written unit differs from its stored unit.
 Row<spec::GoalSpec> limit(const char* name, std::optional<double> spec::GoalSpec::*member, double factor,
                           const char* words) {
   Row<spec::GoalSpec> row = attribute(name, member, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}), words);
@@ -182,7 +182,7 @@ class GoalReader {
       node_.fail_at("run", "is no label of a run", context_.findings.suggest(goal_.run, labels));
   }
 
-  /// How the network is divided.
+  /// Reads <allow layout="any">: the network may be divided differently.
   void read_layouts(const Node& node) {
     for (const char* other : {"path", "values", "from", "to", "whole", "prefer", "unit", "form"})
       node.refuse(other, "stands beside layout=\"any\"", "an <allow> of its own");

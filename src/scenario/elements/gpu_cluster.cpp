@@ -13,17 +13,17 @@
 namespace dadsim::scenario {
 namespace {
 
-/// What <gpu-cluster> says of adapters beside their links: slots, and how their bytes travel over TCP.
+/// Returns the rows of <gpu-cluster> about adapters apart from their links: slots, and TCP.
 std::vector<Row<spec::GpuClusterSpec>> adapter_rows();
 
-/// Reads slot, once the adapters have been read.
+/// Reads slot, after the adapters.
 void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context);
 
-/// Reads queue and congestion, and says what means nothing. The links have been read, and the rows.
+/// Reads queue and congestion, and reports attributes without effect. Call it after the links and rows have been read.
 void read_adapters(const Node& node, spec::GpuClusterSpec& cluster);
 
-/// Bytes in front of a port of a switch: switches of 10 to 400 Gbit/s have 12 to 113 MB for all ports together, of
-/// which one may take some MB (an assumption; docs/timing.md). An access line has those of the catalogue.
+/// Returns the bytes of buffer at a switch port: switches of 10 to 400 Gbit/s have 12 to 113 MB for all ports together,
+/// of which one may take some MB (an assumption; docs/timing.md). An access line has the catalogue's.
 double usual_queue(const spec::LinkSpec& link) {
   constexpr double kSeconds = 320e-6;  // 1 MB at 25 Gbit/s
   constexpr double kMost = 16e6;       // bytes
@@ -73,7 +73,7 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
           .if_given()
           .printed_if(over_tcp)};
 }
-/// That `behind` GPUs of each slot go into the `gpus` of a node. With a finding of `node` where they do not.
+/// Checks that slots of `behind` GPUs divide the `gpus` of a node; adds a finding at `node` otherwise.
 
 void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behind, std::int64_t gpus) {
   if (behind > 1 && !(slot.bandwidth > 0)) {
@@ -117,8 +117,7 @@ void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
   }
 }
 
-/// Latency of a link between nodes of one's own beside which none stands: that of the catalogue's Ethernet from 10
-/// Gbit/s on.
+/// Default latency of a user's own link between nodes: that of the catalogue's Ethernet from 10 Gbit/s on.
 constexpr double kBetween = 1e-6;
 
 constexpr std::size_t kMaxDimensions = 10;
@@ -193,7 +192,7 @@ const Table<spec::FabricSpec>& fabric_table(spec::FabricSpec::Kind kind) {
                              : torus_table();
 }
 
-/// "4x4x4"; empty with a finding.
+/// Reads dimensions like "4x4x4"; empty with a finding.
 std::vector<std::int64_t> read_dimensions(const Node& node) {
   constexpr const char* kForm = "whole numbers of nodes along each axis with x between them, e.g. 4x4x4";
   const std::optional<std::string> text = node.required_text("dimensions", kForm);
@@ -212,7 +211,7 @@ std::vector<std::int64_t> read_dimensions(const Node& node) {
   return dimensions;
 }
 
-/// A finding at `node` unless the sizes multiply to the nodes of the cluster. Nodes are 0 where they are unknown.
+/// Adds a finding at `node` unless the product of the sizes is the number of the cluster's nodes (0: unknown).
 void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std::int64_t nodes) {
   if (sizes.empty() || nodes == 0) return;
   double product = 1;  // of ten numbers up to 1e5
@@ -227,7 +226,7 @@ void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std
   }
 }
 
-/// How `nodes` nodes reach one another (0: it is not known how many); links of one's own have that transport.
+/// Reads the fabric between `nodes` nodes (0: unknown); a user's own links have transport `own`.
 spec::FabricSpec read_fabric(const Element& element, spec::FabricSpec::Kind kind, std::int64_t nodes,
                              spec::Transport own, const ReadContext& context) {
   const Node node(element, context.findings);
@@ -256,12 +255,12 @@ std::vector<ElementRule> fabrics_rules() {
 
 namespace {
 
-/// Latency of a link inside a node of one's own beside which none stands: that of the catalogue's NVLink.
+/// Default latency of a user's own link inside a node: that of the catalogue's NVLink.
 constexpr double kInside = 0.5e-6;
 
 constexpr std::size_t kMostGroups = 100;
 
-/// A link that is given replaces that of the cluster's other nodes; one of its own travels as that does.
+/// Reads a link that replaces the link of the cluster's other nodes; a user's own link has the transport of theirs.
 void read_link(const Node& node, const char* attribute, double latency, spec::LinkSpec& link,
                const ReadContext& context) {
   if (!node.has(attribute)) {
@@ -272,13 +271,13 @@ void read_link(const Node& node, const char* attribute, double latency, spec::Li
   const spec::LinkSpec usual = link;
   link = read_cluster_link(node, attribute, usual.transport, latency, context);
   if (!is_own_link(link)) return;
-  link.name = fmt::format("gpu-cluster {}", attribute);  // the class of those of the other nodes
+  link.name = fmt::format("gpu-cluster {}", attribute);  // the class of the other nodes' links
   link.costs = usual.costs;
   link.library = usual.library;
   link.generation = usual.generation;
 }
 
-/// How the GPUs of a node reach each other, and their slots.
+/// Reads the connection of the GPUs inside a node, and their slots.
 void read_buses(const Node& node, const spec::GpuClusterSpec& cluster, spec::NodeGroup& group,
                 const ReadContext& context) {
   if (group.gpus == 1) {
@@ -302,7 +301,7 @@ void read_buses(const Node& node, const spec::GpuClusterSpec& cluster, spec::Nod
   check_slots(node, group.slot.value_or(cluster.slot), group.slot_gpus.value_or(cluster.slot_gpus), group.gpus);
 }
 
-/// <more-nodes> of <gpu-cluster>: nodes that differ from the others.
+/// Table of <more-nodes> of <gpu-cluster>: nodes that differ from the others.
 const Table<spec::NodeGroup>& more_nodes_table() {
   using Spec = spec::NodeGroup;
   static const Table<Spec> kTable =
@@ -352,7 +351,7 @@ const Table<spec::NodeGroup>& more_nodes_table() {
   return kTable;
 }
 
-/// All of them, into a cluster whose own nodes have been read, with their links.
+/// Reads all <more-nodes> into a cluster whose own nodes have been read, with their links.
 void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   for (const Element* element : node.children("more-nodes", kMostGroups)) {
     const Node own(*element, context.findings);
@@ -387,7 +386,7 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
 
 bool has_port(const spec::GpuClusterSpec& cluster) { return !cluster.port.name.empty(); }
 
-/// The first of the links between nodes that is given by its bandwidth; nullptr: none.
+/// Returns the first link between nodes that is given by its bandwidth; nullptr: none.
 const spec::LinkSpec* own_between(const spec::GpuClusterSpec& cluster) {
   for (const spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
     if (is_own_link(*link)) return link;
@@ -464,7 +463,7 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
   return kTable;
 }
 
-/// The library that carries out collectives, and the transport between devices.
+/// Reads the library that carries out collectives, and the transport between devices.
 void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
   const bool named = !cluster.port.name.empty() && !is_own_link(cluster.port);
   if (named)

@@ -20,16 +20,16 @@ constexpr const char* kHostForm =
     "a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it";
 constexpr std::string_view kSpecial = " \t\r\n[]*\\'\"";
 
-/// −1 if it is no digit.
+/// Returns the number, or −1 if it is none.
 std::int64_t number(std::string_view digits) { return parse_whole<std::int64_t>(digits).value_or(-1); }
 
 bool is_blank(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
 
-/// A word of a list; `plain[i]`: its character i stands for itself.
+/// A word of a list; `plain[i]`: its character i has no special meaning.
 struct HostWord {
   std::string text;
   std::vector<bool> plain;
-  bool closed = true;  ///< its quotation mark is
+  bool closed = true;  ///< its quotation mark is closed
 
   std::size_t find(char c, std::size_t from = 0) const {
     for (std::size_t i = from; i < text.size(); ++i) {
@@ -43,7 +43,8 @@ struct HostWord {
   }
 };
 
-/// Quotation marks count at the ends of a word only: the apostrophe of bob's is part of the name.
+/// Splits a text into words. Quotation marks count only at the ends of a word: the apostrophe of bob's is part of the
+/// name.
 std::vector<HostWord> words_in(std::string_view text) {
   std::vector<HostWord> words;
   for (std::size_t i = 0; i < text.size();) {

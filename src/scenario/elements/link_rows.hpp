@@ -9,14 +9,13 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read_link.hpp"
 
-// Attributes of links, which several elements have: how they are declared and printed. scenario/read_link.hpp reads
-// them.
+// Attributes of links, which several elements have: their declaration and printing. elements/read_link.hpp reads them.
 
 namespace dadsim::scenario {
 
 inline constexpr QuantityForm kQueueForm = kBytesForm;
 
-/// A link is named, or given by its bandwidth.
+/// Returns a link's name, or its bandwidth.
 std::string link_text(const spec::LinkSpec& link);
 
 AttributeRule congestion_rule();
@@ -24,14 +23,14 @@ AttributeRule measured_rule();
 AttributeRule per_connection_rule();
 AttributeRule queue_rule(std::string words);
 
-/// A row of code that prints something of the struct.
+/// Makes a row by code that prints something of the struct.
 template <class Spec, class Text>
 Row<Spec> printed_as(AttributeRule rule, Text text) {
   return by_code<Spec>(std::move(rule), {}, [text](const Spec& spec, const PathText&) { return text(spec); })
       .without_default();
 }
 
-/// `ATTRIBUTE` and `ATTRIBUTE-latency` of a cluster's link.
+/// Returns the rows `ATTRIBUTE` and `ATTRIBUTE-latency` of a cluster's link.
 template <class Spec>
 std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec Spec::*member, Kind kind,
                                     const char* words, const char* latency_words, bool required,
@@ -45,14 +44,14 @@ std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec S
               .printed_if(printed)};
 }
 
-/// Whether what both directions share can be written once: what differs is what each brings by itself, and an
-/// attribute would have made it equal.
+/// Returns whether both directions can print one queue: they may differ by their own defaults, but a given attribute
+/// would have made them equal.
 bool one_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
 double shared_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
-/// Whether the bandwidths are given as they were measured.
+/// Returns whether the bandwidths are given as measured (goodput).
 bool is_goodput(const spec::LinkSpec& up, const spec::LinkSpec& down);
 
-/// An access line.
+/// Returns the rows of an access line.
 template <class Spec>
 std::vector<Row<Spec>> access_line(spec::LinkSpec Spec::*up, spec::LinkSpec Spec::*down) {
   const auto latency = [](spec::LinkSpec Spec::*link) {
@@ -93,7 +92,7 @@ std::vector<Row<Spec>> access_line(spec::LinkSpec Spec::*up, spec::LinkSpec Spec
       })};
 }
 
-/// Rows one after the other.
+/// Concatenates rows.
 template <class Spec>
 std::vector<Row<Spec>> operator+(std::vector<Row<Spec>> rows, std::vector<Row<Spec>> more) {
   for (Row<Spec>& row : more) rows.push_back(std::move(row));

@@ -13,7 +13,7 @@
 namespace dadsim::scenario {
 namespace {
 
-// The layers of <model> as tables.
+// Tables of the layers of <model>.
 const Table<spec::DenseSpec>& dense_table() {
   using Spec = spec::DenseSpec;
   static const Table<Spec> kTable =
@@ -250,19 +250,19 @@ void write_layers(XmlWriter& xml, const std::vector<spec::LayerSpec>& layers) {
 
 constexpr std::size_t kMaxModelLayers = 1000;
 constexpr std::size_t kMaxName = 100;  // bytes
-// Learned for real, in floats, with gradients and the optimizer's moments: about 2 GB.
+// Most parameters learned for real, in floats, with gradients and the optimizer's moments: about 2 GB.
 constexpr double kMaxModelParameters = 1e8;
-// Between two layers, of one sample. With the limits of attributes no count of 64 bits overflows.
+// Most values between two layers, per sample. With the limits of attributes no 64-bit count overflows.
 constexpr std::int64_t kMaxValues = 100'000'000;
 
-/// Reads layers one after the other and follows the shape of what flows through them.
+/// Reads layers one after the other and tracks the shape of the values between them.
 class LayersReader {
  public:
   LayersReader(const DataFindings& data, const ReadContext& context) : context_(context), classes_(data.classes) {
     if (data.classes > 0 && data.shape.size() > 0) shape_ = data.shape;
   }
 
-  /// The layers inside an element. `last` is the one that gives the logits, if it is among them.
+  /// Reads the layers inside an element. `last` is the layer that produces the logits, if it is among them.
   std::vector<spec::LayerSpec> read_inside(const Element& element, const Element* last) {
     std::vector<spec::LayerSpec> layers;
     for (const Element& child : element.children) {
@@ -282,7 +282,7 @@ class LayersReader {
     return layers;
   }
 
-  /// Layers that an element stands for.
+  /// Appends layers that an element expands to.
   void follow(const std::vector<spec::LayerSpec>& layers, const Origin& origin) {
     for (const spec::LayerSpec& layer : layers) {
       ++count_;
@@ -300,11 +300,11 @@ class LayersReader {
 
   std::size_t count() const { return count_; }
   double parameters() const { return parameters_; }
-  /// The shape of what the last layer gives; nullopt if something is wrong.
+  /// Returns the shape of the last layer's output; nullopt if something is wrong.
   const std::optional<spec::SampleShape>& shape() const { return shape_; }
 
  private:
-  /// Nullopt if the shape is not known.
+  /// Reads a layer; nullopt if the shape is not known.
   std::optional<spec::LayerSpec> read(const Node& node, bool last) {
     const std::string& name = node.element().name;
     if (name == "dense") return read_dense(node, last);
@@ -326,7 +326,7 @@ class LayersReader {
     throw std::logic_error("a layer without a reader: " + name);
   }
 
-  /// Whether the sizes from which shapes follow are given and valid.
+  /// Returns whether the sizes that determine shapes are given and valid.
   static bool has_shape(const Node& node) {
     return std::ranges::all_of(find_rule(node.element().name)->attributes, [&](const AttributeRule& rule) {
       if (rule.kind.of != Kind::Of::integer && rule.name != "positions") return true;
@@ -385,7 +385,7 @@ class LayersReader {
 
   static bool holds_layers(const Element& element) { return std::ranges::any_of(element.children, is_layer); }
 
-  /// Reads two branches that begin at the same shape, and comes back to it, so that the whole can be followed.
+  /// Reads two branches that begin at the same shape, and returns to it, so that the result can be checked as a whole.
   template <class First, class Second>
   void in_branches(const First& first, const Second& second) {
     const std::optional<spec::SampleShape> before = shape_;
@@ -396,7 +396,7 @@ class LayersReader {
     shape_ = known && shape_ ? before : std::nullopt;
   }
 
-  /// Continues after a layer. `counted`: with its parameters, which those inside a residual have told already.
+  /// Continues after a layer. `counted`: with its parameters; those inside a residual are counted already.
   void pass(const spec::LayerSpec& layer, const Origin& origin, bool counted) {
     if (!shape_) return;
     try {
@@ -452,7 +452,7 @@ std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings&
   }
 }
 
-/// Without a preset only the language's own attributes are allowed.
+/// Refuses parameters: without a preset only the language's own attributes are allowed.
 void refuse_parameters(const Node& node, const ReadContext& context) {
   const std::vector<std::string> known = find_rule("model")->attribute_names();
   for (const Attribute& attribute : node.element().attributes) {
@@ -464,7 +464,7 @@ void refuse_parameters(const Node& node, const ReadContext& context) {
   }
 }
 
-/// That there is one logit per class for every label.
+/// Checks that there is one logit per class for every label.
 void check_logits(const spec::SampleShape& logits, const Element* last, const Origin& origin, const DataFindings& data,
                   const ReadContext& context) {
   if (logits.positions() != data.labels_per_sample) {

@@ -79,7 +79,7 @@ void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& ru
   const char* what =
       "means nothing here: messages of event-driven runs are simulated one by one, and no other run "
       "exchanges any";
-  // The default is what a printed scenario says.
+  // A printed scenario contains the default.
   const std::string budget = std::to_string(spec::NetworkSpec().message_budget);
   if (node.text("message-budget", budget) != budget) node.refuse("message-budget", what, "remove it");
   node.refuse("timed-steps", what, "remove it");

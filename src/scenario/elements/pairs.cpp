@@ -11,7 +11,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// What <pair> says: of one direction, or of both.
+/// A <pair> as written: one direction, or both.
 struct GivenPair {
   spec::WanSpec::Pair pair;
   bool one_way = false;
@@ -75,7 +75,7 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   auto& [pair, one_way] = given_pair;
   const bool tcp = pair.transport == spec::Transport::tcp;
   pair.queue_bytes = read_queue(node, tcp, pair.transport).value_or(pair.queue_bytes);
-  // A measured line between regions is a goodput; its queue is not known.
+  // A measured line between regions is a goodput by default; its queue is not known.
   const bool usual = !node.has("queue") && !node.has("congestion");
   const MeasuredRow measured = read_measured(node, tcp, usual, pair.transport);
   pair.is_goodput = measured.is_goodput;
@@ -123,7 +123,7 @@ MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b) {
                       there && back ? "" : " one-way=\"true\"")};
 }
 
-/// Two directions with the same numbers are written as one.
+/// Writes two directions with the same numbers as one.
 void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs) {
   std::map<std::pair<std::string, std::string>, std::size_t> index;
   for (std::size_t i = 0; i < pairs.size(); ++i) index.emplace(std::pair(pairs[i].from, pairs[i].to), i);

@@ -1,4 +1,4 @@
-// What <timed-as> says of a network that is divided among devices, and of a batch that goes through it in parts.
+// Rows of <timed-as> that divide a network among devices, or a batch into parts.
 #include <fmt/format.h>
 
 #include <utility>
@@ -16,19 +16,19 @@ constexpr QuantityForm kHostRate{Unit::bytes_per_second,
 
 using Parallelism = spec::ParallelismSpec;
 
-/// Has no effect unless the layers of a worker are divided.
+/// Restricts a row to divided layers: without them it has no effect.
 Row<Parallelism> of_divided_layers(Row<Parallelism> row) {
   return std::move(row).only([](const Parallelism& how) { return how.tensor > 1; }, "goes with dividing layers",
                              "tensor=\"2\" or more beside it");
 }
 
-/// Has no effect without a pipeline.
+/// Restricts a row to pipelines: without one it has no effect.
 Row<Parallelism> of_pipeline(Row<Parallelism> row) {
   return std::move(row).only([](const Parallelism& how) { return how.pipeline > 1; }, "is of a pipeline",
                              "pipeline=\"2\" or more beside it");
 }
 
-/// Has no effect unless experts are divided among devices.
+/// Restricts a row to divided experts: without them it has no effect.
 Row<Parallelism> of_divided_experts(Row<Parallelism> row) {
   return std::move(row).only([](const Parallelism& how) { return how.experts > 1; }, "is of divided experts",
                              "expert-parallel=\"2\" or more beside it");

@@ -34,7 +34,8 @@ std::vector<const Element*> clusters_of(const Element& platform) {
   return clusters;
 }
 
-/// Adapters over TCP have no queue of their own to be given: towards another cluster it holds what is under way.
+/// Enlarges the queues of adapters over TCP, which have no attribute for it: towards another cluster they hold the
+/// bytes in flight.
 void let_queues_grow(spec::CompositionSpec& composition) {
   double round_trip = 0;
   for (const spec::WanSpec::Pair& pair : composition.pairs) round_trip = std::max(round_trip, pair.round_trip);
@@ -46,7 +47,7 @@ void let_queues_grow(spec::CompositionSpec& composition) {
       if (link->transport == spec::Transport::tcp)
         link->queue_bytes = std::max(link->queue_bytes, link->bandwidth * round_trip);
     }
-    // One attribute says it of all.
+    // One attribute sets all of them.
     if (gpus->nic.queue_bytes > given && gpus->fabric.link.transport == spec::Transport::tcp)
       gpus->fabric.link.queue_bytes = std::max(gpus->fabric.link.queue_bytes, gpus->nic.queue_bytes);
     for (spec::NodeGroup& group : gpus->more) group.nic.queue_bytes = gpus->nic.queue_bytes;
@@ -101,7 +102,7 @@ spec::CompositionSpec read_composition(const Node& platform, const std::vector<c
   return composition;
 }
 
-/// The clusters inside <platform> or <cluster-platform>, at least one.
+/// Reads the clusters inside <platform> or <cluster-platform>, at least one.
 void read_clusters(const Node& node, spec::PlatformSpec& platform, const ReadContext& context) {
   const std::vector<const Element*> clusters = clusters_of(node.element());
   if (clusters.size() > kMaxClusters) {
@@ -122,8 +123,8 @@ void read_clusters(const Node& node, spec::PlatformSpec& platform, const ReadCon
   }
 }
 
-/// The hosts, for those who name them. Nullopt where they are not known: something has been found wrong since `before`,
-/// or it is a file.
+/// Returns the hosts of a declared platform. Nullopt if they are unknown: an error was found since `before`, or the
+/// platform is a file.
 std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::PlatformSpec& platform, std::size_t before,
                                             const ReadContext& context) {
   const bool file = std::holds_alternative<spec::PlatformFileSpec>(platform.what);
@@ -142,11 +143,11 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::Platfo
   return hosts;
 }
 
-/// Whether the links that changes and profiles of a declared platform name are there.
+/// Checks that the links named by changes and profiles of a declared platform exist.
 void check_links(const Node& node, const spec::PlatformSpec& platform,
                  const std::vector<spec::PlatformSpec::Profile>& profiles, std::size_t before,
                  const ReadContext& context) {
-  // Links change by their names or, where `classes`, all of a class; profiles are of links by their names.
+  // Changes name links or, with `classes`, a class of links; profiles name links only.
   const auto check = [&](const char* element, const std::vector<std::string>& links, bool classes) {
     const std::vector<const Element*> elements = node.children(element);
     if (elements.size() != links.size() || links.empty() || context.findings.added() > before) return;
@@ -176,7 +177,8 @@ void check_links(const Node& node, const spec::PlatformSpec& platform,
   check("change", changed, true);
 }
 
-/// What varies, after what there is. `before`: findings added before anything of the platform was read.
+/// Reads changes, profiles and background, after the clusters. `before`: findings added before anything of the platform
+/// was read.
 void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t before, const ReadContext& context) {
   const std::optional<DeclaredHosts> hosts = declared_hosts(node, platform, before, context);
   const std::vector<const Element*> profiles = node.children("profile");
@@ -194,7 +196,7 @@ void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t 
   }
 }
 
-/// A <cluster-platform>.
+/// Reads a <cluster-platform>.
 spec::PlatformSpec read_cluster_platform(const std::string& content, const ReadContext& context) {
   const std::size_t before = context.findings.added();
   spec::PlatformSpec platform;
@@ -217,7 +219,7 @@ spec::PlatformSpec read_cluster_platform(const std::string& content, const ReadC
   return platform;
 }
 
-/// The file that file="…" names, absolute, with what it holds; nullopt with a finding.
+/// Returns the contents of the file in file="…", with its absolute path; nullopt with a finding.
 std::optional<spec::PlatformSpec> read_named_file(const Node& node, const ReadContext& context) {
   constexpr const char* kForm = "the path of a platform file";
   const std::optional<std::string> name = node.required_text("file", kForm);
@@ -260,7 +262,7 @@ std::string read_cluster_name(const Node& node) {
 }
 
 std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context) {
-  constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // what comes before a root element is shorter
+  constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // bound on the text before a root element
   constexpr const char* kKinds =
       "a platform of SimGrid, which starts with <platform version=\"4.1\">, or one that starts with <cluster-platform>";
   const std::optional<std::string> beginning =

@@ -32,19 +32,19 @@ void write_share(XmlWriter& xml, const spec::RunSpec& run);
 void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep);
 void write_scale_study(XmlWriter& xml, const spec::ScaleStudySpec& study);
 
-/// <platform>: a declared platform is written out, whatever file it came from; of a platform file of SimGrid stands
-/// what `file` makes of its path.
+/// Writes <platform>: a declared platform is written out, whatever file it came from; for a SimGrid platform file,
+/// `file` maps its path to the printed text.
 void write_platform(XmlWriter& xml, const spec::PlatformSpec& platform, const PathText& file);
 
-// Its parts; the files follow.
+// Parts of it; the files follow.
 void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster);
 void write_cluster(XmlWriter& xml, const spec::FederationSpec& federation);
 void write_wan(XmlWriter& xml, const spec::WanSpec& wan);
-/// Two directions with the same numbers are written as one.
+/// Writes two directions with the same numbers as one.
 void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs);
 void write_variation(XmlWriter& xml, const spec::PlatformSpec& platform);
 
-/// A device as the <device> element of a scenario.
+/// Returns a device as the <device> element of a scenario.
 std::string print_device(const spec::DeviceSpec& device);
 
 }  // namespace dadsim::scenario

@@ -30,17 +30,17 @@
 namespace dadsim::scenario {
 namespace {
 
-// Names, patterns and classes of links that a scenario has outside its <platform>: each has to fit a link. The platform
-// is built for it, so that this is asked once all else is right.
+// Names, patterns and classes of links outside <platform>: each has to match a link. The check builds the platform, and
+// so comes after all others.
 
 using Link = Catalog::NamedLink;
 
-/// Looks at the links of the platform when the first name is asked for.
+/// Loads the links of the platform when the first name is checked.
 class NamedLinks {
  public:
   NamedLinks(const Scenario& scenario, const ReadContext& context) : scenario_(scenario), context_(context) {}
 
-  /// `is_meant`: whether the text means that link; `classes`: it may be a class.
+  /// Checks a name. `is_meant`: whether the text matches that link; `classes`: it may be a class.
   void check(const Node& node, const char* attribute, const std::string& text, bool classes,
              const std::function<bool(const Link&)>& is_meant) {
     if (!context_.catalog.links_of_platform || text.empty()) return;
@@ -63,7 +63,7 @@ class NamedLinks {
   std::optional<std::vector<Link>> links_;
 };
 
-/// Of <fails> and <outage>, of the scenario and of its runs.
+/// Checks the links in <fails> and <outage>, of the scenario and of its runs.
 void check_links_of_failures(const Node& scenario_element, const Scenario& scenario, const ReadContext& context) {
   std::vector<const Element*> all{scenario_element.child("failures")};
   for (const Element* run : scenario_element.children("run"))
@@ -79,7 +79,7 @@ void check_links_of_failures(const Node& scenario_element, const Scenario& scena
     }
   }
 }
-/// Of <line> and <egress> in <costs>.
+/// Checks the links in <line> and <egress> of <costs>.
 
 void check_links_of_costs(const Element& costs, const Scenario& scenario, const ReadContext& context) {
   const Node node(costs, context.findings);
@@ -98,7 +98,7 @@ void check_links_of_costs(const Element& costs, const Scenario& scenario, const 
   }
 }
 
-/// The workers and the aggregator with the lines they come from, to say where a host is wrong.
+/// The workers and the aggregator with the lines they come from, for findings about a host.
 struct ClusterLinks {
   std::vector<spec::Placement> workers;
   std::vector<Origin> origins;  ///< per worker
@@ -107,7 +107,7 @@ struct ClusterLinks {
   bool ignore_memory = false;
 };
 
-/// The host of <aggregator>.
+/// Returns the host of <aggregator>.
 std::string read_aggregator_host(const Node& node) {
   const std::vector<std::string> words =
       split_host_words(node.required_text("host", "the name of a host in the platform").value_or(""));
@@ -122,8 +122,8 @@ std::string read_aggregator_host(const Node& node) {
   return {};
 }
 
-/// The hosts of the platform that a * in <worker hosts="…"> may stand for: not the aggregator's, no hubs, and none that
-/// has a worker already.
+/// Returns the platform's hosts that a * in <worker hosts="…"> may match: not the aggregator's, no hubs, and none with
+/// a worker already.
 std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& platform, const ClusterLinks& cluster,
                                     const ReadContext& context) {
   if (!platform || !context.catalog.hosts_of_platform) return {};
@@ -178,8 +178,8 @@ ClusterLinks read_workers(const Element& element, const std::vector<spec::Device
   return cluster;
 }
 
-/// Which of the workers and the aggregator after them stand on hosts that a declared platform does not have: each with
-/// a finding.
+/// Returns for the workers, and last the aggregator, whether a declared platform lacks their host; adds a finding for
+/// each.
 std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const ClusterLinks& cluster,
                               const ReadContext& context) {
   std::vector<bool> unknown(cluster.workers.size() + 1);
@@ -233,7 +233,7 @@ void check_platform(const spec::PlatformSpec& platform, const ClusterLinks& clus
     for (std::size_t i = 0; i < count; ++i) question.pairs.emplace_back(i, count);
   }
   if (uses(spec::ExchangeMode::peer) && count > 1) {
-    // Each pair stands for both ways: two workers have one.
+    // Each pair covers both directions: two workers have one.
     for (std::size_t i = 0; i < (count == 2 ? 1 : count); ++i) question.pairs.emplace_back(i, (i + 1) % count);
   }
 
@@ -249,7 +249,7 @@ void check_platform(const spec::PlatformSpec& platform, const ClusterLinks& clus
   }
 }
 
-/// The second pass: what registries, the data and this machine say against a scenario that has been read.
+/// Runs the second pass: the objections of registries, data and this machine to a scenario that has been read.
 void check(Catalog::Check what, const Scenario& scenario, const spec::SampleShape& sample, const Node& node,
            const Element& data, const ReadContext& context) {
   const std::vector<const Element*> runs = node.children("run");
@@ -294,7 +294,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     given_platform = read_platform(*platform, context);
   if (const Element* network = node.child("network")) {
     scenario.network = network_table().read(*network, context);
-    // What is in a file is looked at once all else is right.
+    // Platform files are examined once all else is right.
     if (given_platform && !std::holds_alternative<spec::PlatformFileSpec>(given_platform->what))
       check_connections(*network, *given_platform, context);
   }
@@ -306,7 +306,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
           node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, given_platform, context);
   const Element* timed_as = node.child("timed-as");
-  // Workers, of which some may be made of several devices.
+  // Workers, some of which may consist of several devices.
   const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));
   const std::size_t worker_count = std::max<std::size_t>(1, cluster.workers.size() / per_worker);
   const spec::PlatformSpec unread;
@@ -333,7 +333,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   };
   check_memory();
   const bool model_is_right = context.findings.added() == 0;
-  // Left out, it is all defaults; those are checked as if they stood there.
+  // A missing <training> is all defaults; those are checked as if it were present.
   const Element left_out{.name = "training", .origin = root.origin};
   const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
@@ -392,7 +392,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   scenario.data = std::move(data.spec);
   check_memory();
   if (context.findings.empty()) {
-    // Of devices that divide workers among them the groups are known once steps are.
+    // Collective groups of workers with several devices are known only after steps have been recorded.
     const auto ask = [&](Catalog::Check what) { check(what, scenario, data.shape, node, *data_element, context); };
     if (per_worker == 1) ask(Catalog::Check::collectives);
     ask(Catalog::Check::split);

@@ -12,25 +12,25 @@
 
 namespace dadsim::scenario {
 
-/// The data as they turned out; classes and the channels of the shape are 0 if unknown because something is wrong.
+/// The data after reading; classes and the channels of the shape are 0 if an error left them unknown.
 struct DataFindings {
   spec::DataSpec spec;
   std::int64_t train = 0;
   std::int64_t classes = 0;
   spec::SampleShape shape;
   std::int64_t labels_per_sample = 1;
-  std::vector<std::string> sites{};  ///< that samples say they are of; empty: none, or unknown
+  std::vector<std::string> sites{};  ///< sites named by the samples; empty: none, or unknown
 };
 
 inline constexpr std::size_t kMaxDevices = 1000;
 inline constexpr std::int64_t kMaxSamples = 1'000'000'000;
 
-// One function per element; the files follow. Each fills in defaults and goes on after errors.
-/// `fallback` is the kind where the element says none.
+// One function per element; the files follow. Each fills in defaults and continues after errors.
+/// `fallback` is the kind if the element gives none.
 spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
                            spec::SplitSpec::Kind fallback, const ReadContext& context);
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
-/// The drifts of <data>, once the workers and the runs are known; in the order of their times.
+/// Reads the drifts of <data> in the order of their times; the workers and the runs must be known.
 std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std::vector<spec::Placement>& workers,
                                          const DataFindings& data, const std::vector<spec::RunSpec>& runs,
                                          const ReadContext& context);
@@ -38,59 +38,59 @@ spec::ModelSpec read_model(const Element& element, const DataFindings& data, con
 spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                                  const ReadContext& context);
 std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadContext& context);
-/// Checks that the devices of the workers have the precision that the scenario is timed in. `timed_as` may be nullptr;
-/// `origins` are of the workers.
+/// Checks that the devices of the workers support the scenario's precision. `timed_as` may be nullptr; `origins` are of
+/// the workers.
 void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
-/// `recorded` becomes the step that its file holds, if it holds one.
+/// Reads <timed-as>; `recorded` becomes the step in its file, if there is one.
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
                                 std::shared_ptr<const schedule::Schedule>& recorded);
-/// Reads the network that learns.
+/// The network that learns.
 struct LearningNetwork {
-  const spec::ModelSpec* model;     ///< null where something is wrong with it
-  const spec::SampleShape& sample;  ///< 0 if unknown because something is wrong
+  const spec::ModelSpec* model;     ///< null if something is wrong with it
+  const spec::SampleShape& sample;  ///< 0 if an error left it unknown
   bool equal_batches = false;       ///< all sites have batches of one size
 };
-/// The hosts of the workers and of the aggregator, and the platform that they are of.
+/// The hosts of the workers and of the aggregator, and their platform.
 struct PlacedHosts {
   std::vector<std::string> hosts;
   const spec::PlatformSpec& platform;
 };
-/// <failures> and every <availability> of a scenario. Patterns of hosts have to fit one of `placed`, those of nodes a
-/// node that one of these is on.
+/// Reads <failures> and every <availability> of a scenario. Patterns of hosts have to match one of `placed`, patterns
+/// of nodes the node of one of these.
 spec::FailureSpec read_failures(const Node& scenario, const PlacedHosts& placed, const ReadContext& context);
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const std::optional<spec::TimedAsSpec>& timed,
                                      const LearningNetwork& network, const PlacedHosts& placed,
                                      const ReadContext& context);
-/// How the matrices of a run become bytes.
+/// Reads the encoding of a run's matrices as bytes.
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.
 void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
-/// Why an algorithm cannot be combined with a compressor; none: it can. `parameters` of the algorithm.
+/// Returns why an algorithm cannot be combined with a compressor; none: it can. `parameters`: the algorithm's.
 std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
                                        const Catalog::Compressor& compressor);
-/// Asks the method what is wrong with a run, of which all else has been read.
+/// Asks the method for faults of a run; everything else of it must have been read.
 void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
                const LearningNetwork& network, const ReadContext& context);
-/// The runs must be complete.
+/// Reads <evaluation>; the runs must be complete.
 spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);
-/// The framework with the numbers that the table has of it.
+/// Reads <framework>, with the table's numbers as defaults.
 spec::FrameworkSpec read_framework(const Element& element, const ReadContext& context);
-/// Checks that it has an effect on the runs.
+/// Checks that the framework has an effect on the runs.
 void check_framework(const Element& element, const spec::FrameworkSpec& framework,
                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context);
 /// Checks that a corruption of pictures is applied to pictures.
 void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data);
-/// Devices that a scenario may name: its own and those of the catalogue.
+/// Returns the devices that a scenario may name: its own and those of the catalogue.
 std::vector<std::string> device_names(const std::vector<spec::DeviceSpec>& own_devices, const ReadContext& context);
-/// `scenario` is complete but for hosts and data.
+/// Reads <goal>; `scenario` must be complete except for hosts and data.
 spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
 spec::SweepSpec read_sweep(const Element& element, const ReadContext& context);
-/// The path; empty where something is wrong with it. `scenario` has its <timed-as>.
+/// Returns the path of the ladder; empty if something is wrong with it. `scenario` must have its <timed-as>.
 std::string read_ladder(const Element& element, const Scenario& scenario, const ReadContext& context);
 spec::ScaleStudySpec read_scale_study(const Element& element, const Scenario& scenario, const ReadContext& context);
 

@@ -127,14 +127,14 @@ class AxesReader {
     }
   }
 
-  /// Values that vary together may repeat, as long as no combination of them does.
+  /// Checks that no combination of linked values repeats; single values may.
   void check_combinations(const Node& linked, const spec::SweepAxis& axis) const {
     if (sweep_.method != spec::SweepSpec::Method::grid || axis.empty()) return;
     std::set<std::vector<std::string>> seen;
     for (std::size_t i = 0; i < axis.front().count(); ++i) {
       std::vector<std::string> together;
       for (const spec::VariedPath& one : axis) {
-        if (one.count() != axis.front().count()) return;  // that is said apart
+        if (one.count() != axis.front().count()) return;  // reported elsewhere
         together.push_back(one.at(i));
       }
       if (seen.insert(together).second) continue;

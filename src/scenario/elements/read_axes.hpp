@@ -9,18 +9,18 @@ namespace dadsim::scenario {
 
 // The axes of a <sweep> or a <scale-study>: their <vary> and <linked>.
 
-/// Reads the axes inside an element of which all else has been read, and checks that they go together.
+/// Reads the axes inside an element that has otherwise been read, and checks that they fit each other.
 void read_axes(const Node& node, spec::SweepSpec& sweep, const ReadContext& context);
 void write_axes(XmlWriter& xml, const spec::SweepSpec& sweep);
 
-// What <vary> and <allow> have in common: a path, its values, and the form in which they are set.
+// Common parts of <vary> and <allow>: a path, its values, and the form in which they are set.
 
-/// Words, or, where there are semicolons, the text between them; an empty last one is ignored.
+/// Returns the words of a text or, if it has semicolons, the parts between them; an empty last one is ignored.
 std::vector<std::string> values_of(const std::string& text);
-/// The inverse of values_of(): text with semicolons where a value is empty or holds white space.
+/// Does the inverse of values_of(): with semicolons if a value is empty or contains white space.
 std::string values_text(const std::vector<std::string>& values);
 
-/// The attribute `unit` or `form`.
+/// Reads the attribute `unit` or `form`.
 void read_form(const Node& node, spec::VariedPath& varied);
 
 }  // namespace dadsim::scenario

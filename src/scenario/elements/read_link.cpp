@@ -13,11 +13,11 @@ namespace {
 
 constexpr const char* kOwnLink = "defined in the platform";
 /// Bytes of a queue that is never full. BBR keeps queues short: nothing is lost and no window has to recover, which a
-/// queue that never fills stands for (docs/validation.md, rows of BBR).
+/// queue that never fills represents (docs/validation.md, rows of BBR).
 constexpr double kNeverFull = 1e9;
 
-/// Share of the bandwidth of a wire that payload reaches over TCP: of a full Ethernet frame of 1514 bytes (MTU 1500 and
-/// the Ethernet header), 1448 are payload behind the headers of IPv4 and of TCP with time stamps (RFC 791, 9293, 7323).
+/// Share of a wire's bandwidth that TCP payload reaches: of a full Ethernet frame of 1514 bytes (MTU 1500 and the
+/// Ethernet header), 1448 are payload after the headers of IPv4 and of TCP with time stamps (RFC 791, 9293, 7323).
 constexpr double kTcpShare = 1448.0 / 1514.0;
 
 double usual_efficiency(spec::Transport transport) { return transport == spec::Transport::tcp ? kTcpShare : 1; }
@@ -51,10 +51,11 @@ std::vector<std::string> link_names(const Catalog& catalog) {
   return names;
 }
 
-/// The latency that a link given by its bandwidth requires.
+/// Marks the latency that a link given by its bandwidth requires.
 constexpr double kUnknown = -1;
 
-/// A name of the catalogue, or a bandwidth: then the link is called after the owner and the attribute.
+/// Reads a name of the catalogue, or a bandwidth; a link given by its bandwidth is named after the owner and the
+/// attribute.
 spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::string& owner,
                             const ReadContext& context) {
   constexpr const char* kForm = "a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue";
@@ -151,7 +152,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
     for (spec::LinkSpec* link : both) {
       if (link->transport == transport) continue;
       link->transport = transport;
-      link->efficiency = usual_efficiency(transport);  // its efficiency was that of the former transport
+      link->efficiency = usual_efficiency(transport);  // its efficiency was the former transport's
     }
   }
   if (node.has("efficiency")) {

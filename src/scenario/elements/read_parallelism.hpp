@@ -5,28 +5,27 @@
 
 namespace dadsim::scenario {
 
-/// Devices of one kind of division, at most.
+/// Most devices of one kind of division.
 inline constexpr std::int64_t kMostDivided = 4096;
 
-/// How many devices a worker is of, as <timed-as> says; 1 where that is left out or wrong (what is wrong is found when
-/// the element is read).
+/// Returns the devices per worker, from <timed-as>; 1 if it is missing or wrong (reading the element reports errors).
 std::int64_t devices_per_worker(const Element* timed_as);
 
-/// The attributes of <timed-as> that say how a network is divided.
+/// Returns the attributes of <timed-as> that divide a network.
 std::vector<Row<spec::TimedAsSpec>> parallelism_rows();
 
-/// Reads one attribute of <timed-as> by itself into `timed`; `option` says it. Returns the value as it is printed. What
-/// is wrong with it goes to `findings`.
+/// Reads a single attribute of <timed-as> into `timed`; `option` is the command line option with it. Returns the
+/// printed value. Errors go to `findings`.
 std::string read_timed_as_attribute(const std::string& option, const std::string& name, const std::string& text,
                                     spec::TimedAsSpec& timed, Findings& findings);
 
-/// The value of an attribute of <timed-as> as it is printed; its default where it has no effect.
+/// Returns the printed value of an attribute of <timed-as>; its default if it has no effect.
 std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string& name);
 
-/// Rules that several of them share. What goes with nothing is put back, so that no more is found to be wrong of it.
+/// Checks rules that several of them share. Invalid values are reset, so that no further faults follow from them.
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch);
 
-/// That the devices can be dealt out to workers, and that the runs can be divided so.
+/// Checks that the devices can be dealt out to workers, and that the runs can be divided so.
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
                        const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 

@@ -9,17 +9,17 @@
 
 namespace dadsim::scenario {
 
-/// What has parameters that are written as attributes: an algorithm, or a preset.
+/// An owner of parameters that are written as attributes: an algorithm, or a preset.
 struct ParameterOwner {
   std::string name;
   std::vector<spec::ParameterSpec> parameters;
 };
 
-/// The value of a parameter in its shortest form, checked; of a file that is named its absolute path.
+/// Returns the checked value of a parameter in its shortest form; for a file its absolute path.
 std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter, const ReadContext& context);
 
-/// That the element has no attributes but the language's own and the parameters of `owner`. `all` are the owners that
-/// could stand in its place.
+/// Checks that the element has no attributes other than the language's and the parameters of `owner`. `all` are the
+/// possible owners in its place.
 void check_parameter_names(const Node& node, const ParameterOwner& owner, std::span<const ParameterOwner> all,
                            const ReadContext& context);
 

@@ -12,13 +12,13 @@ namespace dadsim::scenario {
 class DeclaredHosts;
 
 inline constexpr std::int64_t kMaxHosts = 100000;
-inline constexpr std::size_t kMaxClusterName = 40;  ///< bytes, so that names of hosts stay below kMaxHostName
+inline constexpr std::size_t kMaxClusterName = 40;  ///< bytes, so that host names stay below kMaxHostName
 
-/// <platform>: a file of either kind, or a platform declared inside. Nullopt if anything is wrong with it.
+/// Reads <platform>: a file of either kind, or a declared platform. Nullopt if anything is wrong with it.
 std::optional<spec::PlatformSpec> read_platform(const Element& element, const ReadContext& context);
 
-/// A platform file of SimGrid (<platform>), which its own parser reads later, or one of ours (<cluster-platform>),
-/// which is read and checked here. What is wrong goes to the findings of the context, which are those of that file.
+/// Reads a platform file: SimGrid's (<platform>), which its own parser reads later, or ours (<cluster-platform>), which
+/// is read and checked here. Errors go to the context's findings, which are that file's.
 std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context);
 
 // The clusters; the files follow.
@@ -26,24 +26,24 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
 spec::FederationSpec read_federation(const Element& element, const ReadContext& context);
 spec::WanSpec read_wan(const Element& element, const ReadContext& context);
 
-/// A name that prefixes those of hosts: no white space and no brackets, which lists of hosts need for themselves.
-/// Required; empty with a finding.
+/// Reads a prefix of host names: no white space and no brackets, which have a meaning in lists of hosts. Required;
+/// empty with a finding.
 std::string read_host_prefix(const Node& node, const char* attribute, const std::string& remedy);
-/// The name of a cluster; empty if it has none.
+/// Returns the name of a cluster; empty if it has none.
 std::string read_cluster_name(const Node& node);
 
-/// The pairs given between the ends (regions or clusters) of those names, each direction at most once.
+/// The pairs given between the named ends (regions or clusters), each direction at most once.
 class GivenPairs {
  public:
-  /// Reads every <pair> below `parent`; `noun` says what the ends are.
+  /// Reads every <pair> below `parent`; `noun` names the kind of the ends.
   GivenPairs(const Node& parent, std::vector<std::string> ends, const std::string& noun, const ReadContext& context);
 
   std::optional<spec::WanSpec::Pair>& at(std::size_t from, std::size_t to) { return pairs_[from * ends_.size() + to]; }
-  /// Whether a pair has ends that are unknown: what is missing may be that one.
+  /// Returns whether a pair has an unknown end: it may be a missing pair.
   bool unclear() const { return unclear_; }
   const std::vector<std::string>& ends() const { return ends_; }
 
-  /// All pairs in the order of the ends.
+  /// Returns all pairs in the order of the ends.
   std::vector<spec::WanSpec::Pair> take() const;
 
  private:
@@ -54,17 +54,17 @@ class GivenPairs {
   bool unclear_ = false;
 };
 
-/// "no numbers from 'a' to 'b'; add <pair …/>" for what is missing between two ends, if anything is.
+/// Missing numbers between two ends: "no numbers from 'a' to 'b'; add <pair …/>".
 struct MissingPair {
-  std::string what, remedy;  ///< empty if nothing is
+  std::string what, remedy;  ///< empty if nothing is missing
 };
 MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b);
 
-/// What if links were faster or slower.
+/// Reads <change>: links that become faster or slower.
 std::vector<spec::LinkChange> read_changes(const Node& platform, const ReadContext& context);
-// What changes while time passes.
+// Reads <profile>: links that vary over time.
 std::vector<spec::PlatformSpec::Profile> read_profiles(const Node& platform, const ReadContext& context);
-/// `given`: the platform; `hosts`: of a declared one, or nullptr where they are not known.
+/// Reads <background>. `given`: the platform; `hosts`: those of a declared one, or nullptr if unknown.
 std::vector<spec::PlatformSpec::Background> read_background(const Node& platform, const spec::PlatformSpec& given,
                                                             const DeclaredHosts* hosts, const ReadContext& context);
 

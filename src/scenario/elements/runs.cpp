@@ -94,7 +94,7 @@ const Table<spec::RunSpec>& run_table() {
   return kTable;
 }
 
-/// Gives a run that shares gradients the buckets of the framework that divides a network so.
+/// Gives a gradient-sharing run the default buckets of the framework that divides networks in this way.
 void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, spec::RunSpec& run) {
   constexpr double kDeepSpeed = 5e8;  // numbers: reduce_bucket_size of ZeRO
   constexpr double kMegatron = 40e6;  // numbers, and 1e6 for each replica: DistributedDataParallelConfig.bucket_size
@@ -136,7 +136,7 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   return exchange;
 }
 
-/// Whether there are such ways to carry collectives out.
+/// Checks that the named collective algorithms exist.
 void check_collectives(const Node& node, const spec::RunSpec& run, const ReadContext& context) {
   if (!has_collectives(run)) return;
   const bool by_aggregator = !run.decentralised && run.exchange == spec::ExchangeMode::aggregator;
@@ -154,7 +154,7 @@ void check_collectives(const Node& node, const spec::RunSpec& run, const ReadCon
   check("reduce-scatter", context.catalog.reduce_scatters, run.reduce_scatter);
 }
 
-/// "fp16", "int8, rounding nearest, with a memory".
+/// Returns for example "fp16", "int8, rounding nearest, with a memory".
 std::string compress_label(const spec::CompressSpec& spec, const ReadContext& context) {
   if (spec.method == "none") return "not compressed";
   std::string label = spec.method;
@@ -174,7 +174,7 @@ std::string bucket_label(double bytes) {
   return bytes > 0 ? fmt::format("buckets of {:g} MB", bytes / 1e6) : "no buckets";
 }
 
-/// Labels for the runs that have none: the algorithm, told apart by what differs between its runs, then by a number.
+/// Completes missing labels: the algorithm, then the differences between its runs, then a number.
 void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   std::set<std::string> taken;
   for (const spec::RunSpec& run : runs) taken.insert(run.label);
@@ -219,7 +219,7 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
       label += fmt::format(", absent {}", to_string(run.absence.does));
       if (run.absence.goes_without()) label += fmt::format(", {}", to_string(run.absence.estimate));
     }
-    // Room for " (1000)"; the registries' names and values are ASCII.
+    // Leaves room for " (1000)"; the registries' names and values are ASCII.
     constexpr std::size_t kMaxStem = kMaxLabel - 7;
     const std::string mark = "…";
     const std::string stem = label.size() <= kMaxStem ? label : label.substr(0, kMaxStem - mark.size()) + mark;
@@ -273,7 +273,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.decentralised = algorithm->decentralised();
     run.event_driven = algorithm->event_driven();
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
-    // An aggregator takes every gradient as it comes.
+    // An aggregator receives every gradient separately.
     if (run.communicates && !run.event_driven && algorithm->sums_in_buckets && run.exchange == spec::ExchangeMode::peer)
       run.bucket_bytes = spec::kBucketBytes;
     run_table().read(node, context, run);

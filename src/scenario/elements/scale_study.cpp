@@ -59,7 +59,7 @@ const Table<spec::ScaleStudySpec>& scale_study_table() {
   return kTable;
 }
 
-/// That what is asked for can be fitted.
+/// Checks that the study has enough points for its fit.
 void check_study(const Node& node, const spec::ScaleStudySpec& study, const Scenario& scenario) {
   const std::int64_t needed = static_cast<std::int64_t>(study.against.size()) + 2;
   const std::int64_t fitted = count_points(study.rungs) - study.hold_out;

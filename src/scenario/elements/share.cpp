@@ -67,7 +67,7 @@ void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec:
   const std::vector<const Element*> rules = run.children("share");
   const Element* average = run.child("average-deltas");
   methods::RunFacts facts{read, workers};
-  // With a rule that could not be read, or a network that is not known, what is wrong has been said.
+  // An unreadable rule or an unknown network has been reported already.
   const bool is_known = rules.size() == read.share.size() && network.sample.channels != 0 && network.model != nullptr;
   if (is_known && !network.model->layers.empty()) {
     facts.model = network.model;

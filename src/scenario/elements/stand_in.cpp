@@ -21,7 +21,7 @@ Element made(const char* name, std::vector<std::pair<const char*, std::string>> 
   return element;
 }
 
-/// Of <training> only the optimizer affects times: by its state and its computing.
+/// Refuses <training> attributes without effect on times: only the optimizer has one, by its state and its computing.
 void check_training(const Node& training) {
   for (const std::string& attribute : find_rule("training")->attribute_names()) {
     if (attribute != "clip-norm")
@@ -34,10 +34,11 @@ void check_training(const Node& training) {
   }
 }
 
-/// Batches that a client's samples make.
+/// Returns the number of batches in a client's samples.
 std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as, std::size_t workers,
                        const Element& asked, const ReadContext& context) {
-  constexpr std::size_t kMostBatches = 50'000;  // of all clients: a sample of a small picture stands for each
+  constexpr std::size_t kMostBatches =
+      50'000;  // for all clients together: a sample of a small picture represents each batch
   if (payload.samples == 0) return 1;
   const Attribute* given = timed_as == nullptr ? nullptr : timed_as->find("batch");
   const std::int64_t batch = given == nullptr ? 1 : parse_whole<std::int64_t>(given->value).value_or(1);
@@ -79,7 +80,7 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
   }
   const Origin& origin = asked->origin;
   const auto train = std::to_string(workers * batches_of(stand_in.payload, timed_as, workers, *asked, context));
-  // Of a payload nothing is looked at but how many samples there are; from others steps are recorded.
+  // A payload uses only the number of samples; otherwise steps are recorded on the samples.
   Element samples =
       stand_in.payload.bytes > 0
           ? made("tabular", {{"train", train}, {"test", "10"}, {"features", "2"}, {"classes", "10"}}, origin)

@@ -11,27 +11,27 @@
 
 namespace dadsim::scenario {
 
-/// Steps that are recorded where nothing is learned: enough for what differs from step to step by design (graphs of one
-/// peer at a time among a thousand sites have ten).
+/// Steps recorded in a scenario without learning: enough for methods whose steps differ by design (one-peer graphs
+/// among a thousand sites have ten).
 inline constexpr int kRecordedSteps = 16;
 
-/// What steps are recorded on where a scenario has no network that learns: elements as they would stand in it, a sample
-/// for each of the batches that a worker has; one, unless <timing-only samples="…"> says more.
+/// Stand-ins for a missing learning network, on which steps are recorded: elements as in a scenario, with one sample
+/// per batch of a worker; one batch, unless <timing-only samples="…"> gives more.
 struct StandIn {
   Element data, model, training;
   spec::PayloadSpec payload;
 };
 
-/// Reads <timing-only>, with what it leaves out; nothing where it is not there. That nothing stands beside it which
-/// asks for accuracies, and that <timed-as> or a payload says what is timed, is checked.
+/// Reads <timing-only> and fills in the rest; none without it. Checks that nothing else in the scenario needs
+/// accuracies, and that <timed-as> or a payload defines the timing.
 std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t workers, const ReadContext& context);
 
-/// That a payload is of event-driven runs alone, and samples of some.
+/// Checks that a payload is used by event-driven runs alone, and `samples` by runs that have it.
 void check_stand_in(const Node& scenario, const StandIn& stand_in, const std::vector<spec::RunSpec>& runs,
                     const ReadContext& context);
 
-/// That what times a recorded step learns nothing, has as many workers, and says nothing of its runs that the step
-/// says.
+/// Checks that a scenario with a recorded step learns nothing, has as many workers, and gives its runs nothing that the
+/// step defines.
 void check_recorded(const Node& node, const Scenario& scenario, std::size_t workers, const ReadContext& context);
 
 }  // namespace dadsim::scenario

@@ -31,7 +31,7 @@ bool begins_kernels(spec::Program program) {
 }
 constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
 
-/// Has an effect with 16-bit weights, of which an optimizer may keep copies.
+/// Restricts a row to 16-bit weights, of which an optimizer may keep copies.
 Row<spec::TimedAsSpec> of_masters(Row<spec::TimedAsSpec> row) {
   return std::move(row)
       .only([](const spec::TimedAsSpec& timed) { return spec::has_master_copies(timed.precision); },
@@ -39,7 +39,7 @@ Row<spec::TimedAsSpec> of_masters(Row<spec::TimedAsSpec> row) {
       .if_given();
 }
 
-/// Sizes of workloads that have them, which are read as their registry says.
+/// Returns the rows of workload sizes, which are read by the registry's rules.
 std::vector<Row<spec::TimedAsSpec>> size_rows() {
   using Spec = spec::TimedAsSpec;
   std::vector<Row<Spec>> rows;
@@ -61,7 +61,7 @@ std::vector<Row<spec::TimedAsSpec>> size_rows() {
   return rows;
 }
 
-/// Fills in what file="…" names.
+/// Reads the workload in file="…".
 void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context,
                        std::shared_ptr<const schedule::Schedule>& recorded) {
   const std::optional<std::string> name = node.required_text("file", "the path of a workload file");
@@ -82,7 +82,7 @@ void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadCon
   context.findings.take(findings);
 }
 
-/// What is said of layers means nothing of a step that was recorded.
+/// Refuses attributes of layers for a recorded step.
 void refuse_layers(const Node& node) {
   constexpr std::array kOfAnyStep{
       "file",    "batch", "steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds",
@@ -93,7 +93,7 @@ void refuse_layers(const Node& node) {
   }
 }
 
-/// A size that can be asked for; nullptr: the workload has none of that name, or does not exist.
+/// Returns a size that can be set; nullptr: the workload has none of that name, or does not exist.
 const spec::ParameterSpec* size_of(const std::string& workload, const std::string& name) {
   const spec::Workload* known = spec::workload_registry().find(workload);
   if (known == nullptr) return nullptr;
@@ -101,9 +101,9 @@ const spec::ParameterSpec* size_of(const std::string& workload, const std::strin
   return found == known->parameters.end() ? nullptr : &*found;
 }
 
-/// The user's own number of steps to accuracy.
+/// Checks the user's own number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
-  std::string said;  // which of them says how long
+  std::string said;  // the attribute that gives the length
   for (const char* one : {"steps", "epochs", "samples", "tokens"}) {
     if (!said.empty()) node.refuse(one, "stands beside " + said, "one of both");
     if (said.empty() && node.has(one)) said = one;
@@ -125,7 +125,7 @@ void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const R
   }
 }
 
-/// The sizes of the workload that are said, and that no others are.
+/// Reads the given sizes of the workload, and refuses others.
 void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
   const bool known = spec::workload_registry().find(timed.workload) != nullptr;
   std::map<std::string, std::vector<std::string>> owners;
@@ -153,7 +153,7 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
   }
 }
 
-/// Precision, attention and input of the timed network.
+/// Checks precision, attention and input of the timed network.
 void check_execution(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
   if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
     node.fail_at("gradients", "says nothing",

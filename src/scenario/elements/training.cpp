@@ -9,7 +9,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// The attributes of Adam and of what is made of it.
+/// Returns the rows of Adam and its variants.
 std::vector<Row<spec::OptimizerSpec>> adam_rows(const char* words_of_decay) {
   using Spec = spec::OptimizerSpec;
   return {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
@@ -109,7 +109,7 @@ const Table<spec::ScheduleSpec>& schedule_table() {
   return kTable;
 }
 
-/// One target or several.
+/// Reads one or several targets.
 void read_targets(const Node& node, const ReadContext&, spec::TrainingSpec& training) {
   const std::vector<std::string> words = split_words(node.text("target-accuracy", ""));
   if (words.size() < 2) {
@@ -240,7 +240,7 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
   schedule_table().print(xml, training.schedule, {});
 }
 
-/// The part of <training> that remains where nothing learns.
+/// Writes the part of <training> that remains without learning.
 void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
   XmlWriter::Open element(xml, "training");
   if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);

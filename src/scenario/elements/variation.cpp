@@ -16,7 +16,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxProfiles = 1000;
-constexpr std::size_t kMaxPoints = 10000;      // of a profile
+constexpr std::size_t kMaxPoints = 10000;      // per profile
 constexpr std::size_t kMaxBackground = 10000;  // flows
 constexpr std::size_t kMaxLinkName = 200;      // bytes
 
@@ -89,7 +89,7 @@ const Table<spec::PlatformSpec::Background>& background_table() {
   return kTable;
 }
 
-/// The numbers of a required attribute, each as `parse` reads it; empty with a finding.
+/// Returns the numbers of a required attribute, each read by `parse`; empty with a finding.
 template <class Parse>
 std::vector<double> read_list(const Node& node, const char* attribute, const std::string& remedy, const Parse& parse) {
   const std::optional<std::string> text = node.required_text(attribute, remedy);

@@ -60,8 +60,8 @@ const Table<spec::WanSpec>& wan_table() {
   return kTable;
 }
 
-/// A queue that nobody gave holds what is under way over the longest way, as routers' are dimensioned: bandwidth ×
-/// round trip (C. Villamizar, C. Song, High performance TCP in ANSNET, 1994).
+/// Sizes a default queue for the bytes in flight over the longest path, like routers' queues: bandwidth × round trip
+/// (C. Villamizar, C. Song, High performance TCP in ANSNET, 1994).
 void let_queue_grow(spec::WanSpec& wan) {
   const spec::LinkSpec& host = wan.host;
   if (host.transport != spec::Transport::tcp || host.is_goodput) return;
@@ -70,7 +70,7 @@ void let_queue_grow(spec::WanSpec& wan) {
   wan.host.queue_bytes = std::max(host.queue_bytes, host.bandwidth * (round_trip + 4 * host.latency));
 }
 
-/// Fills in missing numbers from the table of regions, and reports those that neither has.
+/// Fills in missing numbers from the table of regions, and reports pairs without any.
 void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const Element*>& regions,
                     const ReadContext& context) {
   const Catalog& catalog = context.catalog;
@@ -89,7 +89,7 @@ void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const 
   }
   if (pairs.unclear()) return;
 
-  // A name close to one of the table is reported once as a misspelling, not for each of its pairs.
+  // A name close to one in the table is reported once as a misspelling, not for each of its pairs.
   std::vector<bool> misspelt(names.size());
   for (std::size_t a = 0; a < names.size(); ++a) {
     const bool lacks = std::ranges::any_of(names, [&](const std::string& name) {

@@ -26,7 +26,7 @@ namespace {
 
 const Catalog kNothingReferredTo;  // workloads and recorded steps name no device, link or method
 
-/// What the file of a recorded step is called by its root.
+/// Name of the root element of a recorded step.
 constexpr const char* kRecordedStep = "recorded-step";
 
 constexpr std::int64_t kMostRecordedWorkers = 100'000;
@@ -59,7 +59,7 @@ step::CollectiveKind kind_of(RecordedKind kind) {
   throw std::logic_error("unknown kind of a recorded collective");
 }
 
-/// Among whom it is.
+/// Group of a collective.
 enum class RecordedGroup : std::uint8_t { replicas, tensor };
 constexpr auto names_of(RecordedGroup) {
   using enum RecordedGroup;
@@ -160,7 +160,7 @@ const Table<RecordedWait>& recorded_wait_table() {
   return kTable;
 }
 
-/// One number for all, or one for each of `count`.
+/// Returns one number for all, or one for each of `count`.
 schedule::PerWorker amounts(const Node& node, const char* attribute, const std::string& said, std::size_t count) {
   const std::vector<std::string> words = split_words(said);
   std::vector<double> values;
@@ -246,13 +246,13 @@ class RecordedStepReader {
   const ReadContext& context_;
   schedule::Schedule schedule_;
   std::size_t replicas_ = 1;
-  std::vector<std::int32_t> collectives_;  ///< their tasks
+  std::vector<std::int32_t> collectives_;  ///< task numbers of the collectives
 };
 
-/// Reads <recorded-step>: computations with the seconds that they took and collectives with their bytes, in the order
-/// in which every worker goes through them. Everything wrong goes to the findings.
+/// Reads <recorded-step>: computations with their seconds and collectives with their bytes, in every worker's order.
+/// Errors go to the findings.
 OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
-  constexpr double kNothing = 4;  // bytes: what a network needs is not known, and nothing goes by it
+  constexpr double kNothing = 4;  // bytes: the network's memory is unknown, and nothing depends on it
   OwnWorkload workload;
   const Node node(root, findings);
   const ReadContext context{root.name, kNothingReferredTo, findings};
@@ -287,7 +287,7 @@ constexpr std::size_t kMaxLayerName = 200;  // bytes
 constexpr std::int64_t kMaxWorkloadParameters = 10'000'000'000'000;
 constexpr double kMaxMacs = 1e18;
 
-/// What a line or an element says of a layer; nothing where it is left out or wrong.
+/// A layer's fields in a line or an element; nullopt if missing or wrong.
 struct LayerFields {
   std::optional<std::string> name;
   std::optional<spec::LayerKind> kind;
@@ -295,7 +295,7 @@ struct LayerFields {
   std::optional<double> macs, outputs;
 };
 
-/// Completes layers and checks them against each other, whatever they were read from.
+/// Completes layers and checks them against each other, from any source.
 class LayerList {
  public:
   explicit LayerList(Findings& findings) : findings_(findings) {}
@@ -344,7 +344,7 @@ class LayerList {
     layers_.push_back(std::move(layer));
   }
 
-  /// Adds a finding where the layers do not form a network.
+  /// Returns the layers; adds a finding if they do not form a network.
   std::vector<spec::LayerShape> take(const Origin& origin) {
     if (findings_.empty() && std::ranges::none_of(layers_, &spec::LayerShape::has_outer_product)) {
       findings_.add(origin, "no layer has a matrix of its own",
@@ -359,7 +359,7 @@ class LayerList {
   std::set<std::string> names_;
 };
 
-/// Like a required attribute.
+/// Returns the kind of the required attribute `kind`.
 Kind kinds() {
   Kind kind = one_of<spec::LayerKind>();
   kind.form = fmt::format("one of {}", fmt::join(kind.names, ", "));
@@ -523,7 +523,7 @@ class Csv {
     return layer_table().read(layer, {"", kNothingReferredTo, findings_});
   }
 
-  /// The column of an attribute of <layer>: rows_per_sample, layer.
+  /// Returns the column of an attribute of <layer>: rows_per_sample, layer.
   static std::string column_of(std::string attribute) {
     std::ranges::replace(attribute, '-', '_');
     return attribute == "name" ? "layer" : attribute;
@@ -546,7 +546,7 @@ std::optional<OwnWorkload> read_workload(const std::string& content, const std::
       std::string_view(content).substr(content.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   const std::size_t first = text.find_first_not_of(kWhiteSpace);
   const bool xml = first != std::string_view::npos && text[first] == '<';
-  // Names go into answers that have to be text.
+  // Names are printed in results, which have to be text.
   if (!xml && !is_xml_text(text)) {
     findings.add({"", 0}, "the file is not text in UTF-8", "a workload as XML or CSV");
     return std::nullopt;
