@@ -24,7 +24,7 @@ std::string attributes_in_words(const Element& element) {
   return text;
 }
 
-/// Runs are identified by their labels, other elements by their position among those of the same name.
+/// Returns an element's step in a path: runs by their labels, other elements by position among those of the same name.
 std::string step_of(const Element& parent, std::size_t child) {
   const Element& element = parent.children[child];
   const auto same_name = [&](const Element& other) { return other.name == element.name; };

@@ -7,13 +7,13 @@
 
 namespace dadsim::scenario {
 
-/// Something that two scenarios say differently.
+/// One difference between two scenarios.
 struct ScenarioDifference {
-  std::string path;           ///< as for --set
-  std::string before, after;  ///< empty: not there
+  std::string path;           ///< in the form of --set
+  std::string before, after;  ///< empty: absent
 };
 
-/// What differs between two scenarios as they are printed, with every default filled in, in the order of the first. An
+/// Returns the differences between two printed scenarios, with all defaults filled in, in the order of the first. An
 /// element that only one of them has is one difference, with its attributes in words.
 std::vector<ScenarioDifference> differences(const Scenario& before, const Scenario& after);
 

@@ -39,7 +39,7 @@ Scenario ScenarioSource::load_point(const std::vector<std::string>& overrides, c
 
 namespace {
 
-/// What a plan may change has to be there.
+/// Checks that everything a plan may change exists.
 void check_allowed(const Element& root, const spec::GoalSpec& goal, Findings& findings) {
   for (const spec::AllowedChange& one : goal.allowed) {
     if (std::optional<Fault> fault = fault_of_path(root, one.varied.path)) {

@@ -9,20 +9,20 @@
 
 namespace dadsim::scenario {
 
-/// A scenario file, read once, to be completed many times with other overrides. What it refers to is read each time.
+/// A scenario file, read once, to be completed many times with other overrides. The files it names are read each time.
 class ScenarioSource {
  public:
-  /// Throws InputError if there is no such file or it is no XML.
+  /// Throws InputError if there is no such file or it is not XML.
   explicit ScenarioSource(std::string path);
-  /// As if this text stood in a file of that path.
+  /// Treats this text as the contents of a file with that path.
   ScenarioSource(std::string path, std::string text);
 
   const std::string& path() const { return path_; }
   const std::string& text() const { return text_; }
 
-  /// As load_scenario.
+  /// Does the same as load_scenario().
   Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;
-  /// Without its <sweep>, <scale-study> and <goal>, which overrides may still name: one point of such a study.
+  /// Loads it without <sweep>, <scale-study> and <goal>, which overrides may still name: one point of such a study.
   Scenario load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const;
 
  private:
@@ -32,16 +32,16 @@ class ScenarioSource {
   Element root_;
 };
 
-/// Reads, validates and completes a scenario. `overrides` are "path=value" of --set, applied in order before anything
-/// is checked. Throws InputError with everything that is wrong.
+/// Reads, validates and completes a scenario. `overrides` are "path=value" of --set, applied in order before any check.
+/// Throws InputError with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog);
 
-/// Reads a platform file: one that starts with <cluster-platform> is read and checked; one of SimGrid, which starts
-/// with <platform>, is only recognised: what it holds is for Catalog::check_platform to say. Throws InputError with
-/// everything that is wrong.
+/// Reads a platform file. A <cluster-platform> is read and checked; a SimGrid <platform> is only recognised, and
+/// Catalog::check_platform checks its contents. Throws InputError with all errors.
 spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog);
 
-/// The resolved scenario as XML, every default filled in and every path absolute: loading it gives an equal scenario.
+/// Returns the resolved scenario as XML, with every default filled in and every path absolute: loading it gives an
+/// equal scenario.
 std::string print_scenario(const Scenario& scenario);
 
 }  // namespace dadsim::scenario

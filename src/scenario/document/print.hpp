@@ -7,24 +7,25 @@
 
 namespace dadsim::scenario {
 
-/// The resolved scenario as XML; `file` turns each path of the scenario into what is printed for it. Without questions
+/// Returns the resolved scenario as XML; `file` maps each path of the scenario to its printed form. Without questions
 /// it has neither <sweep> nor <goal>.
 std::string write_scenario(const Scenario& scenario, const std::function<std::string(const std::string&)>& file,
                            bool with_questions = true);
 
-/// Scenario::hash: of the resolved scenario with the fingerprints of the files' contents for their paths, and without
-/// its <sweep> and its <goal>, which ask other scenarios. Throws InputError if a file cannot be read.
+/// Returns Scenario::hash: of the resolved scenario with fingerprints of the files' contents for their paths, and
+/// without <sweep> and <goal>, which refer to other scenarios. Throws InputError if a file cannot be read.
 std::uint64_t hash_of(const Scenario& scenario);
 
-/// Hash of the data as a seed draws and deals them, and of the network that learns from them. Throws InputError if a
-/// file cannot be read.
+/// Returns the hash of the data drawn and dealt with a seed, and of the network that learns from them. Throws
+/// InputError if a file cannot be read.
 std::uint64_t problem_hash_of(const Scenario& scenario, std::uint64_t seed);
 
-/// The same with the training: of all that the values of a simulation depend on beside what they are made by and of.
+/// Returns the hash of the same and the training: everything that a simulation's values depend on besides their own
+/// operations and inputs.
 std::uint64_t learning_problem_hash_of(const Scenario& scenario, std::uint64_t seed);
 
-/// Hash of all that decides what a run learns, and of nothing else: runs of equal hash learn the same, whatever they
-/// are timed on. `training` and `seed` instead of the scenario's. Throws InputError if a file cannot be read.
+/// Returns the hash of everything that determines a run's learning, and nothing else: runs with equal hashes learn the
+/// same, on any cluster. `training` and `seed` replace the scenario's. Throws InputError if a file cannot be read.
 std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& run, const spec::TrainingSpec& training,
                                std::uint64_t seed);
 

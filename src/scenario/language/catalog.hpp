@@ -20,33 +20,32 @@ namespace dadsim::scenario {
 
 struct Scenario;
 
-/// What a scenario may refer to, told by the folders that own it: the reader itself knows no algorithm, device or
-/// workload.
+/// The names that a scenario may refer to, provided by the folders that own them: the reader itself knows no algorithm,
+/// device or workload.
 struct Catalog {
   using Algorithm = methods::MethodInfo;
   std::vector<Algorithm> algorithms;
   struct Compressor {
     std::string name;
     std::vector<spec::ParameterSpec> parameters;
-    bool lossless = false;  ///< nothing is lost, so that there is nothing to keep
-    bool adapts = false;    ///< sizes are known once numbers are there
-    /// Whether it remembers by default with these parameters.
+    bool lossless = false;  ///< nothing is lost, so that memory has no effect
+    bool adapts = false;    ///< sizes are known only after encoding
+    /// Returns whether it remembers by default with these parameters.
     std::function<bool(const spec::ParameterValues&)> biased = [](const spec::ParameterValues&) { return false; };
     bool has_momentum = false;  ///< the optimizer must not have one
   };
   std::vector<Compressor> compressors;
   std::vector<std::string> devices;
-  /// Why the file of that name tells no relative steps; none: it does. May be none.
+  /// Returns why the file with that name gives no relative steps; none: it does. May be empty.
   std::function<std::optional<Fault>(const std::string& path)> check_ladder;
   std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
-  std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithms of these, "auto" among them
-  /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
+  std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithm names, including "auto"
+  /// Regions of the public table, and the numbers between two of them (nullopt if nobody measured them).
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
-  /// Everything wrong with a platform file and with the use of it: hosts that are missing (with did-you-mean), more
-  /// workers on a host than it has cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will
-  /// communicate.
+  /// All errors of a platform file and its use: missing hosts (with did-you-mean), more workers on a host than it has
+  /// cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will communicate.
   struct PlatformQuestion {
     spec::PlatformSpec platform;
     std::vector<std::string> hosts;  ///< one per worker, then the aggregator
@@ -58,41 +57,41 @@ struct Catalog {
     std::vector<std::string> route_errors;  ///< "what; remedy"
   };
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
-  /// The hosts of a platform in their order; none where it cannot be loaded. May be none.
+  /// Returns the hosts of a platform in their order; none if it cannot be loaded. May be empty.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> hosts_of_platform;
   struct NamedLink {
-    std::string name, link_class;  ///< a link of no class of the catalogue has none
-    bool is_goodput = false;       ///< its bandwidth is what transfers were measured to get
+    std::string name, link_class;  ///< empty for links without a class of the catalogue
+    bool is_goodput = false;       ///< its bandwidth is a measured rate of transfers
   };
-  /// The links of a platform. May be none: they are not checked.
+  /// Returns the links of a platform. May be empty: they are not checked.
   std::function<std::vector<NamedLink>(const spec::PlatformSpec&)> links_of_platform;
-  /// The paths of the files that a platform file names, in its order. May be none: there are no such files.
+  /// Returns the paths of the files that a platform file names, in its order. May be empty: there are no such files.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> files_of_platform;
 
-  /// Checks of a scenario that has been read, in the order in which they are asked for.
+  /// Checks of a scenario that has been read, in the order in which they run.
   enum class Check {
-    memory,       ///< whether this machine can learn it; without runs: one network of it
-    collectives,  ///< whether algorithms of collectives that runs name fit the workers as they stand
+    memory,       ///< whether this machine has the memory to learn it; without runs: for one network
+    collectives,  ///< whether the collective algorithms of runs fit the workers' placement
     split,        ///< whether each worker gets a sample; loads the data
-    runs          ///< all else that keeps runs from being carried out
+    runs          ///< all other obstacles to carrying out the runs
   };
   struct ScenarioFault {
     std::string element;      ///< "model", "split" or "run"
-    std::size_t run = 0;      ///< its index
-    std::string attribute{};  ///< empty: none of them
+    std::size_t run = 0;      ///< index of the run
+    std::string attribute{};  ///< empty: not about one attribute
     Fault fault{};
   };
-  /// May be none: nothing is wrong.
+  /// May be empty: nothing is wrong.
   std::function<std::vector<ScenarioFault>(Check, const Scenario&, const spec::SampleShape&)> check;
 
-  /// What a source of data holds, or everything that is wrong with its files.
+  /// Contents of a data source, or all errors of its files.
   struct DataAnswer {
     std::vector<Diagnostic> errors;
     spec::DataFacts facts;
   };
   std::function<DataAnswer(const spec::DataSource&)> inspect_data;
 
-  std::vector<spec::DeviceSpec> device_specs;  ///< of the names in `devices`
+  std::vector<spec::DeviceSpec> device_specs;  ///< specifications of the names in `devices`
 };
 
 }  // namespace dadsim::scenario

@@ -13,7 +13,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// A number that a double cannot hold.
+/// Returns whether a double cannot hold the number.
 bool is_too_large_or_small(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -29,12 +29,13 @@ std::string whole_number_remedy(std::int64_t minimum, std::int64_t maximum) {
   return fmt::format("a whole number from {} to {}", minimum, maximum);
 }
 
-/// What may stand on the root element for editors: where the schema is.
+/// Returns whether the attribute is a hint for editors on the root element: the schema's location.
 bool is_editor_hint(std::string_view attribute) {
   return attribute == "xmlns:xsi" || attribute == "xsi:noNamespaceSchemaLocation";
 }
 
-/// The rule of an element. Its parent has refused an unknown name, with its line: nothing more is said of that element.
+/// Returns the rule of an element. For an unknown name, which its parent has reported, it returns an empty rule, so
+/// that nothing more is reported.
 const ElementRule& rule_of(const Element& element) {
   static const ElementRule kNoRule{};
   const ElementRule* known = find_rule(element.name);

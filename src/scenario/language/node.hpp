@@ -16,11 +16,11 @@
 
 namespace dadsim::scenario {
 
-/// The whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing that a double cannot hold.
+/// Returns the whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing outside a double's range.
 std::optional<double> parse_real(std::string_view text);
-/// Reads one element and says what is wrong with it; one without a name holds options of a command line. Every getter
-/// returns its fallback where the attribute is missing or wrong, so that reading goes on and finds the other errors;
-/// what is wrong has gone to the findings.
+/// Reads one element and reports its errors; an element without a name holds command line options. Every getter returns
+/// its fallback if the attribute is missing or wrong, so that reading continues and finds the other errors; the
+/// findings hold the errors.
 class Node {
  public:
   /// Checks names, counts of elements, and text against the vocabulary.
@@ -29,11 +29,11 @@ class Node {
   const Element& element() const { return element_; }
   Findings& findings() const { return findings_; }
   Origin origin() const { return element_.origin; }
-  /// The origin of an attribute where it is there, else that of the element.
+  /// Returns the origin of an attribute if it is present, else the element's.
   Origin origin(std::string_view attribute) const;
   bool has(std::string_view attribute) const { return element_.find(attribute) != nullptr; }
 
-  /// The text of an attribute that must be there and hold something.
+  /// Returns the text of a required attribute, which must not be empty.
   std::optional<std::string> required_text(std::string_view attribute, const std::string& remedy) const;
   std::string text(std::string_view attribute, const std::string& fallback) const;
 
@@ -45,14 +45,14 @@ class Node {
   std::optional<double> real(std::string_view attribute, const Range& range) const;
   std::vector<std::int64_t> integers(std::string_view attribute, std::int64_t minimum, std::int64_t maximum) const;
   bool boolean(std::string_view attribute, bool fallback) const;
-  // In the range that the language says.
+  // Limits come from the language.
   std::optional<std::int64_t> integer(std::string_view attribute) const;
   std::optional<double> real(std::string_view attribute) const;
-  /// Index into `choices`.
+  /// Returns an index into `choices`.
   std::size_t choice(std::string_view attribute, std::span<const std::string> choices, std::size_t fallback) const;
-  /// Which of the names that the language lists; the first where it is left out or wrong.
+  /// Returns the index of the name among the language's; 0 if it is missing or wrong.
   std::size_t chosen(std::string_view attribute) const;
-  /// A value of an enumeration by its name.
+  /// Returns a value of an enumeration by its name.
   template <spec::Named Enum>
   Enum named(std::string_view attribute, Enum fallback) const {
     static const std::vector<std::string> kNames = spec::all_names<Enum>();
@@ -60,20 +60,20 @@ class Node {
     return chosen == kNames.size() ? fallback : names_of(Enum{})[chosen].value;
   }
 
-  /// The child of that name, or nullptr.
+  /// Returns the child of that name, or nullptr.
   const Element* child(std::string_view name) const;
-  /// The child of that name, or nullptr and an error.
+  /// Returns the child of that name, or nullptr and an error.
   const Element* required_child(std::string_view name, const std::string& remedy) const;
   std::vector<const Element*> children(std::string_view name) const;
-  /// The first `most` of them, with an error if there are more.
+  /// Returns the first `most` of them, with an error if there are more.
   std::vector<const Element*> children(std::string_view name, std::size_t most) const;
 
-  /// An error if the attribute is given: it has no effect, for the reason `because`.
+  /// Adds an error if the attribute is given: it has no effect, for the reason `because`.
   void refuse(std::string_view attribute, const std::string& because, const std::string& remedy) const;
 
   void fail(std::string what, std::string remedy) const { findings_.add(origin(), std::move(what), std::move(remedy)); }
   void fail(Fault fault) const { findings_.add(origin(), std::move(fault)); }
-  /// `attribute="value" of <element> what; remedy` at the attribute, or `--attribute 'value' what; remedy`.
+  /// Adds `attribute="value" of <element> what; remedy` at the attribute, or `--attribute 'value' what; remedy`.
   void fail_at(std::string_view attribute, std::string_view what, std::string remedy) const;
   void fail_at(std::string_view attribute, Fault fault) const;
 

@@ -10,14 +10,13 @@
 namespace dadsim::scenario {
 
 /// Writes one "path=value" of --set into the tree: `seed`, `training.batch`, `run[2].cap`, `run[rank-dad].cap`,
-/// `run[*].exchange`. Elements that may be left out are made. What cannot be carried out goes to `findings`; whether
-/// the value is right is for the reader to say.
+/// `run[*].exchange`. Missing optional elements are created. Errors go to `findings`; the reader checks the value.
 void apply_override(Element& scenario, const std::string& text, Findings& findings);
 
-/// Whether `path` has the form of such a path; what it leads to is another matter.
+/// Returns whether `path` has the form of such a path, whether or not it leads anywhere.
 bool is_override_path(const std::string& path);
-/// Why such a path leads to no attribute of this scenario; nothing where it does, or where parameters of a method may
-/// be meant.
+/// Returns why such a path leads to no attribute of this scenario; none if it does, or if it may name parameters of a
+/// method.
 std::optional<Fault> fault_of_path(const Element& scenario, const std::string& path);
 
 }  // namespace dadsim::scenario

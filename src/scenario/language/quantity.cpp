@@ -14,11 +14,11 @@ namespace dadsim::scenario {
 namespace {
 
 struct UnitName {
-  std::string_view written;  ///< in small letters
+  std::string_view written;  ///< in lower case
   const char* right;
 };
 
-// Common spellings that are unambiguous. Rates in small letters are bits, as lines are sold.
+// Common spellings that are unambiguous. Rates in lower case are bits, as lines are sold.
 constexpr std::array kTimeNames{
     UnitName{"sec", "s"},   UnitName{"secs", "s"},  UnitName{"second", "s"},     UnitName{"seconds", "s"},
     UnitName{"msec", "ms"}, UnitName{"usec", "us"}, UnitName{"\xc2\xb5s", "us"}, UnitName{"\xce\xbcs", "us"},
@@ -41,7 +41,7 @@ struct UnitFactor {
   Prefixes prefixes = Prefixes::none;
 };
 
-/// Units as SimGrid reads them, and a capital F for flop/s, as data sheets have it.
+/// Units as SimGrid reads them, and a capital F for flop/s, as in data sheets.
 constexpr std::array kFactors{UnitFactor{Unit::seconds, "s", 1},
                               UnitFactor{Unit::seconds, "ms", 1e-3},
                               UnitFactor{Unit::seconds, "us", 1e-6},
@@ -62,7 +62,7 @@ constexpr std::array<std::string_view, 8> kDecimal{"k", "M", "G", "T", "P", "E",
 constexpr std::array<std::string_view, 8> kBinary{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"};
 constexpr std::array<std::string_view, 8> kInWords{"kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta"};
 
-/// One of a unit with a prefix, in units without any.
+/// Returns one of a unit with a prefix, in units without prefix.
 std::optional<double> factor_of(Unit kind, std::string_view name) {
   for (const UnitFactor& unit : kFactors) {
     if (unit.of != kind || !name.ends_with(unit.name)) continue;
@@ -81,7 +81,7 @@ std::optional<double> factor_of(Unit kind, std::string_view name) {
   return std::nullopt;
 }
 
-/// "mbit/s" → "Mbps": a prefix of thousands or of 1024s and one of the ends.
+/// Converts "mbit/s" to "Mbps": a prefix of powers of 1000 or 1024, and one of the ends.
 std::string with_prefix(std::string_view unit, std::span<const UnitName> ends) {
   constexpr std::string_view kPrefixes = "kmgtpe";
   for (const UnitName& end : ends) {
@@ -109,7 +109,7 @@ std::string right_unit(Unit kind, const std::string& written) {
       return with_prefix(unit, kByteEnds);
     case Unit::bytes_per_second: {
       const std::string right = with_prefix(unit, kRateEnds);
-      // A capital B is a byte, "MB/s", unless all is in capitals or it is that of "MBit".
+      // A capital B is a byte, "MB/s", unless everything is in capitals or it belongs to "MBit".
       const bool shouted =
           std::ranges::none_of(written, [](unsigned char c) { return c == '/' || std::islower(c) != 0; });
       const bool bits = unit.find("bit") != std::string::npos;

@@ -21,17 +21,17 @@ inline constexpr QuantityForm kBytesForm{
 /// number from 0 on, directly before a unit of that kind; only a zero needs none.
 std::optional<double> parse_quantity(Unit unit, std::string_view text);
 
-/// What a text was meant for that is no quantity of the kind, as it would be right: "20 Mbps" is "20Mbps", "100mbps" is
-/// "100Mbps", "5 sec" is "5s". Empty where that cannot be said.
+/// Returns the presumed correct form of a text that is no quantity of the kind: "20Mbps" for "20 Mbps", "100Mbps" for
+/// "100mbps", "5s" for "5 sec". Empty if there is none.
 std::string meant_quantity(Unit unit, const std::string& text);
 
-/// The unit that stands for a factor of one, as SimGrid reads it: "s", "B", "Bps", "f".
+/// Returns the unit with factor one, as SimGrid reads it: "s", "B", "Bps", "f".
 const char* base_unit(Unit unit);
 
-/// A required quantity. Nullopt with a finding if it is missing, no such quantity, or not in the range.
+/// Reads a required quantity. Nullopt with a finding if it is missing, no such quantity, or not in the range.
 std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form);
 
-/// A quantity that may be left out; `fallback` where it is, or with a finding.
+/// Reads an optional quantity; returns `fallback` if it is missing, or with a finding.
 double quantity(const Node& node, const char* attribute, const QuantityForm& form, double fallback);
 
 }  // namespace dadsim::scenario

@@ -8,14 +8,14 @@
 
 namespace dadsim::scenario {
 
-/// What every part of the reader needs.
+/// Context that every part of the reader needs.
 struct ReadContext {
-  const std::string& path;  ///< of the file that is read
+  const std::string& path;  ///< of the file being read
   const Catalog& catalog;
   Findings& findings;
 };
 
-/// How the path of a file is printed.
+/// Maps the path of a file to its printed form.
 using PathText = std::function<std::string(const std::string&)>;
 
 }  // namespace dadsim::scenario

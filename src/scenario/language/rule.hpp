@@ -8,12 +8,12 @@
 
 #include "spec/names.hpp"
 
-// What the language says of its elements and attributes: data, from which the schema, what a reader accepts, the tables
-// of docs/scenario.md and completion follow.
+// The language's rules of its elements and attributes: data from which the schema, the reader's checks, the tables of
+// docs/scenario.md and completion follow.
 
 namespace dadsim::scenario {
 
-/// An interval of numbers; its bounds belong to it unless they are open.
+/// An interval of numbers, including its bounds unless they are open.
 struct Range {
   double minimum = 0;
   double maximum = std::numeric_limits<double>::infinity();
@@ -28,7 +28,7 @@ inline constexpr Range kShare{.minimum = 0, .maximum = 1};
 inline constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
 inline constexpr Range kDeviation{.minimum = 0, .maximum = 3};  ///< standard deviation of a logarithm
 
-/// A number with a unit: of what, which numbers, and how to say so.
+/// A number with a unit: the unit, its range, and its description.
 enum class Unit { seconds, bytes, bytes_per_second, flops };
 struct QuantityForm {
   Unit unit;
@@ -36,34 +36,34 @@ struct QuantityForm {
   const char* remedy;
 };
 
-/// What the text of an attribute may be.
+/// Permitted texts of an attribute.
 struct Kind {
   enum class Of {
     text,      ///< at least one visible character
-    any_text,  ///< any, none too
+    any_text,  ///< any, including empty
     integer,
-    integers,  ///< with spaces between them
+    integers,  ///< separated by spaces
     real,
-    reals,  ///< with spaces between them
+    reals,  ///< separated by spaces
     quantity,
     truth,
     name,          ///< one of `names`
-    seed,          ///< a whole number of 64 bits without sign
-    word_or_count  ///< the one of `names`, or a whole number
+    seed,          ///< an unsigned whole number of 64 bits
+    word_or_count  ///< the single entry of `names`, or a whole number
   };
   Of of = Of::text;
   Range range{};
   Unit unit = Unit::seconds;  ///< quantity
-  std::string form{};         ///< text, quantity: what would be right
+  std::string form{};         ///< text, quantity: description of valid values
   std::vector<std::string> names{};
-  std::string catalog{};  ///< text: of which catalogue it may be a name (`dadsim devices` …)
+  std::string catalog{};  ///< text: catalogue whose names it may be (`dadsim devices` …)
   std::string pattern{};  ///< text: a regular expression of XML Schema
 };
 
-/// Text that may not be empty; `form` describes what is expected.
+/// Text that must not be empty; `form` describes valid values.
 Kind text(std::string form = "", std::string pattern = "");
 Kind any_text();
-/// A name of a catalogue, as `dadsim <catalog>` lists them.
+/// A name of a catalogue, as listed by `dadsim <catalog>`.
 Kind name_in(std::string catalog, std::string form = "");
 Kind integer(std::int64_t minimum, std::int64_t maximum);
 Kind integers(std::int64_t minimum, std::int64_t maximum);
@@ -84,10 +84,10 @@ Kind one_of() {
 struct AttributeRule {
   std::string name;
   Kind kind;
-  std::string words;  ///< what it means, in sentences
+  std::string words;  ///< meaning, in sentences
   bool required = false;
-  std::string fallback{};  ///< what stands for it where it is left out; empty: no value does
-  std::string left_out{};  ///< what counts then, in words, where no value says it
+  std::string fallback{};  ///< default value; empty: none
+  std::string left_out{};  ///< behaviour without the attribute, in words, if no value expresses it
 
   AttributeRule must() &&;
   AttributeRule otherwise(std::string text) &&;
@@ -98,17 +98,17 @@ inline AttributeRule attribute(std::string name, Kind kind, std::string words) {
   return {std::move(name), std::move(kind), std::move(words)};
 }
 
-/// An element as the language declares it; how often it stands is said where it is read. Names are unique over the
-/// whole language.
+/// An element as the language declares it; its reader says how often it may occur. Names are unique over the whole
+/// language.
 struct ElementRule {
   std::string name;
   std::string words;
   std::vector<AttributeRule> attributes{};
   std::vector<std::string> children{};
-  bool root = false;         ///< of a document: no element holds it
-  bool repeatable = false;   ///< may stand several times in its parent; --set names one of them, as run[2]
-  std::string parameters{};  ///< whose parameters further attributes are, in words; empty: there are none
-  bool text = false;         ///< holds text
+  bool root = false;         ///< root of a document: no element contains it
+  bool repeatable = false;   ///< may occur several times in its parent; --set selects one of them, as run[2]
+  std::string parameters{};  ///< owner of the parameters that are further attributes, in words; empty: none
+  bool text = false;         ///< contains text
 
   const AttributeRule* find(std::string_view attribute) const;
   std::vector<std::string> attribute_names() const;
@@ -123,10 +123,10 @@ inline ElementRule element(std::string name, std::string words, std::vector<Attr
   return {std::move(name), std::move(words), std::move(attributes)};
 }
 
-/// Every element, in the order of the schema.
+/// Returns every element, in the order of the schema.
 const std::vector<ElementRule>& vocabulary();
 
-/// The rule of that element, or nullptr.
+/// Returns the rule of that element, or nullptr.
 const ElementRule* find_rule(std::string_view name);
 
 }  // namespace dadsim::scenario

@@ -26,7 +26,7 @@ void document(XmlWriter& xml, const std::string& words) {
   Open(xml, "xs:documentation").content(words);
 }
 
-/// What an attribute means, without the links that a page has.
+/// Returns the meaning of an attribute, without a page's links.
 std::string words_of(const AttributeRule& rule) {
   std::string words = rule.words;
   if (!rule.left_out.empty()) words += fmt::format(" Default: {}.", rule.left_out);
@@ -71,7 +71,7 @@ void list_of(XmlWriter& xml, const char* base, const Range& range) {
 
 constexpr const char* kVisible = "[\\s\\S]*\\S[\\s\\S]*";  // at least one character that is not white space
 
-/// Names of a catalogue, and what else may stand in their place: names that the scenario describes, or quantities.
+/// Restricts to the names of a catalogue, and to what may replace them: names that the scenario defines, or quantities.
 void names_of_catalog(XmlWriter& xml, const std::string& catalog, const std::vector<std::string>& names) {
   if (names.empty()) return restrict_text(xml, kVisible);
   if (catalog != "devices" && catalog != "links") return restrict_names(xml, names);
@@ -85,7 +85,7 @@ void write_type(XmlWriter& xml, const Kind& kind, const CatalogNames& names) {
   switch (kind.of) {
     case Kind::Of::any_text:
     case Kind::Of::seed:
-      return;  // types of XML Schema by name
+      return;  // types with a name in XML Schema
     case Kind::Of::text:
       if (!kind.catalog.empty()) return names_of_catalog(xml, kind.catalog, names(kind.catalog));
       return restrict_text(xml, kind.pattern.empty() ? kVisible : kind.pattern);
@@ -131,7 +131,7 @@ void write_element(XmlWriter& xml, const ElementRule& rule, const CatalogNames& 
   if (rule.text) return;
   const Open type(xml, "xs:complexType");
   if (!rule.children.empty()) {
-    // Children may come in any order; how often each may stand is for the reader to say.
+    // Children may come in any order; the reader checks how often each occurs.
     Open choice(xml, "xs:choice");
     choice.set("minOccurs", 0).set("maxOccurs", "unbounded");
     for (const std::string& child : rule.children) Open(xml, "xs:element").set("ref", child);
@@ -146,8 +146,8 @@ void write_element(XmlWriter& xml, const ElementRule& rule, const CatalogNames& 
 
 const xmlChar* xml_text(const std::string& value) { return reinterpret_cast<const xmlChar*>(value.c_str()); }
 
-/// The tree as libxml2 validates it; every node points back at its element. Names of the language have no prefix, and
-/// the hints for editors on the root are not part of it.
+/// Appends the tree in the form that libxml2 validates; every node points back at its element. Names of the language
+/// have no prefix, and the root's hints for editors are not part of it.
 void append(xmlDoc* document, xmlNode* parent, const Element& element) {
   xmlNode* node = xmlNewDocNode(document, nullptr, xml_text(element.name), nullptr);
   if (node == nullptr) throw std::bad_alloc();
@@ -177,7 +177,8 @@ void collect(std::vector<SchemaError>& errors, const xmlError& error) {
   errors.push_back({element_of(static_cast<const xmlNode*>(error.node)), std::move(what)});
 }
 
-/// Compiled once: that takes longer than to validate by it. Validation only reads it, in several threads at once too.
+/// Returns the compiled schema; compiling takes longer than validating. Validation only reads it, also in several
+/// threads at once.
 xmlSchema* compiled_schema() {
   static const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> kSchema = [] {
     const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
@@ -193,7 +194,7 @@ xmlSchema* compiled_schema() {
   return kSchema.get();
 }
 
-/// Whether the reader has found something wrong with the element: at its tag, an attribute, or its text.
+/// Returns whether the reader has reported something about the element: at its tag, an attribute, or its text.
 bool said_already(const Findings& findings, const Element* element) {
   if (element == nullptr) return !findings.empty();
   return findings.any_at(element->origin) || findings.any_at(element->text_origin) ||

@@ -14,9 +14,9 @@
 #include "scenario/language/value.hpp"
 #include "scenario/xml/xml_writer.hpp"
 
-// An element of the language and the struct that it stands for, as one table: a row says an attribute's name, the
-// member it fills in, its kind and range, what it means, and when it means anything. From the rows follow the schema,
-// reader, printer and hash (of what is printed), docs/scenario.md and completion. EXAMPLE:
+// An element of the language and its struct, as one table: a row gives an attribute's name, the member it fills in, its
+// kind and range, its meaning, and when it has an effect. From the rows follow the schema, reader, printer and hash (of
+// the printed form), docs/scenario.md and completion. EXAMPLE:
 //
 //   const Table<spec::JitterSpec>& jitter_table() {
 //     static const Table<spec::JitterSpec> kTable(
@@ -28,14 +28,14 @@
 
 namespace dadsim::scenario {
 
-/// An attribute and where its value goes.
+/// An attribute and the destination of its value.
 template <class Spec>
 struct Row {
   AttributeRule rule;
-  std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< none: by code beside the table
-  std::function<std::string(const Spec&, const PathText&)> text{};     ///< as it is printed; none: it is not
+  std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< none: code next to the table reads it
+  std::function<std::string(const Spec&, const PathText&)> text{};     ///< printed text; none: it is not printed
   std::function<bool(const Spec&)> printed{};                          ///< none: always
-  /// The fault of giving it where it has no effect.
+  /// Returns the fault of giving the attribute without effect.
   std::function<std::optional<Fault>(const Node&, const Spec&)> refused{};
   bool default_is_printed = true;
   bool needed_where_printed = false;
@@ -50,23 +50,23 @@ struct Row {
     rule.left_out = std::move(what);
     return std::move(*this);
   }
-  /// Printed only where it is not what it is by default.
+  /// Prints it only if it differs from its default.
   Row if_given() && {
     default_is_printed = false;
     return std::move(*this);
   }
-  /// Required where it has an effect.
+  /// Requires it when it has an effect.
   Row needed() && {
     needed_where_printed = true;
     rule.fallback.clear();
     return std::move(*this);
   }
-  /// The value is read by code next to the table.
+  /// Lets code next to the table read the value.
   Row by_reader() && {
     read = {};
     return std::move(*this);
   }
-  /// What stands for it where it is left out is for `words` to say.
+  /// Leaves the description of its default to `words`.
   Row without_default() && {
     default_is_documented = false;
     return std::move(*this);
@@ -75,12 +75,12 @@ struct Row {
     printed = std::move(condition);
     return std::move(*this);
   }
-  /// It is wrong to say it where there is a fault; what that means to the printer is said apart.
+  /// Refuses the attribute if there is a fault; printing is not affected.
   Row refused_if(std::function<std::optional<Fault>(const Node&, const Spec&)> fault) && {
     refused = std::move(fault);
     return std::move(*this);
   }
-  /// It has an effect only where the condition holds.
+  /// Gives it an effect only under a condition.
   Row only(std::function<bool(const Spec&)> condition, const char* because, const char* remedy) && {
     refused = [condition, because, remedy](const Node&, const Spec& spec) -> std::optional<Fault> {
       if (condition(spec)) return std::nullopt;
@@ -88,7 +88,7 @@ struct Row {
     };
     return std::move(*this).printed_if(std::move(condition));
   }
-  /// It has an effect only with certain values of another attribute.
+  /// Gives it an effect only with certain values of another attribute.
   template <spec::Named Enum>
   Row only_with(const char* other, Enum Spec::*member, std::vector<Enum> values, const char* remedy) && {
     const auto fits = [member, values](const Spec& spec) {
@@ -103,7 +103,7 @@ struct Row {
   }
 };
 
-/// Whether a kind takes the text, so that it can be told as what stands for the attribute where it is left out.
+/// Returns whether a kind accepts the text, so that it can be documented as the attribute's default.
 bool takes(const Kind& kind, const std::string& text);
 
 template <class Spec, class Value>
@@ -118,7 +118,7 @@ Row<Spec> attribute(std::string name, Value Spec::*member, Kind kind, std::strin
   return row;
 }
 
-/// One that may be left out, and stands for nothing then.
+/// Makes the row of an optional attribute without default.
 template <class Spec, class Value>
 Row<Spec> attribute(std::string name, std::optional<Value> Spec::*member, Kind kind, std::string words) {
   Row<Spec> row{.rule = {std::move(name), std::move(kind), std::move(words)}};
@@ -142,7 +142,7 @@ Row<Spec> attribute(std::string name, Enum Spec::*member, std::string words) {
   return attribute(std::move(name), member, one_of<Enum>(), std::move(words));
 }
 
-/// A row of a struct that is a member.
+/// Makes the row of a struct that is a member.
 template <class Spec, class Part>
 Row<Spec> within(Part Spec::*member, Row<Part> row) {
   Row<Spec> whole{.rule = std::move(row.rule),
@@ -163,18 +163,18 @@ Row<Spec> within(Part Spec::*member, Row<Part> row) {
   return whole;
 }
 
-/// An attribute that is read and printed by functions of its own, or by code beside the table.
+/// Makes the row of an attribute that is read and printed by functions, or by code next to the table.
 template <class Spec>
 Row<Spec> by_code(AttributeRule rule, std::function<void(const Node&, const ReadContext&, Spec&)> read = {},
                   std::function<std::string(const Spec&, const PathText&)> text = {}) {
   return {.rule = std::move(rule), .read = std::move(read), .text = std::move(text)};
 }
 
-/// An element as a table: its attributes, and elements inside it that are tables themselves.
+/// An element as a table: its attributes, and inner elements that are tables themselves.
 template <class Spec>
 class Table {
  public:
-  /// `initial` is what the struct holds where no attribute says otherwise.
+  /// `initial` holds the struct's values without attributes.
   Table(std::string name, std::string words, std::vector<Row<Spec>> rows, Spec initial = {})
       : rule_{std::move(name), std::move(words)}, rows_(std::move(rows)), initial_(std::move(initial)) {
     for (const Row<Spec>& row : rows_) {
@@ -186,7 +186,7 @@ class Table {
     }
   }
 
-  /// At most one element of that name; printed always, or where the condition holds.
+  /// Adds at most one element of that name; printed always, or under the condition.
   template <class Part>
   Table with(const Table<Part>& part, Part Spec::*member, std::function<bool(const Spec&)> printed = {}) && {
     rule_.children.push_back(part.rule().name);
@@ -199,7 +199,7 @@ class Table {
                       }});
     return std::move(*this);
   }
-  /// Any number of them, up to so many.
+  /// Adds any number of elements, up to `most`.
   template <class Part>
   Table with(const Table<Part>& part, std::vector<Part> Spec::*member, std::size_t most = kAny) && {
     rule_.children.push_back(part.rule().name);
@@ -213,7 +213,7 @@ class Table {
                       }});
     return std::move(*this);
   }
-  /// At most one that speaks of the same struct.
+  /// Adds at most one element for the same struct.
   Table with(const Table& part, std::function<bool(const Spec&)> printed) && {
     rule_.children.push_back(part.rule().name);
     parts_.push_back({[&part](const Node& node, const ReadContext& context, Spec& spec) {
@@ -225,7 +225,7 @@ class Table {
                       }});
     return std::move(*this);
   }
-  /// Elements that are read and printed by code.
+  /// Adds elements that are read and printed by code.
   Table holds(const std::vector<std::string>& names) && {
     rule_ = std::move(rule_).holds(names);
     return std::move(*this);
@@ -234,7 +234,7 @@ class Table {
     rule_.repeatable = true;
     return std::move(*this);
   }
-  /// What is wrong with an element of which everything has been read.
+  /// Adds a check of an element after all of it has been read.
   Table check(std::function<void(const Node&, const ReadContext&, Spec&)> rule) && {
     checks_.push_back(std::move(rule));
     return std::move(*this);
@@ -251,7 +251,7 @@ class Table {
     read(node, context, spec);
     return spec;
   }
-  /// Fills in what stands there; what does not keeps its value.
+  /// Reads the given attributes; members of missing ones keep their values.
   void read(const Node& node, const ReadContext& context, Spec& spec) const {
     for (const Row<Spec>& row : rows_) {
       const bool given = node.has(row.rule.name);
@@ -271,7 +271,7 @@ class Table {
     print_attributes(element, spec, file);
     print_parts(xml, spec, file);
   }
-  /// The elements inside it that are tables themselves.
+  /// Prints the inner elements that are tables themselves.
   void print_parts(XmlWriter& xml, const Spec& spec, const PathText& file) const {
     for (const Part& part : parts_) part.print(xml, spec, file);
   }

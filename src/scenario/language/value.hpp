@@ -13,18 +13,18 @@
 #include "scenario/language/quantity.hpp"
 #include "spec/names.hpp"
 
-// How a value of C++ is read from the text of an attribute, as its rule says, and printed again.
+// Conversion of C++ values from the text of an attribute, by its rule, and back.
 
 namespace dadsim::scenario {
 
-/// A whole number of 64 bits without sign; nullopt with a finding.
+/// Reads an unsigned whole number of 64 bits; nullopt with a finding.
 std::optional<std::uint64_t> read_seed(const Node& node, const std::string& attribute);
-/// A number of steps, or 0 for the word that stands beside them; nullopt with a finding.
+/// Reads a number of steps, or 0 for the alternative word; nullopt with a finding.
 std::optional<std::int64_t> read_word_or_count(const Node& node, const AttributeRule& rule);
-/// Text as its kind says; nullopt with a finding where it has to say something and does not.
+/// Reads text of its kind; nullopt with a finding if it must not be empty but is.
 std::optional<std::string> read_text(const Node& node, const AttributeRule& rule);
 
-/// The value; nullopt with a finding where it is wrong or missing.
+/// Reads the value; nullopt with a finding if it is wrong or missing.
 template <class Value>
 std::optional<Value> read_value(const Node& node, const AttributeRule& rule) {
   const Kind& kind = rule.kind;
@@ -60,7 +60,7 @@ std::optional<Value> read_value(const Node& node, const AttributeRule& rule) {
   }
 }
 
-/// The text that reads back as the value. A number is printed in the shortest form that does.
+/// Returns the text that reads back as the value, for a number the shortest one.
 template <class Value>
 std::string value_text(const Kind& kind, const Value& value) {
   if constexpr (std::is_same_v<Value, bool>) {

@@ -17,10 +17,10 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Far beyond any scenario; keeps the tree of 16 MB of tags out of the gigabytes.
+/// Far beyond any scenario; limits the tree of 16 MB of tags.
 constexpr std::size_t kMaxElements = 200000;
 
-/// Lines by byte offset. libxml2 counts only to the end of a start tag, and its tree only to 65535.
+/// Maps byte offsets to lines. libxml2 counts only to the end of a start tag, and its tree only to 65535.
 class Lines {
  public:
   explicit Lines(std::string_view content) {
@@ -36,7 +36,7 @@ class Lines {
   std::vector<std::size_t> ends_;
 };
 
-/// What to do about libxml2's commoner complaints.
+/// Returns a remedy for libxml2's commoner complaints.
 std::string remedy_for(int code, const DocumentKind& kind) {
   switch (code) {
     case XML_ERR_TAG_NAME_MISMATCH:
@@ -69,7 +69,7 @@ std::string remedy_for(int code, const DocumentKind& kind) {
   }
 }
 
-/// Builds the tree while libxml2 reads. The callbacks get it as `userData`.
+/// Builds the tree while libxml2 parses. The callbacks get it as `userData`.
 class TreeBuilder {
  public:
   TreeBuilder(const std::string& content, const DocumentKind& kind, Findings& findings)
@@ -81,7 +81,7 @@ class TreeBuilder {
 
   void start(const xmlChar* local, const xmlChar* prefix, const xmlChar* uri, int namespaces, const xmlChar** declared,
              int count, const xmlChar** attributes) {
-    // '<' cannot stand in an attribute value, so that the last one before the end of the start tag begins it.
+    // '<' cannot occur in an attribute value, so that the last one before the end of the start tag begins it.
     const std::size_t end = position();
     const std::size_t begin = end == 0 ? 0 : content_.rfind('<', end - 1);
     Element element;
@@ -129,7 +129,7 @@ class TreeBuilder {
     Element& parent = open_.back();
     const std::size_t visible = text.find_first_not_of(kWhiteSpace);
     if (parent.text_origin.line == 0 && visible != std::string_view::npos) {
-      // libxml2 has read either up to or past the text when it hands it over: look for it from the tag or child before.
+      // libxml2 may have read up to or past the text when it reports it: search from the tag or child before.
       const std::size_t here = position();
       const std::size_t ahead =
           content_.compare(here, text.size(), text) == 0 ? here : here - std::min(here, text.size());
@@ -145,7 +145,7 @@ class TreeBuilder {
   }
 
   void error(const xmlError& problem) {
-    if (failed_ || problem.level == XML_ERR_WARNING) return;  // the first one only: the rest follow from it
+    if (failed_ || problem.level == XML_ERR_WARNING) return;  // only the first one: the others follow from it
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
     fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)), remedy_for(problem.code, kind_));
@@ -162,10 +162,10 @@ class TreeBuilder {
   static std::string qualified(const xmlChar* local, const xmlChar* prefix) {
     return prefix == nullptr ? std::string(view(local)) : fmt::format("{}:{}", view(prefix), view(local));
   }
-  /// Unless it replaces entities, libxml2 hands over every & of a value, however it was written, as &#38;.
+  /// Restores ampersands: unless it replaces entities, libxml2 reports every & of a value, in any spelling, as &#38;.
   static std::string unescaped(std::string value) {
     constexpr std::string_view kAmpersand = "&#38;";
-    std::size_t end = 0;  // what is before it is done; shrinks in place, so that a value of 10 MB takes one pass
+    std::size_t end = 0;  // the text before it is done; shrinks in place, so that a value of 10 MB takes one pass
     for (std::size_t i = 0; i < value.size(); ++end) {
       value[end] = value[i];
       i += value[i] == '&' && value.compare(i, kAmpersand.size(), kAmpersand) == 0 ? kAmpersand.size() : 1;
@@ -189,7 +189,7 @@ class TreeBuilder {
     return offset < 0 ? 0 : std::min(static_cast<std::size_t>(offset), content_.size());
   }
 
-  /// Where each attribute of the start tag in [begin, end) stands. libxml2 has accepted the tag, so that it is
+  /// Returns the line of each attribute of the start tag in [begin, end). libxml2 has accepted the tag, so that it is
   /// `<name name="value" …`.
   std::map<std::string, int> attribute_lines(std::size_t begin, std::size_t end) const {
     std::map<std::string, int> result;
@@ -250,7 +250,7 @@ xmlSAXHandler handler() {
   return sax;
 }
 
-/// The encoding that the XML declaration names, if it names one.
+/// Returns the encoding that the XML declaration names, if any.
 std::string declared_encoding(std::string_view content) {
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   if (!content.starts_with("<?xml")) return {};
@@ -264,8 +264,8 @@ std::string declared_encoding(std::string_view content) {
   return std::string(declaration.substr(quote + 1, close - quote - 1));
 }
 
-/// Offset of the first byte that is no well-formed UTF-8 (Unicode 15, table 3-7) or no character of XML 1.0; npos if
-/// all are.
+/// Returns the offset of the first byte that is no well-formed UTF-8 (Unicode 15, table 3-7) or no character of XML
+/// 1.0; npos if there is none.
 std::size_t first_bad_byte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const Utf8Character found = first_character(text.substr(i));
@@ -276,8 +276,8 @@ std::size_t first_bad_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Offset of a tag with more than 5,000 values, npos if there is none. libxml2 compares every attribute of a tag with
-/// every other, so that a million of them would take hours.
+/// Returns the offset of a tag with more than 5,000 values, npos if there is none. libxml2 compares every attribute of
+/// a tag with every other, so that a million of them would take hours.
 std::size_t overloaded_tag(std::string_view content) {
   constexpr std::size_t kQuotes = 10000;
   for (std::size_t tag = content.find('<'); tag != std::string_view::npos;) {
@@ -293,7 +293,7 @@ std::size_t overloaded_tag(std::string_view content) {
   return std::string_view::npos;
 }
 
-/// False, and a finding, if the bytes are no text that XML could be.
+/// Returns false, and adds a finding, if the bytes cannot be XML text.
 bool check_bytes(const std::string& content, const DocumentKind& kind, Findings& findings) {
   const auto line_at = [&](std::size_t offset) {
     return Origin{

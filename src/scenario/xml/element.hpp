@@ -14,34 +14,34 @@ struct Attribute {
   Origin origin;
 };
 
-/// One XML element with where everything in it comes from. Plain values: overrides edit it, the reader reads it.
+/// One XML element with the origins of its parts. Plain values: overrides edit it, the reader reads it.
 struct Element {
   std::string name;  ///< as written, with its prefix
   bool in_namespace = false;
-  Origin origin;  ///< of the start tag
+  Origin origin;  ///< origin of the start tag
   std::vector<Attribute> attributes{};
   std::vector<Element> children{};
   std::string text{};    ///< all character data directly inside
-  Origin text_origin{};  ///< of the first character that is not white space
+  Origin text_origin{};  ///< origin of the first character that is not white space
 
   const Attribute* find(std::string_view attribute) const;
 };
 
-/// What kind of file is read, for messages about it.
+/// Kind of the file being read, for messages.
 struct DocumentKind {
   const char* noun;
-  const char* start;  ///< its start tag, for example
+  const char* start;  ///< example of its start tag
   const char* end;
 };
 inline constexpr DocumentKind kScenarioDocument{"scenario", "<scenario name=\"…\">", "</scenario>"};
 inline constexpr DocumentKind kWorkloadDocument{"workload", "<workload name=\"…\">", "</workload>"};
 inline constexpr DocumentKind kClusterPlatformDocument{"platform", "<cluster-platform>", "</cluster-platform>"};
 
-/// Whether `text` is well-formed UTF-8 of characters that XML 1.0 can carry.
+/// Returns whether `text` is well-formed UTF-8 of characters that XML 1.0 permits.
 bool is_xml_text(std::string_view text);
 
 /// Parses a document. Refuses any DOCTYPE, so that there are no entities but XML's own five, nothing is fetched and
-/// nothing expands. On an error adds what is wrong to `findings` and returns an element without a name.
+/// nothing expands. On an error adds it to `findings` and returns an element without a name.
 Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings);
 
 }  // namespace dadsim::scenario

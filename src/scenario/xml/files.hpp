@@ -9,30 +9,30 @@
 
 namespace dadsim::scenario {
 
-/// A document is read whole; larger ones are not written by hand.
+/// Largest document, which is read whole; larger ones are not written by hand.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{16} << 20U;
 
-/// The bytes of a scenario or platform, or nullopt with a finding: missing, a folder, no regular file, unreadable, too
-/// large.
+/// Returns the bytes of a scenario or platform, or nullopt with a finding: missing, a folder, no regular file,
+/// unreadable, too large.
 std::optional<std::string> read_document(const std::string& path, const DocumentKind& kind, Findings& findings);
 
-/// The first bytes of a file, at most `most`; nullopt with a finding if it is no file that can be read.
+/// Returns the first bytes of a file, at most `most`; nullopt with a finding if it cannot be read.
 std::optional<std::string> read_beginning(const std::string& path, std::size_t most, const DocumentKind& kind,
                                           Findings& findings);
 
-/// `name` relative to the folder of `scenario`, absolute and without dots.
+/// Returns `name` relative to the folder of `scenario`, absolute and without dots.
 std::string beside(const std::string& scenario, const std::string& name);
 
-/// Where a data file lies: beside the scenario, then in the folder named by the environment variable DADSIM_DATA; with
-/// or without .gz. If nowhere, `path` is empty and the rest says so;
-/// `form` is what would be right, e.g. "the path of an IDX file".
+/// Location of a data file: in the scenario's folder, then in the folder of the environment variable DADSIM_DATA; with
+/// or without .gz. If it is not found, `path` is empty and the other members describe the fault; `form` describes a
+/// valid value, e.g. "the path of an IDX file".
 struct DataFile {
   std::string path;  ///< absolute
   std::string what, remedy;
 };
 DataFile find_data_file(const std::string& scenario, const std::string& name, const std::string& form);
 
-/// Fingerprint of a file's bytes. Throws InputError if it cannot be read.
+/// Returns the fingerprint of a file's bytes. Throws InputError if it cannot be read.
 std::uint64_t fingerprint_file(const std::string& path);
 
 }  // namespace dadsim::scenario

@@ -8,7 +8,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kShown = 100;
-// Kept before they are sorted; a 16 MB file of nonsense must not take gigabytes of messages.
+// Most findings kept before they are sorted; a 16 MB file of nonsense must not take gigabytes of messages.
 constexpr std::size_t kKept = 1000;
 
 }  // namespace
@@ -29,7 +29,7 @@ void Findings::add(Diagnostic diagnostic) {
     ++beyond_;
     return;
   }
-  // One override can put the same mistake into many elements.
+  // One override can cause the same error in many elements.
   const bool repeated = diagnostic.line == 0 && std::ranges::any_of(diagnostics_, [&](const Diagnostic& known) {
                           return known.line == 0 && known.file == diagnostic.file && known.what == diagnostic.what;
                         });

@@ -10,47 +10,47 @@
 
 namespace dadsim::scenario {
 
-/// Where a piece of a scenario comes from: a line of the file, or an override.
+/// Origin of a part of a scenario: a line of the file, or an override.
 struct Origin {
-  std::string override_text;  ///< "--set training.batch=64"; empty if it stands in the file
+  std::string override_text;  ///< "--set training.batch=64"; empty if it is in the file
   int line = 0;               ///< 1-based; 0 for an override
   bool operator==(const Origin&) const = default;
 };
 
-/// Collects everything that is wrong with one scenario.
+/// Collects all errors of one scenario.
 class Findings {
  public:
   explicit Findings(std::string file) : file_(std::move(file)) {}
 
   void add(const Origin& origin, std::string what, std::string remedy);
   void add(const Origin& origin, Fault fault);
-  /// A fault in another file, reported unchanged.
+  /// Adds a fault in another file, unchanged.
   void add(Diagnostic diagnostic);
-  /// Everything that is wrong with another file, by line.
+  /// Adds all errors of another file, by line.
   void take(const Findings& other);
 
-  /// As suggestion(), but empty once no more findings are kept: near names take time to find.
+  /// Returns suggestion(), or an empty text once no more findings are kept: near names take time to find.
   std::string suggest(std::string_view word, std::span<const std::string> candidates) const;
 
   bool full() const;
   bool empty() const { return diagnostics_.empty(); }
-  /// How often something was added, kept or not: it has grown if something was wrong in between.
+  /// Returns the number of additions, kept or not: it grows if an error is found in between.
   std::size_t added() const { return added_; }
-  /// Whether something was found on that line, or with that override.
+  /// Returns whether something was found on that line, or with that override.
   bool any_at(const Origin& origin) const;
 
   /// Throws InputError if there are findings: those of the file by line, then those of overrides, then those of other
-  /// files; at most 100, and how many more there are.
+  /// files; at most 100, and the number of others.
   void throw_if_any() const;
 
  private:
   std::string file_;
   std::vector<Diagnostic> diagnostics_;
-  std::size_t beyond_ = 0;  ///< found after so many that no more were kept
+  std::size_t beyond_ = 0;  ///< found after the limit
   std::size_t added_ = 0;
 };
 
-/// `text` as it can stand in a one-line message: cut to 60 characters, control characters replaced.
+/// Returns `text` in a form for one-line messages: cut to 60 characters, control characters replaced.
 std::string printable(std::string_view text);
 
 }  // namespace dadsim::scenario

@@ -7,13 +7,14 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Position after the next `end` from `from` on, npos if there is none.
+/// Returns the position after the next `end` from `from` on, npos if there is none.
 std::size_t after(std::string_view text, std::string_view end, std::size_t from) {
   const std::size_t found = text.find(end, from);
   return found == std::string_view::npos ? found : found + end.size();
 }
 
-/// Position after the ">" that closes the declaration at `from`: not one in quotes, comments or an internal subset.
+/// Returns the position after the ">" that closes the declaration at `from`, ignoring quotes, comments and an internal
+/// subset.
 std::size_t after_declaration(std::string_view text, std::size_t from) {
   int brackets = 0;
   for (std::size_t i = from; i < text.size();) {

@@ -11,8 +11,8 @@ struct RootElement {
   int line = 1;      ///< 1-based
 };
 
-/// The root element of an XML document, found by passing over the declaration, comments and a document type: tells
-/// kinds of files apart before their own parser reads them. Nullopt where no element comes.
+/// Returns the root element of an XML document, skipping the declaration, comments and a document type: it
+/// distinguishes kinds of files before their own parser reads them. Nullopt if there is no element.
 std::optional<RootElement> find_root_element(std::string_view document);
 
 }  // namespace dadsim::scenario

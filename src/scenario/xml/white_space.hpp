@@ -9,10 +9,10 @@ namespace dadsim::scenario {
 /// White space as XML defines it.
 inline constexpr std::string_view kWhiteSpace = " \t\r\n";
 
-/// Without white space at either end.
+/// Returns the text without white space at either end.
 std::string trimmed(std::string_view text);
 
-/// The words between white space.
+/// Returns the words between white space.
 std::vector<std::string> split_words(std::string_view text);
 
 }  // namespace dadsim::scenario

@@ -45,7 +45,7 @@ void XmlWriter::Open::write_attribute(const char* name, const std::string& value
 std::string XmlWriter::finish() {
   check(xmlTextWriterEndDocument(writer_.get()));
   check(xmlTextWriterFlush(writer_.get()));
-  WatchedMemory::check();  // the writer leaves out an element for which it has no memory
+  WatchedMemory::check();  // the writer omits an element for which it has no memory
   return reinterpret_cast<const char*>(xmlBufferContent(buffer_.get()));
 }
 

@@ -10,7 +10,7 @@ struct _xmlTextWriter;  // NOLINT(bugprone-reserved-identifier)
 
 namespace dadsim::scenario {
 
-/// Indented XML into a string; libxml2 escapes. Elements close where their scope does.
+/// Writes indented XML into a string; libxml2 escapes. Elements close at the end of their scope.
 class XmlWriter {
  public:
   XmlWriter();
@@ -22,13 +22,13 @@ class XmlWriter {
     Open(const Open&) = delete;
     Open& operator=(const Open&) = delete;
 
-    /// A double is printed in the shortest form that reads back as the same.
+    /// Writes an attribute; a double in the shortest form that reads back as the same.
     template <class Value>
     Open& set(const char* name, const Value& value) {
       write_attribute(name, fmt::format("{}", value));
       return *this;
     }
-    // SimGrid's units Bps, s and B stand for a factor of one.
+    // SimGrid's units Bps, s and B have factor one.
     Open& set_bandwidth(const char* name, double value) { return set(name, fmt::format("{}Bps", value)); }
 
     void content(const std::string& value);
