@@ -7,52 +7,52 @@
 
 #include "schedule/schedule.hpp"
 
-// How layers choose among the alternatives of a step.
+// Choice of each layer among the alternatives of a step.
 
 namespace dadsim::schedule {
 
-/// Bytes that all nodes together send in a task, each counted once: a gather takes what every worker hands over, a
-/// broadcast hands its bytes to every worker, an all-gather brings everyone what the others have, and an all-reduce of
-/// n bytes moves 2 (S − 1) n, which is the least it can (Patarasuk & Yuan, J. Parallel Distrib. Comput. 2009).
+/// Returns the bytes that all nodes together send in a task, each counted once. A gather takes what every worker sends,
+/// a broadcast sends its bytes to every worker, an all-gather gives every worker the others' data. An all-reduce of n
+/// bytes moves 2 (S − 1) n, the minimum (Patarasuk & Yuan, J. Parallel Distrib. Comput. 2009).
 double bytes_sent(const Task& task, std::size_t workers);
 
-/// What a task costs, for a choice between alternatives; `workers` of the step.
+/// Cost of a task, for a choice between alternatives; `workers` of the step.
 using Price = std::function<double(const Task& task, std::size_t workers)>;
 
-/// What each alternative of a layer of the timed network costs.
+/// Costs of a layer's alternatives in the timed network.
 struct LayerCosts {
-  std::size_t position = 0;   ///< in the timed network
-  std::vector<double> costs;  ///< per alternative; infinity: it has not got that
-  bool chained = false;       ///< Δ may come down from the layer after it among these
+  std::size_t position = 0;   ///< position in the timed network
+  std::vector<double> costs;  ///< per alternative; infinity: the layer does not have it
+  bool chained = false;       ///< Δ may come from the next layer
 };
 
-/// Per layer with an outer product of the timed network, first to last; nothing where the step has no alternatives.
-/// Arguments as of instantiate.
+/// Returns the costs per layer with an outer product of the timed network, first to last; empty if the step has no
+/// alternatives. Arguments as in instantiate().
 std::vector<LayerCosts> costs_of_alternatives(const step::StepStructure& structure, const step::StepSizes& sizes,
                                               const spec::ModelShape& learned, const spec::ModelShape& timed,
                                               double sample_scale, spec::Precision precision, const Price& price);
 
-/// Takes an alternative for every layer so that the sum of their costs is least: a layer that needs what comes from
-/// above has a layer above it that passes that down, and such a layer has one below that needs it. The layers are a
-/// chain, so that the best way through them is found from the last to the first, exactly (Viterbi). Of equally good
-/// ones the alternative that stands first is taken. `layers` in the order of the network; `positions` is how many
-/// layers of any kind the network has. Nothing where no alternative fits a layer.
+/// Takes an alternative for every layer so that the sum of their costs is least. A layer that needs data from above
+/// must have a layer above it that passes them down, and such a layer must have one below that needs them. The layers
+/// form a chain, so that the best path is found exactly, from the last to the first (Viterbi). Ties go to the first
+/// alternative. `layers` in the order of the network; `positions`: number of all its layers. None if no alternative
+/// fits a layer.
 std::optional<step::Assignment> least_of(const step::Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                                          std::size_t positions);
-/// The same where one does: throws std::logic_error otherwise.
+/// Does the same, but throws std::logic_error if there is none.
 step::Assignment choose(const step::Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                         std::size_t positions);
 
-/// Those that send the fewest bytes in all; arguments as of instantiate.
+/// Returns the choice with the fewest bytes in all; arguments as in instantiate().
 step::Assignment fewest_bytes(const step::StepStructure& structure, const step::StepSizes& sizes,
                               const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale,
                               spec::Precision precision);
 
-/// What a choice is made of where time counts: seconds per collective and per byte of it, and of computing.
+/// Prices of a choice by time: seconds per collective and per byte of it, and of computing.
 struct Prices {
   struct AssignedCollective {
-    double once = 0;      ///< seconds for each
-    double per_byte = 0;  ///< seconds per byte of the worker that hands over most
+    double once = 0;      ///< seconds per collective
+    double per_byte = 0;  ///< seconds per byte of the worker that sends most
   };
   AssignedCollective gather, broadcast, all_reduce, all_gather;
   struct Device {
@@ -62,7 +62,7 @@ struct Prices {
   };
   Device worker, aggregator;
 
-  /// Seconds of a task by these prices, one after the other: nothing overlaps.
+  /// Returns the seconds of a task by these prices, without any overlap.
   double of(const Task& task, std::size_t workers) const;
 };
 

@@ -9,15 +9,15 @@
 namespace dadsim::schedule {
 namespace {
 
-/// What is looked for at a layer: the layer's place in the network, and the call.
+/// A rank search at a layer: the layer's position in the network, and the call.
 struct Look {
   std::size_t position = 0;
-  bool embeddings = false;  ///< in a sweep over tables too
+  bool embeddings = false;  ///< in a sweep that includes tables
   step::Call call;
   bool operator==(const Look&) const = default;
 };
 
-/// Those of a step, each once, however many sizes it stands in.
+/// Returns the searches of a step, each once, however many sizes it occurs in.
 std::vector<Look> looks_of(const step::StepStructure& structure, const spec::ModelShape& learned) {
   std::vector<Look> looks;
   for (const step::Sweep& sweep : structure.sweeps) {
@@ -43,7 +43,7 @@ std::vector<Look> looks_of(const step::StepStructure& structure, const spec::Mod
   return looks;
 }
 
-/// Per structure of the trajectory.
+/// Returns the searches per structure of the trajectory.
 std::vector<std::vector<Look>> looks_of(const step::Trajectory& trajectory, const spec::ModelShape& learned) {
   std::vector<std::vector<Look>> looks;
   for (const step::StepStructure& structure : trajectory.structures) looks.push_back(looks_of(structure, learned));

@@ -7,24 +7,23 @@
 
 namespace dadsim::schedule {
 
-/// How often a run found less than there was, see step::extent::censored_rank(): per layer, worker and step where it
-/// looked.
+/// Count of rank searches that found less than there was (see step::extent::censored_rank()), per layer, worker and
+/// step with a search.
 struct CensoredCount {
   double looked = 0;
-  double left_out = 0;  ///< of these, fewer were noted than the layer that learned holds
+  double left_out = 0;  ///< searches that noted fewer than the learned layer holds
 };
 
-/// Over all steps of a run on the network that learned.
+/// Counts over all steps of a run, on the network that learned.
 CensoredCount count_censored(const step::Trajectory& trajectory, const spec::ModelShape& learned);
 
-/// Places in `timed` of the layers for which what was found on `learned` is censored in some step, so that they are
-/// sized with what was asked for. `sample_scale` as in instantiate().
+/// Returns the positions in `timed` of layers whose result on `learned` is censored in some step, so that they are
+/// sized with the rank asked for. `sample_scale` as in instantiate().
 std::set<std::size_t> censored_layers(const step::Trajectory& trajectory, const spec::ModelShape& learned,
                                       const spec::ModelShape& timed, double sample_scale);
 
-/// Puts in the place of what was found the number that was asked for, see step::extent::censored_rank(): sizes are then
-/// those of a run that always finds as much as a layer allows. Returns the largest number that was asked for; 0 where
-/// nothing was looked for.
+/// Replaces found ranks by the rank asked for (see step::extent::censored_rank()): sizes are then those of a run that
+/// always finds as much as a layer allows. Returns the largest rank asked for; 0 without any search.
 double assume_rank_cap(step::Trajectory& trajectory);
 
 }  // namespace dadsim::schedule

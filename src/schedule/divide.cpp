@@ -22,38 +22,38 @@ namespace {
 
 bool is_forward(step::Phase phase) { return phase == step::Phase::forward || phase == step::Phase::loss; }
 
-/// The layers that a stage has next to one another, and what is done for them in a step (see divide.hpp).
+/// The consecutive layers of one piece of a pipeline, and their tasks in a step (see divide.hpp).
 class ModelChunk {
  public:
   ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas, std::int64_t micro_batches,
              spec::LayerRange layers);
 
   spec::Precision precision() const { return full_.precision; }
-  /// Bytes that it passes on per micro-batch, of all devices of the stage together.
+  /// Returns the bytes passed on per micro-batch, by all devices of the stage together.
   double sends() const { return sends_; }
   const std::string& last_layer() const { return whole_.layers[layers_.end - 1].name; }
-  /// Bytes of the table on one device whose entries the last layer of `end` scores; 0 where no layer does.
+  /// Returns the bytes, on one device, of the table whose entries the last layer of `end` scores; 0 if no layer does.
   double tied_table_bytes(const ModelChunk& end) const;
 
-  /// Adds what is done for a micro-batch in one direction. `last`: what is done once a step goes with it.
+  /// Adds the tasks of a micro-batch in one direction. `last`: includes the tasks that are done once per step.
   void pass(PassKind kind, bool last, Schedule& out, std::int32_t stage);
-  /// Begins to bring back what the first block of a pass back has left with the host.
+  /// Begins to return the activations that the first block of a backward pass has left with the host.
   void begin_return(Schedule& out, std::int32_t stage);
-  /// What came in parts, one to each device of the stage, is put together by all.
+  /// Gathers received data whose parts are on the devices of the stage.
   void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
-  /// Adds what is done behind the last pass.
+  /// Adds the tasks after the last pass.
   void finish(Schedule& out, std::int32_t stage);
 
  private:
-  /// Parameters that are gathered together where replicas divide them: a block, or what stands outside of blocks.
+  /// Parameters that are gathered together if replicas divide them: a block, or the layers outside of blocks.
   struct DividedUnit {
     std::string name;
-    double bytes = 0;                         ///< of its parameters on one device, without experts that devices divide
-    bool kept = false;                        ///< from the pass forward until the pass back is done
-    double learned = 0;                       ///< of its bytes: those of parameters that an update changes
-    double experts = 0, learned_experts = 0;  ///< the same of those experts
-    double activations = 0;                   ///< bytes of a micro-batch that are with the host until the pass back
-    double launches = 0;  ///< seconds of the host for its kernels, there and back, where it cannot run ahead
+    double bytes = 0;                         ///< bytes of its parameters on one device, without divided experts
+    bool kept = false;                        ///< kept from the forward pass until the end of the backward pass
+    double learned = 0;                       ///< part of its bytes that an update changes
+    double experts = 0, learned_experts = 0;  ///< likewise for divided experts
+    double activations = 0;                   ///< bytes per micro-batch kept by the host until the backward pass
+    double launches = 0;  ///< host seconds for its kernels, forward and backward, if it cannot run ahead
   };
 
   void check() const;
@@ -105,40 +105,40 @@ class ModelChunk {
   const spec::ModelShape& device_;
   spec::ParallelismSpec how_;
   double sharers_;     ///< devices that divide states, gradients or parameters
-  double groups_ = 1;  ///< of them, which have the same
-  double copies_ = 1;  ///< devices that have the same experts, where devices divide them
+  double groups_ = 1;  ///< groups of such devices with the same parts
+  double copies_ = 1;  ///< devices with the same experts, if devices divide them
   spec::LayerRange layers_;
   std::string all_reduce_, all_gather_, reduce_scatter_;
   bool sums_gradients_ = true;
-  double samples_ = 0;  ///< of a micro-batch
+  double samples_ = 0;  ///< samples per micro-batch
   double element_ = 4;  ///< bytes
   double sends_ = 0;
-  Schedule full_;                     ///< with the whole batch
-  std::vector<const Task*> of_pass_;  ///< per task of full_: the same with a micro-batch, where it is of a pass
+  Schedule full_;                     ///< tasks for the whole batch
+  std::vector<const Task*> of_pass_;  ///< per task of full_: the same for a micro-batch, if it belongs to a pass
   Schedule micro_;
-  std::size_t forward_end_ = 0, backward_end_ = 0;  ///< tasks of full_ behind the last of each pass
+  std::size_t forward_end_ = 0, backward_end_ = 0;  ///< end of each pass in full_
   std::map<std::string_view, std::size_t> position_of_;
   std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
   std::vector<DividedUnit> units_;    ///< in the order of the forward pass
   std::vector<std::size_t> unit_of_;  ///< per layer
-  // Of the pass at hand:
+  // State of the current pass:
   bool forward_ = true;
   bool only_inputs_ = false;             ///< gradients of weights come later
-  bool only_weights_ = false;            ///< gradients of weights, whose inputs are there
-  bool sums_groups_ = true;              ///< groups that divide the same sum what they have scattered
-  bool hides_sums_ = false;              ///< of the devices of a layer, behind gradients of weights
-  std::vector<std::size_t> held_back_;   ///< tasks of full_ that are done beside a sum of the devices of a layer
-  std::vector<std::int32_t> beside_[2];  ///< such sums: of what comes in, and of what leaves
-  std::vector<std::int32_t> keys_;       ///< collectives that are beside attention, to be waited for behind it
-  std::string_view block_;               ///< that it is in
-  std::vector<std::size_t> order_;       ///< of units
-  std::size_t unit_ = 0;                 ///< that it is in
-  std::vector<std::size_t> of_unit_;     ///< collectives of full_ for its gradients, not begun yet
+  bool only_weights_ = false;            ///< gradients of weights only, whose inputs are present
+  bool sums_groups_ = true;              ///< groups with the same parts sum what they have scattered
+  bool hides_sums_ = false;              ///< sums among the devices of a layer overlap with gradients of weights
+  std::vector<std::size_t> held_back_;   ///< tasks of full_ that overlap with a sum among the devices of a layer
+  std::vector<std::int32_t> beside_[2];  ///< such sums: of inputs, and of outputs
+  std::vector<std::int32_t> keys_;       ///< collectives that overlap with attention, waited for after it
+  std::string_view block_;               ///< current block
+  std::vector<std::size_t> order_;       ///< order of units
+  std::size_t unit_ = 0;                 ///< current unit
+  std::vector<std::size_t> of_unit_;     ///< collectives of full_ for the unit's gradients, not yet begun
   std::vector<std::vector<std::int32_t>> gathers_;  ///< per unit: the tasks, until they have been waited for
-  std::size_t gathered_ = 0;                        ///< of order_
+  std::size_t gathered_ = 0;                        ///< number of units of order_ gathered so far
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::size_t at_ = kNone;        ///< unit that it is in, where activations go to the host
-  std::size_t brought_back_ = 0;  ///< the unit whose activations have begun to come back last
+  std::size_t at_ = kNone;        ///< current unit, if activations go to the host
+  std::size_t brought_back_ = 0;  ///< the unit whose activations last began to return
   std::size_t launched_ = kNone;  ///< the unit whose kernels the host launches
 };
 
@@ -177,7 +177,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   sends_ = element_ * samples_ *
            (ends ? whole_.layers.back().outputs_per_sample : spec::inputs_of_block(whole_.layers[layers_.end]));
 
-  // Both were made of one recording: their passes have the same tasks, one behind the other.
+  // Both come from one recording: their passes have the same tasks in the same order.
   std::vector<const Task*> small;
   for (const Task& task : micro_.tasks) {
     if (pass_of(task) != nullptr) small.push_back(&task);
@@ -192,7 +192,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
     (is_forward(compute->phase) ? forward_end_ : backward_end_) = i + 1;
   }
   backward_end_ = std::max(backward_end_, forward_end_);
-  // What the last layers send is on its way before anything waits.
+  // The collectives of the last layers are under way before any wait.
   while (backward_end_ < full_.tasks.size() && !std::holds_alternative<WaitTask>(full_.tasks[backward_end_].what))
     ++backward_end_;
   now_at_.assign(full_.tasks.size(), -1);
@@ -238,7 +238,7 @@ void ModelChunk::check() const {
 
 bool ModelChunk::sharded(Sharding least) const { return how_.sharding >= least && sharers_ > 1; }
 
-/// Every replica gets its part of the sum alone where it needs no more, and updates that part.
+/// Replaces sums by reduce-scatters if a replica needs only its part of the sum, and updates only that part.
 void ModelChunk::shard_gradients() {
   double shared = 0;
   double experts = 0;
@@ -303,8 +303,8 @@ bool ModelChunk::is_weight_gradient(std::size_t index) const {
   return std::get<ComputeTask>(of_pass_[index]->what).phase == step::Phase::weight_gradient;
 }
 
-/// Gradients of weights of layers whose devices sum what came in, and what is done with them, come behind the gradient
-/// of that: they are formed while it is summed.
+/// Returns whether a task overlaps with a sum among the devices of its layer: gradients of weights, and tasks that use
+/// them, come after the gradient of the inputs and are formed while it is summed.
 bool ModelChunk::is_beside_sum(std::size_t index) const {
   if (of_pass_[index] == nullptr) return !held_back_.empty();
   if (!is_weight_gradient(index)) return false;
@@ -318,7 +318,7 @@ void ModelChunk::add_held_back(Schedule& out, std::int32_t stage) {
 
 void ModelChunk::finish(Schedule& out, std::int32_t stage) {
   if (how_.sequence_parallel && how_.tensor > 1) {
-    // Layers that every device has saw a part of the sequence only.
+    // Undivided layers have seen only a part of the sequence.
     double bytes = 0;
     for (std::size_t i = layers_.first; i < layers_.end; ++i) {
       if (whole_.layers[i].split == TensorSplit::whole && whole_.layers[i].expert_group == 1)
@@ -347,7 +347,7 @@ void ModelChunk::finish(Schedule& out, std::int32_t stage) {
     out.tasks.push_back({"parameters", WaitTask{step::Role::workers, gather}, stage});
 }
 
-/// Task `index` of the whole batch, or what it is with a micro-batch.
+/// Adds task `index` of the whole batch, or its counterpart for a micro-batch.
 void ModelChunk::add_task(std::size_t index, Schedule& out, std::int32_t stage) {
   if (of_pass_[index] != nullptr) {
     add_pass_task(*of_pass_[index], out, stage);
@@ -369,7 +369,7 @@ void ModelChunk::add_task(std::size_t index, Schedule& out, std::int32_t stage) 
   out.tasks.push_back(std::move(task));
 }
 
-/// What stands for some collectives of `full_`.
+/// Adds a collective that replaces some collectives of `full_`.
 void ModelChunk::add_collective(const std::string& layer, CollectiveTask collective,
                                 const std::vector<std::size_t>& stands_for, Schedule& out, std::int32_t stage) {
   CollectiveTask sum;
@@ -381,12 +381,12 @@ void ModelChunk::add_collective(const std::string& layer, CollectiveTask collect
     sum.bytes = collective.bytes.scaled(1 / sharers_);
   }
   out.tasks.push_back({layer, std::move(collective), stage});
-  if (sums_parts) out.tasks.push_back({layer, std::move(sum), stage});  // behind the scatter on the same line
+  if (sums_parts) out.tasks.push_back({layer, std::move(sum), stage});  // after the scatter, on the same line
   for (const std::size_t index : stands_for) now_at_[index] = static_cast<std::int32_t>(out.tasks.size()) - 1;
 }
 
-/// Gradients of parameters that are gathered together are scattered together, once the pass back has left them (FSDP:
-/// Zhao et al., arXiv:2304.11277, section 3.2.1).
+/// Scatters the gradients of parameters that are gathered together, once the backward pass has left them (FSDP: Zhao et
+/// al., arXiv:2304.11277, section 3.2.1).
 void ModelChunk::leave_unit(Schedule& out, std::int32_t stage) {
   std::vector<std::size_t> left = std::exchange(of_unit_, {});
   while (!left.empty()) {
@@ -425,7 +425,7 @@ void ModelChunk::add_pass_task(const Task& task, Schedule& out, std::int32_t sta
   }
   Task own = task;
   own.stage = stage;
-  // Along the sequence each device has a part of what no other division concerns.
+  // With sequence parallelism each device has a part of layers that nothing else divides.
   if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[found->second].split == TensorSplit::whole &&
       whole_.layers[found->second].expert_group == 1) {
     auto& compute = std::get<ComputeTask>(own.what);
@@ -439,7 +439,7 @@ void ModelChunk::add_pass_task(const Task& task, Schedule& out, std::int32_t sta
   exchange_rows(whole_.layers[found->second], found->second, phase, false, out, stage);
 }
 
-/// The forward pass of a block, or of a part of it, once more.
+/// Repeats the forward pass of a block, or of a part of it.
 void ModelChunk::recompute(std::string_view block, Schedule& out, std::int32_t stage) {
   if (how_.recomputation == Recomputation::none) return;
   block_ = block;
@@ -464,7 +464,7 @@ std::int32_t ModelChunk::add_gather(Among among, const std::string& layer, doubl
   return static_cast<std::int32_t>(out.tasks.size()) - 1;
 }
 
-/// Of parameters with so many bytes, and of experts that other devices have too.
+/// Adds gathers of parameters of `bytes`, and of experts that other devices have too. Returns their tasks.
 std::vector<std::int32_t> ModelChunk::add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
                                                   std::int32_t stage) const {
   std::vector<std::int32_t> gathers;
@@ -476,7 +476,8 @@ std::vector<std::int32_t> ModelChunk::add_gathers(const std::string& layer, doub
   return gathers;
 }
 
-/// Units in the order of a pass. What stands outside of blocks comes first, and is kept until the pass back is done.
+/// Orders the units for a pass. The layers outside of blocks come first, and are kept until the end of the backward
+/// pass.
 void ModelChunk::begin_units(bool forward) {
   order_.clear();
   gathered_ = 0;
@@ -491,7 +492,7 @@ void ModelChunk::begin_units(bool forward) {
   }
 }
 
-/// Waits for the parameters of a unit, with those of the next ones on their way.
+/// Waits for the parameters of a unit, after starting the gathers of the next ones.
 void ModelChunk::enter_unit(std::size_t unit, Schedule& out, std::int32_t stage) {
   const auto turn = std::ranges::find(order_, unit);
   if (turn == order_.end()) return;
@@ -512,7 +513,7 @@ double ModelChunk::rows(const spec::LayerShape& layer) const {
   return samples_ * static_cast<double>(layer.rows_per_sample);
 }
 
-/// Its inputs are whole, its outputs are divided.
+/// Returns whether a layer's inputs are whole and its outputs divided.
 bool ModelChunk::is_column(std::size_t position) const {
   if (!layers_.holds(position)) return false;
   const spec::LayerShape& layer = whole_.layers[position];
@@ -520,19 +521,19 @@ bool ModelChunk::is_column(std::size_t position) const {
          (layer.split == spec::TensorSplit::vocabulary && layer.kind != spec::LayerKind::embedding);
 }
 
-/// Whether the devices of a layer have a part of its rows each before and behind it. Of experts that they divide they
-/// always do: rows come to each of them for all.
+/// Returns whether the devices of a layer each have a part of its rows before and after it. With divided experts they
+/// always do: each device receives rows for all of them.
 bool ModelChunk::divides_sequence(const spec::LayerShape& layer) const {
   return how_.sequence_parallel || layer.expert_group > 1;
 }
 
-/// What the devices of a stage tell one another before or behind a computation of a layer. What TensorOverlap lets them
-/// do beside it is begun before and waited for behind.
+/// Adds the collectives among the devices of a stage before or after a computation of a layer. Collectives that
+/// TensorOverlap allows to overlap with it begin before it, and are waited for after it.
 void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
                                 Schedule& out, std::int32_t stage) {
   if (how_.tensor == 1 || layer.split == spec::TensorSplit::whole || layer.split == spec::TensorSplit::heads) return;
   const bool column = is_column(position);
-  // Column layers side by side read the same inputs.
+  // Adjacent column layers read the same inputs.
   const bool first = column && !(position > 0 && is_column(position - 1));
   const bool last = column && !is_column(position + 1);
   const bool table = layer.kind == spec::LayerKind::embedding;
@@ -561,7 +562,7 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
     if (before && leaves) begin(kLeaving, sum, outputs);
     if (!before && leaves) end(kLeaving);
     if (!before && !column && !leaves) add(sum, outputs);
-    // Cross-entropy of divided scores: their maxima, their sums, and the scores that are right.
+    // Cross-entropy of divided scores exchanges their maxima, their sums, and the correct scores.
     if (!before && layer.split == spec::TensorSplit::vocabulary && column) {
       for (int i = 0; i < 3; ++i) add(step::CollectiveKind::all_reduce, 4 * rows(layer));
     }
@@ -573,7 +574,7 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
       add(step::CollectiveKind::all_gather, outputs / how_.tensor);
     }
     if (!before && comes) end(kComing);
-    // The inputs were not kept whole, and gradients of weights that wait need them.
+    // The inputs were not kept whole, and delayed gradients of weights need them.
     if (before && last && sequence && hides_sums_)
       begin(kComing, step::CollectiveKind::all_gather, inputs / how_.tensor);
     if (before || !first) return;
@@ -595,8 +596,8 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
 
 // ---- devices that have a part of each sequence ----
 
-/// Keys and values of the other parts are gathered for attention in both passes; behind it the gradients of all that a
-/// device has used go to those whose they are.
+/// Gathers keys and values of the other parts for attention in both passes; after it, their gradients go back to the
+/// devices that own them.
 void ModelChunk::exchange_keys(const spec::LayerShape& layer, step::Phase phase, bool before, Schedule& out,
                                std::int32_t stage) {
   const bool backward = phase == step::Phase::backpropagate;
@@ -625,8 +626,8 @@ bool ModelChunk::has_divided_experts(std::size_t position) const {
   return layers_.holds(position) && whole_.layers[position].expert_group > 1;
 }
 
-/// Rows go to the devices whose experts the router chose, and what comes out of these goes back; on the way back Δ does
-/// the same. Each of the devices of a layer sends its part of the rows.
+/// Exchanges rows: they go to the devices whose experts the router chose, and the results return; in the backward pass
+/// Δ does the same. Each of the devices of a layer sends its part of the rows.
 void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
                                Schedule& out, std::int32_t stage) const {
   if (!has_divided_experts(position) || (!is_forward(phase) && phase != step::Phase::backpropagate)) return;
@@ -645,7 +646,7 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
             sent * element * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
 }
 
-/// The devices go on when it is done.
+/// Adds a collective among the devices of a layer, and waits for it.
 void ModelChunk::add_tensor(step::CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
                             std::int32_t stage) const {
   if (how_.tensor > 1) add_among(Among::tensor, kind, layer, bytes, out, stage);
@@ -658,7 +659,7 @@ void ModelChunk::add_among(Among among, step::CollectiveKind kind, const std::st
   out.tasks.push_back({layer, WaitTask{step::Role::workers, at}, stage});
 }
 
-/// A collective that goes on beside what follows, until it is waited for: its task.
+/// Adds a collective that overlaps with later tasks until it is waited for. Returns its task.
 std::int32_t ModelChunk::begin_among(Among among, step::CollectiveKind kind, const std::string& layer, double bytes,
                                      Schedule& out, std::int32_t stage) const {
   CollectiveTask task;
@@ -681,7 +682,7 @@ void ModelChunk::gather_received(double bytes, Schedule& out, std::int32_t stage
     add_tensor(step::CollectiveKind::all_gather, last_layer(), bytes / how_.tensor, out, stage);
 }
 
-/// As the run has it.
+/// Returns the run's algorithm for a collective.
 const std::string& ModelChunk::algorithm_of(step::CollectiveKind kind) const {
   static const std::string kLibrary = "auto";
   switch (kind) {
@@ -698,17 +699,17 @@ const std::string& ModelChunk::algorithm_of(step::CollectiveKind kind) const {
 
 // Offload to the host: the optimizer's state, and the activations of blocks from the pass forward until the pass back.
 
-/// The host updates: its processor goes through the same numbers, in its memory.
+/// Moves updates to the host: its processor processes the same numbers, in its memory.
 void ModelChunk::offload_updates() {
   for (Task& task : full_.tasks) {
     auto* compute = std::get_if<ComputeTask>(&task.what);
     if (compute == nullptr || compute->phase != step::Phase::update) continue;
-    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have as many parameters
+    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have equally many parameters
     compute->flops = compute->bytes_moved = compute->launches = PerWorker();
   }
 }
 
-/// Gradients on their way to the host before it updates, and parameters on their way back.
+/// Adds the transfers of gradients to the host before it updates, and of parameters back.
 void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
   if (!how_.offloads_optimizer()) return;
   double bytes = 0;
@@ -722,7 +723,7 @@ void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32
   out.tasks.push_back({what, std::move(transfer), stage});
 }
 
-/// All that blocks keep, but for the last block of the network: its pass back comes next.
+/// Measures all that blocks keep, except in the network's last block: its backward pass comes next.
 void ModelChunk::measure_activations() {
   const spec::KeptActivations kept(full_.precision, how_);
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(device_);
@@ -737,8 +738,8 @@ void ModelChunk::measure_activations() {
   }
 }
 
-/// Forward the block before leaves its own; on the way back a block waits for its own, and those of the next one begin
-/// to come.
+/// Enters a block. Forward, the previous block's activations leave; backward, the block waits for its own, and the next
+/// one's begin to return.
 void ModelChunk::enter_block(std::size_t unit, Schedule& out, std::int32_t stage) {
   if (unit == at_) return;
   if (forward_) leave_block(out, stage);
@@ -751,7 +752,8 @@ void ModelChunk::enter_block(std::size_t unit, Schedule& out, std::int32_t stage
   bring_back_before(unit, out, stage);
 }
 
-/// It begins once those of the block before have gone: those of two blocks are on the device at a time.
+/// Sends a block's activations to the host, once those of the previous block have gone: the device holds at most two
+/// blocks' at a time.
 void ModelChunk::leave_block(Schedule& out, std::int32_t stage) const {
   if (at_ == kNone || units_[at_].activations == 0) return;
   add_copy(units_[at_], HostCopy::wait_to_host, out, stage);
@@ -763,7 +765,7 @@ void ModelChunk::begin_return(Schedule& out, std::int32_t stage) {
   bring_back_before(units_.size(), out, stage);
 }
 
-/// Of the last unit before `unit` that has any, if they are not coming already.
+/// Begins to return the activations of the last unit before `unit` that has any, unless they are returning already.
 void ModelChunk::bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage) {
   while (unit > 0 && units_[unit - 1].activations == 0) --unit;
   if (unit == 0 || unit - 1 >= brought_back_) return;
@@ -794,9 +796,9 @@ void ModelChunk::measure_launches() {
   }
 }
 
-/// A block takes as long as the device or as its host, whichever takes longer. Of what the host launches a third is of
-/// the pass forward, a third of gradients of what came in and a third of gradients of weights; a block that is computed
-/// again has its pass forward twice.
+/// Begins the host's launches: a block takes as long as the device or its host, whichever is slower. A third of the
+/// launches belongs to the forward pass, a third to gradients of inputs and a third to gradients of weights; a
+/// recomputed block has its forward pass twice.
 void ModelChunk::begin_launches(std::size_t unit, Schedule& out, std::int32_t stage) {
   if (unit == launched_) return;
   end_launches(out, stage);
@@ -821,7 +823,7 @@ void ModelChunk::end_launches(Schedule& out, std::int32_t stage) {
   out.tasks.push_back({"launches", std::move(task), stage});
 }
 
-/// Puts the tasks of all stages into one list, in an order in which each comes behind what it waits for.
+/// Puts the tasks of all stages into one list, in an order in which each follows the tasks that it waits for.
 class Division {
  public:
   Division(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas)
@@ -866,18 +868,18 @@ class Division {
   }
 
  private:
-  static constexpr std::int32_t kNotYet = -1;  ///< the pass before has not been simulated
+  static constexpr std::int32_t kNotYet = -1;  ///< the previous pass has not been added
   static constexpr std::int32_t kHere = -2;    ///< it was, on the same stage
 
   std::int32_t stage_of(std::int32_t piece) const { return how_.stage_of(piece); }
 
-  /// What piece `piece` has sent in a direction for a micro-batch: a task.
+  /// Returns the task by which a piece sent a micro-batch in a direction.
   std::int32_t& sent(bool forward, std::int32_t piece, std::int64_t micro_batch) {
     return sent_[forward ? 0 : 1][static_cast<std::size_t>(piece * micro_batches_ + micro_batch)];
   }
 
   bool is_ready(const PipelinePass& pass) {
-    if (pass.kind == PassKind::weights) return true;  // behind the gradient of its inputs, on the same stage
+    if (pass.kind == PassKind::weights) return true;  // after the gradient of its inputs, on the same stage
     const std::int32_t from = pass.piece + (pass.forward() ? -1 : 1);
     if (from >= 0 && from <= last_) return sent(pass.forward(), from, pass.micro_batch) != kNotYet;
     return pass.forward() || sent(true, last_, pass.micro_batch) != kNotYet;
@@ -911,7 +913,7 @@ class Division {
       send.among = Among::stages;
       send.to_stage = stage_of(to);
       send.algorithm = "direct";
-      // The Δ of what came in is as large as it was.
+      // The Δ of the inputs is as large as the inputs.
       const ModelChunk& sized = forward ? piece : pieces_[static_cast<std::size_t>(to)];
       send.bytes = PerWorker({sized.sends() / how_.tensor});
       message = static_cast<std::int32_t>(result_.tasks.size());
@@ -920,7 +922,7 @@ class Division {
     sent(forward, pass.piece, pass.micro_batch) = message;
   }
 
-  /// The first stage looks up the table that the last one scores: each has a copy, and they sum its gradient.
+  /// Gives the first stage and the last one, which scores it, a copy of the tied table each; they sum its gradient.
   void share_tied_tables() {
     const double bytes = pieces_.front().tied_table_bytes(pieces_.back());
     const std::int32_t ends[] = {0, stage_of(last_)};

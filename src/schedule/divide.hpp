@@ -5,56 +5,53 @@
 #include "schedule/schedule.hpp"
 #include "spec/parallelism.hpp"
 
-// A training step of replicas that are of several devices, or work on several micro-batches, from the recorded step of
-// one that is neither.
+// A training step of replicas that consist of several devices, or work on several micro-batches, from the recorded step
+// of a replica with one device and one batch.
 //
-//   - The layers are dealt out to the pieces of a pipeline (spec::pieces_of); a stage passes on what its last layer
-//   puts
-//     out, and the Δ of it comes back.
-//   - The passes through the network are done for every micro-batch, in the order of pipeline_order(). What an
-//   algorithm
-//     computes and sends beside them is done once: with the last micro-batch, where it was recorded, by every stage for
-//     its own layers.
-//   - Devices that divide a layer among them sum outputs and deltas as in Megatron-LM (Shoeybi et al.,
-//     arXiv:1909.08053): two all-reduces per block and pass; with sequence parallelism an all-gather and a
-//     reduce-scatter in place of each (Korthikanti et al., arXiv:2205.05198, section 4.2).
-//   - Devices that have a part of each sequence gather keys and values of the others for attention, and scatter the
-//   sums
-//     of their gradients: beside it or before it, as ContextExchange says. Gradients are summed among them too.
-//   - Devices that divide experts hand one another the rows that the router sends to theirs, and what comes out of
-//   them:
-//     two all-to-alls per block and pass, of which each is waited for (Lepikhin et al., arXiv:2006.16668, section 3.2).
-//     Gradients of experts are summed among the devices that have the same.
-//   - What is not kept is computed again block by block before the block's backward pass.
+//   - The layers are dealt out to the pieces of a pipeline (spec::pieces_of); a stage passes on the outputs of its
+//     last layer, and their Δ comes back.
+//   - The passes through the network run for every micro-batch, in the order of pipeline_order(). All other
+//   computations
+//     and messages of an algorithm happen once: with the last micro-batch, where they were recorded, by every stage
+//     for its own layers.
+//   - Devices that divide a layer sum outputs and deltas as in Megatron-LM (Shoeybi et al., arXiv:1909.08053): two
+//     all-reduces per block and pass; with sequence parallelism an all-gather and a reduce-scatter in place of each
+//     (Korthikanti et al., arXiv:2205.05198, section 4.2).
+//   - Devices that have a part of each sequence gather the others' keys and values for attention, and scatter the
+//     sums of their gradients, overlapped or not (ContextExchange). They sum gradients too.
+//   - Devices that divide experts exchange the rows that the router sends to their experts, and the results: two
+//     all-to-alls per block and pass, each waited for (Lepikhin et al., arXiv:2006.16668, section 3.2). Devices with
+//     the same experts sum their gradients.
+//   - Values that are not kept are recomputed block by block before the block's backward pass.
 //   - Replicas that divide parameters, gradients or the optimizer gather and scatter them in place of summing gradients
 //     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see divide.cpp.
 
 namespace dadsim::schedule {
 
-/// The recorded step for those layers of the timed network, each as large as the part of one device, with that many
-/// samples per replica ÷ the samples learned with; collectives as the run has them.
+/// Returns the recorded step for those layers of the timed network, each of one device's size, with that many samples
+/// per replica ÷ learned samples, and the run's collectives.
 using StepOfLayers = std::function<Schedule(const spec::LayerRange& layers, double sample_scale)>;
 
-/// What is divided.
+/// The step before its division.
 struct Undivided {
   StepOfLayers step;
   const spec::ModelShape& whole;   ///< the timed network
-  const spec::ModelShape& device;  ///< the part of each layer that one device has (spec::sharded); the same without
-  std::int64_t batch = 1;          ///< samples of a replica
-  double sample_scale = 1;         ///< they ÷ samples that the recorded step had per replica
-  /// The algorithms of what the devices of a stage do together, and of what replicas that divide states and parameters
-  /// have instead of sums.
+  const spec::ModelShape& device;  ///< one device's part of each layer (spec::sharded); the same without division
+  std::int64_t batch = 1;          ///< samples per replica
+  double sample_scale = 1;         ///< samples per replica ÷ those of the recorded step
+  /// Algorithms of collectives among the devices of a stage, and of those that replace sums if replicas divide states
+  /// and parameters.
   std::string all_reduce = "auto";
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";
-  /// The sums that the step has are of gradients, of which a replica needs no more than it updates; else it needs all
-  /// of each.
+  /// True if the step's sums are of gradients, of which a replica needs only what it updates; otherwise it needs all of
+  /// each.
   bool sums_gradients = true;
 };
 
-/// See above. Throws std::invalid_argument where pipeline_order() or pieces_of() do, and for a step with an aggregator,
-/// between neighbours, or without what sharding needs, in words: sums alone, and where gradients are divided sums of
-/// gradients.
+/// Divides a step as described above. Throws std::invalid_argument like pipeline_order() and pieces_of(), and with a
+/// message for the user for steps with an aggregator, between neighbours, or without what sharding needs: sums alone,
+/// and for divided gradients sums of gradients.
 Schedule divide(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas);
 
 }  // namespace dadsim::schedule

@@ -13,7 +13,7 @@ namespace {
 /// All-reduces that are carried out as one.
 struct Bucket {
   std::vector<std::size_t> members;  ///< indices into Schedule::tasks, in order
-  std::vector<double> bytes;         ///< per worker, what it hands over to all members together
+  std::vector<double> bytes;         ///< per worker, bytes sent to all members together
 
   void add(std::size_t task, const PerWorker& more) {
     members.push_back(task);
@@ -22,7 +22,7 @@ struct Bucket {
   bool holds(std::size_t task) const { return std::ranges::find(members, task) != members.end(); }
 };
 
-/// Goes through the tasks in order and deals the all-reduces into buckets.
+/// Goes through the tasks in order and assigns the all-reduces to buckets.
 std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double first_bucket_bytes) {
   const Bucket empty{{}, std::vector<double>(std::max<std::size_t>(schedule.workers, 1), 0.0)};
   std::vector<Bucket> buckets;
@@ -38,7 +38,7 @@ std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double f
       if (open.holds(static_cast<std::size_t>(wait->collective))) close();
     } else if (const auto* collective = std::get_if<CollectiveTask>(&what)) {
       if (collective->kind == step::CollectiveKind::broadcast)
-        continue;  // the aggregator's: the workers' keep their order
+        continue;  // the aggregator's broadcast: the workers' collectives keep their order
       if (collective->kind != step::CollectiveKind::all_reduce || collective->algorithm != algorithm ||
           collective->among != among)
         close();
@@ -54,7 +54,7 @@ std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double f
   return buckets;
 }
 
-/// The one task that carries out all members.
+/// Returns the single task that carries out all members.
 Task fused(const Schedule& schedule, const Bucket& bucket) {
   Task task = schedule.tasks[bucket.members.front()];
   const std::string& last = schedule.tasks[bucket.members.back()].layer;

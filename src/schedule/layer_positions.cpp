@@ -8,14 +8,14 @@
 namespace dadsim::schedule {
 namespace {
 
-/// A table without what its layer has beside it.
+/// Returns a table without the other parameters of its layer.
 spec::LayerShape table_alone(spec::LayerShape layer) {
   layer.parameters = layer.in * layer.out;
   layer.bias = false;
   return layer;
 }
 
-/// What a table's layer has beside it: nothing but parameters.
+/// Returns the other parameters of a table's layer: nothing but parameters.
 spec::LayerShape beside_table(const spec::LayerShape& layer) {
   spec::LayerShape rest;
   rest.name = layer.name;
@@ -27,7 +27,7 @@ spec::LayerShape beside_table(const spec::LayerShape& layer) {
 }  // namespace
 
 bool takes_part(const spec::LayerShape& layer, bool embeddings) {
-  // The two matrices of an adapter are shared as one.
+  // An adapter's two matrices are shared as one.
   return layer.adapter_rank > 0 || (embeddings ? layer.has_matrix() : layer.has_outer_product());
 }
 

@@ -12,15 +12,15 @@
 
 namespace dadsim::schedule {
 
-/// Places of layers in a network.
+/// Positions of layers in a network.
 using Positions = std::vector<std::size_t>;
 
-/// The layers that a sweep has groups for: those with an outer product, or all with a matrix.
+/// Returns whether a sweep has a group for the layer: it has an outer product or, with embeddings, any matrix.
 bool takes_part(const spec::LayerShape& layer, bool embeddings);
-/// Where those layers stand in the network.
+/// Returns the positions of those layers in the network.
 Positions positions_of(const spec::ModelShape& model, bool embeddings);
 
-/// Where an op is: the layer of the timed network and the learned layer that stands for it, both as positions in their
+/// Place of an op: the layer of the timed network and the learned layer that represents it, both as positions in their
 /// networks; -1 outside of sweeps over layers.
 struct Place {
   std::int32_t timed = -1;
@@ -28,36 +28,36 @@ struct Place {
   bool embeddings = false;
 };
 
-/// Which layer of the network that learned stands for which layer of the one that is timed. Both outlive it.
+/// Mapping from layers of the timed network to the learned layers that represent them. Both networks must outlive it.
 class LayerPositions {
  public:
   /// Throws std::invalid_argument for a network without matrix layers.
   LayerPositions(const spec::ModelShape& learned, const spec::ModelShape& timed);
 
-  /// Of the layers of a sweep without or with tables.
+  /// Returns the positions of a sweep's layers, without or with tables.
   const Positions& timed(bool embeddings) const { return timed_.at(embeddings ? 1 : 0); }
   const Positions& learned(bool embeddings) const { return learned_.at(embeddings ? 1 : 0); }
-  /// The position in the learned network of a group's layer, which is an index among those of its sweep.
+  /// Returns the position in the learned network of a group's layer, an index among those of its sweep.
   std::int32_t learned_position(std::int32_t index, bool embeddings) const;
-  /// The index among the learned layers of a sweep of the one whose recipe the timed layer at `position` follows:
-  /// layers without a group of their own that of the one before them, in the order of the network.
+  /// Returns, as an index among the learned layers of a sweep, the layer whose recipe the timed layer at `position`
+  /// follows: layers without a group of their own follow the previous layer's.
   std::size_t stand_in(std::size_t position, bool embeddings) const;
-  /// The timed position at which a collective was issued that was recorded at learned position `recorded` and is waited
-  /// for at `place`: a wait at one layer for the collective of another keeps its distance in layers. -1: outside of
-  /// sweeps; -2: beyond the ends, where nothing was issued.
+  /// Returns the timed position of a collective recorded at learned position `recorded` and waited for at `place`: a
+  /// wait at one layer for the collective of another keeps its distance in layers. -1: outside of sweeps; -2: beyond
+  /// the ends, where no collective was issued.
   std::int32_t awaited_at(std::int32_t recorded, const Place& place) const;
 
-  /// The layer as a sweep sees it: of an embedding with something beside its table, the table alone.
+  /// Returns the layer as a sweep sees it: for an embedding with other parameters, the table alone.
   const spec::LayerShape& without_beside(const spec::LayerShape& layer) const;
-  /// Layers in `range` of no group: without an outer product. Of those with a table nothing, or with `apart` what
-  /// stands beside the table.
+  /// Returns the layers in `range` without a group: without an outer product. Layers with a table are left out, or with
+  /// `apart` represented by their other parameters.
   std::vector<const spec::LayerShape*> other_layers(const spec::LayerRange& range, bool apart) const;
 
  private:
   const spec::ModelShape& timed_model_;
-  std::array<Positions, 2> learned_, timed_;                    ///< of the layers of a sweep without and with tables
+  std::array<Positions, 2> learned_, timed_;                    ///< for sweeps without and with tables
   std::map<const spec::LayerShape*, spec::LayerShape> tables_;  ///< a table's layer → the table alone
-  std::map<const spec::LayerShape*, spec::LayerShape> beside_;  ///< a table's layer → what is beside the table
+  std::map<const spec::LayerShape*, spec::LayerShape> beside_;  ///< a table's layer → its other parameters
 };
 
 }  // namespace dadsim::schedule

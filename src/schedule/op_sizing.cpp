@@ -8,26 +8,26 @@
 namespace dadsim::schedule {
 namespace {
 
-/// Bytes that kernels behind a dense layer pass over per number of its output, in 16 bit, each operand once.
+/// Adds the bytes that kernels after a dense layer pass over per output number, in 16 bit, each operand once.
 void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
   const double outputs = layer.outputs_per_sample;
   if (layer.kept_bytes_per_sample >= 4 * outputs) {
-    // Of scores of classes, kept in fp32: widened, and softmax; back, and narrowed.
+    // Class scores, kept in fp32: widening and softmax; backward, softmax and narrowing.
     shape.passed_forward = (2 + 4) + (4 + 4);
     shape.passed_back = (4 + 4) + (4 + 2);
     return;
   }
-  if (layer.kept_beside_per_sample >= outputs) {  // an activation keeps what goes into it
+  if (layer.kept_beside_per_sample >= outputs) {  // an activation keeps its inputs
     shape.passed_forward += 2 + 2;
     shape.passed_back += 2 + 2 + 2;
   }
-  if (layer.split == spec::TensorSplit::row) {  // added to what went around it; back, two gradients are
+  if (layer.split == spec::TensorSplit::row) {  // added to the residual; backward, two gradients are added
     shape.passed_forward += 2 + 2 + 2;
     shape.passed_back += 2 + 2 + 2;
   }
   if (layer.experts > 1 && layer.split == spec::TensorSplit::row) {
     // Rows are put in the order of experts, and back.
-    shape.passed_forward += 2 + 2;  // beside the sum above
+    shape.passed_forward += 2 + 2;  // in addition to the sum above
     shape.passed_back += 2 + 2;
   }
   shape.passed_forward += layer.passed_forward;
@@ -38,20 +38,20 @@ void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
   }
 }
 
-/// Of a program whose operators are known, in place of what is taken of tuned ones.
+/// Replaces the assumptions about tuned programs for a program with known operators.
 void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& shape) {
   const spec::LayerPasses& passes = layer.passes;
   if (passes.program == spec::Program::tuned) return;
   shape.program = passes.program;
   shape.passed_forward = passes.forward + layer.passed_forward;
-  // A decoder that shares the table of words has two products on its way back, and passes over its scores once.
+  // A decoder that shares the word table has two products in its backward pass, and passes over its scores once.
   const double products_back = layer.is_tied() ? 2 : 1;
   shape.passed_back = passes.back / products_back + layer.passed_back;
   shape.passed_weights = passes.weights;
   shape.unfused_forward = passes.unfused_forward;
   shape.unfused_back = passes.unfused_back;
   const double matrix = layer.has_outer_product() ? static_cast<double>(layer.parameters) : shape.in * shape.out;
-  // It has no gradient of its own either: its part is cast on the way back.
+  // It has no weight gradient of its own either: its cast counts in the backward pass.
   const step::Phase of_gradient = layer.is_tied() ? step::Phase::backpropagate : step::Phase::weight_gradient;
   if (phase == step::Phase::forward) {
     shape.kernels = passes.kernels_forward;
@@ -66,7 +66,7 @@ void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& 
   shape.host = passes.host * shape.kernels;
 }
 
-/// What kernels of a layer work on.
+/// Returns the shapes of the operands of a layer's kernels.
 KernelShape kernel_shape(const spec::LayerShape& layer) {
   KernelShape shape;
   const auto rows = static_cast<double>(layer.rows_per_sample);
@@ -75,7 +75,7 @@ KernelShape kernel_shape(const spec::LayerShape& layer) {
     shape.out = static_cast<double>(layer.out);
   }
   if (layer.kind == spec::LayerKind::dense && layer.outputs_per_sample > 0) {
-    // A decoder that shares the table of words has no matrix of its own.
+    // A decoder that shares the word table has no matrix of its own.
     const bool own = layer.in > 0 && layer.out > 0;
     shape.in = own ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / layer.outputs_per_sample;
     shape.out = own ? static_cast<double>(layer.out) : layer.outputs_per_sample / rows;
@@ -91,13 +91,14 @@ KernelShape kernel_shape(const spec::LayerShape& layer) {
     if (layer.scores_per_sample > 0) {
       const bool dropped = layer.kept_bytes_per_sample > 0;
       shape.passed_forward = (2 + 2) + (dropped ? 2 + 2 + 1 : 0);   // softmax, dropout
-      shape.passed_back = (2 + 2 + 2) + (dropped ? 2 + 2 + 1 : 0);  // what softmax passes back is of both
+      shape.passed_back = (2 + 2 + 2) + (dropped ? 2 + 2 + 1 : 0);  // the backward pass of softmax reads both
     }
   }
   return shape;
 }
 
-/// What the efficiency of a computation depends on beside its amounts. `element`: bytes of a number.
+/// Fills in the properties of a layer, apart from its amounts, that determine the efficiency of a computation.
+/// `element`: bytes per number.
 void describe_layer(const std::vector<const spec::LayerShape*>& layers, double element, ComputeTask& task) {
   if (layers.size() != 1) {
     task.kind = spec::LayerKind::element_wise;
@@ -110,11 +111,11 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, double e
   task.overlap = layer.overlap();
   task.shape = kernel_shape(layer);
   add_program(layer, task.phase, task.shape);
-  // The loss is a part of what a program passes over behind its scores.
+  // The loss is part of a program's passes over its scores.
   if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::tuned && task.shape.in > 0)
     task.bytes_moved = PerWorker();
   if (task.shape.program != spec::Program::tuned && layer.kind == spec::LayerKind::normalisation) {
-    // What it passes over is known, in place of reading and writing each number once.
+    // Its passes are known, and replace reading and writing each number once.
     const bool forward = task.phase == step::Phase::forward;
     if (forward || task.phase == step::Phase::backpropagate)
       task.bytes_moved = task.bytes_moved.scaled((forward ? layer.passes.forward : layer.passes.back) / (2 * element));
@@ -227,8 +228,8 @@ PerWorker OpSizing::per_participant(step::Role who, Value&& value) const {
   return PerWorker(values);
 }
 
-/// What a pass reads of weights that are not learned, which no cost counts as parameters. Of a table rows are read
-/// alone.
+/// Returns the bytes of frozen weights that a pass reads, which no cost counts as parameters. Of tables only rows are
+/// read.
 double OpSizing::frozen_bytes(step::Phase phase, const std::vector<const spec::LayerShape*>& layers) const {
   if (phase != step::Phase::forward && phase != step::Phase::backpropagate) return 0;
   double bytes = 0;

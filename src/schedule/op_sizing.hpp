@@ -9,28 +9,27 @@
 
 namespace dadsim::schedule {
 
-/// `sizes` with so many times the samples, at least one where there are any. Throws std::invalid_argument for a scale
-/// that is not positive.
+/// Returns `sizes` with that many times the samples, at least one unless there are none. Throws std::invalid_argument
+/// for a scale that is not positive.
 step::StepSizes scale_samples(const step::StepSizes& sizes, double scale);
 
-/// How large the ops of a recorded step are for layers of another network. Both networks and the sizes outlive it.
+/// Sizes the ops of a recorded step for layers of another network. Both networks and the sizes must outlive it.
 class OpSizing {
  public:
   OpSizing(const step::StepSizes& sizes, const spec::ModelShape& learned, const spec::ModelShape& timed,
            double sample_scale, spec::Precision precision);
 
   std::size_t workers() const { return sizes_.samples.size(); }
-  /// Bytes of a float ÷ those in fp32.
+  /// Returns the bytes of a float ÷ those in fp32.
   double narrower() const { return narrower_; }
 
-  /// What is sized from here on stands for what the layer at this position of the learned network found; -1: for no
-  /// layer's.
+  /// Sets the learned layer, by position in the learned network, whose findings the following sizes use; -1: none.
   void stand_for(std::int32_t learned);
-  /// A computation or a collective with its numbers, over these layers together.
+  /// Returns a computation or a collective with its numbers, over these layers together.
   Task sized(const step::Op& op, const std::vector<const spec::LayerShape*>& layers) const;
 
  private:
-  /// Floats are sent as wide as they are in memory.
+  /// Returns the bytes on the wire; floats are sent as wide as they are in memory.
   double wire_bytes(const step::Payload& payload, const step::Scope& scope) const;
   double evaluate(const step::Expression& expression, const std::vector<const spec::LayerShape*>& layers,
                   std::int32_t worker) const;
@@ -38,10 +37,10 @@ class OpSizing {
   const step::Work& cheapest(const step::ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
                              std::int32_t worker) const;
   double frozen_bytes(step::Phase phase, const std::vector<const spec::LayerShape*>& layers) const;
-  /// Workers for which everything of an op is the same: with their recorded samples and numbers, of which all others
-  /// follow.
+  /// Returns classes of workers for which everything about an op is equal: their recorded samples and numbers, from
+  /// which all else follows.
   const step::WorkerClasses& classes_of(const step::Op& op) const;
-  /// Evaluated once per class of workers.
+  /// Evaluates once per class of workers.
   template <class Value>
   PerWorker per_participant(step::Role who, Value&& value) const;
 
@@ -50,12 +49,12 @@ class OpSizing {
   step::StepSizes sizes_;
   double narrower_;
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
-  /// Sums over workers are the same for every worker: they are worked out once per op and layer.
+  /// Sums over workers, which are the same for every worker, computed once per op and layer.
   mutable std::map<const spec::LayerShape*, step::KnownSums> sums_;
   mutable std::map<step::Numbers, step::WorkerClasses> classes_by_;
   mutable std::map<const step::Op*, const step::WorkerClasses*> classes_of_op_;
-  mutable const step::WorkerClasses* classes_ = nullptr;  ///< in the op that is sized
-  step::LearnedLayer stand_in_;                           ///< of the layer that is sized; without a layer: of none
+  mutable const step::WorkerClasses* classes_ = nullptr;  ///< classes of the current op
+  step::LearnedLayer stand_in_;  ///< learned counterpart of the current layer; without a layer: none
   step::KnownSums learned_sums_;
 };
 

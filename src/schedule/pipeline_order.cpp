@@ -10,15 +10,15 @@ namespace {
 using spec::PipelineOrder;
 using Passes = std::vector<PipelinePass>;
 
-/// The k-th pass of a stage in one direction, where each piece has its turn with as many micro-batches as there are
-/// stages.
+/// Returns the k-th pass of a stage in one direction, in which each piece in turn has as many micro-batches as there
+/// are stages.
 PipelinePass in_turns(PassKind kind, std::int64_t k, std::int32_t stage, std::int32_t stages, std::int32_t pieces) {
   const auto own = static_cast<std::int32_t>(k / stages % pieces);
   const std::int32_t turn = kind == PassKind::forward ? own : pieces - 1 - own;
   return {kind, turn * stages + stage, k / (std::int64_t{stages} * pieces) * stages + k % stages};
 }
 
-/// Whole passes backward: in 1F1B and GPipe.
+/// Returns the passes of a stage with whole backward passes: in 1F1B and GPipe.
 Passes in_whole_passes(PipelineOrder order, std::int32_t stage, std::int32_t stages, std::int32_t pieces,
                        std::int64_t micro_batches) {
   const bool in_pieces = pieces > 1 && order == PipelineOrder::one_f_one_b;
@@ -85,7 +85,7 @@ Passes zero_bubble(std::int32_t stage, std::int32_t stages, std::int64_t micro_b
   return passes.finish();
 }
 
-/// The eight steps of dualpipev.py, by their numbers there.
+/// Returns the passes of dualpipev.py, in its eight numbered steps.
 Passes dualpipe_v(std::int32_t stage, std::int32_t stages, std::int64_t micro_batches) {
   WaitingPass passes;
   const std::int32_t piece[] = {stage, 2 * stages - 1 - stage};

@@ -7,16 +7,16 @@
 
 namespace dadsim::schedule {
 
-/// What a pass does.
+/// Kind of a pass.
 enum class PassKind : std::uint8_t {
   forward,
   backward,  ///< `inputs`, then `weights`
-  inputs,    ///< the gradient of what came in, which the piece before waits for
-  weights,   ///< the gradients of weights, which nobody waits for before the end of the step
+  inputs,    ///< gradient of the inputs, for which the previous piece waits
+  weights,   ///< gradients of weights, needed only at the end of the step
 };
 
-/// One pass of one micro-batch through one piece of the network, of which piece 0 has the first layers. At which stage
-/// a piece is spec::ParallelismSpec::stage_of() says.
+/// One pass of one micro-batch through one piece of the network; piece 0 has the first layers.
+/// spec::ParallelismSpec::stage_of() gives the stage of a piece.
 struct PipelinePass {
   PassKind kind = PassKind::forward;
   std::int32_t piece = 0;
@@ -25,21 +25,20 @@ struct PipelinePass {
   bool operator==(const PipelinePass&) const = default;
 };
 
-/// What each stage works on, in its order: every micro-batch passes forward and backward through every piece once.
+/// Returns the passes of each stage, in its order: every micro-batch passes forward and backward through every piece
+/// once.
 ///   gpipe: all forward passes, then all backward passes, each micro-batch by micro-batch.
-///   one_f_one_b: stage s begins with min(S − s − 1, M) forward passes and goes on with one forward and one backward in
-///     turn (Narayanan et al., SC 2021, arXiv:2104.04473, section 2.2.1).
+///   one_f_one_b: stage s begins with min(S − s − 1, M) forward passes and continues with one forward and one backward
+///     in turn (Narayanan et al., SC 2021, arXiv:2104.04473, section 2.2.1).
 ///   With V > 1 pieces in 1F1B (section 2.2.2 there): S micro-batches pass through a piece before the next piece has
 ///     its turn, and stage s begins with min(2 (S − s − 1) + (V − 1) S, M V) forward passes.
 ///   zero_bubble: one_f_one_b in which the gradients of weights of the first s micro-batches of stage s, and of the
-///   last
-///     ones, wait until the end, where the stage has to wait for others (ZB-H1, as the authors schedule it in
+///     last ones, wait until the end, where the stage has to wait for others (ZB-H1, as the authors schedule it in
 ///     github.com/sail-sg/zero-bubble-pipeline-parallelism, quick start). Stages have S micro-batches at a time.
 ///   dualpipe_v: with two pieces a stage, s and 2 S − 1 − s; both have a turn with each micro-batch. Gradients of
-///   weights
-///     wait where the pipeline fills and where it drains (github.com/deepseek-ai/DualPipe, dualpipev.py). Stages have
+///     weights wait while the pipeline fills and drains (github.com/deepseek-ai/DualPipe, dualpipev.py). Stages have
 ///     2 S + 1 pieces of micro-batches at a time.
-/// Throws std::invalid_argument where M is no multiple of S with several pieces in 1F1B, for several pieces in
+/// Throws std::invalid_argument if M is no multiple of S with several pieces in 1F1B, for several pieces in
 /// zero_bubble, other than two or fewer than 2 S micro-batches in dualpipe_v, and for a count below 1.
 std::vector<std::vector<PipelinePass>> pipeline_order(spec::PipelineOrder order, std::int32_t stages,
                                                       std::int32_t pieces, std::int64_t micro_batches);

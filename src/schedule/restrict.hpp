@@ -7,7 +7,7 @@
 
 namespace dadsim::schedule {
 
-/// The schedule for some of its replicas, by their numbers, rising: what they compute and hand over, and the edges
+/// Returns the schedule of some of its replicas, by ascending numbers: their computations and messages, and the edges
 /// between them.
 Schedule restricted(const Schedule& schedule, const std::vector<std::int32_t>& replicas);
 

@@ -52,7 +52,7 @@ std::string fault_of_neighbours(const CollectiveTask& task, std::size_t workers)
   return {};
 }
 
-/// What is wrong about among whom a collective is.
+/// Checks the group of a collective.
 std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task, std::int32_t stage) {
   const bool sends = task.kind == step::CollectiveKind::stage_send;
   if (sends != (task.among == Among::stages)) {

@@ -7,8 +7,8 @@
 
 namespace dadsim::schedule {
 
-/// The law of a schedule, which whoever simulates it relies on: why it cannot be simulated by `workers` workers, with
-/// an aggregator or without, as the words behind "schedule 3 "; empty if it can.
+/// Returns why a schedule breaks the rules that simulations rely on, for `workers` workers with or without an
+/// aggregator, in words that follow "schedule 3 "; empty if it does not.
 std::string fault_of(const Schedule& schedule, std::size_t workers, bool has_aggregator);
 
 }  // namespace dadsim::schedule

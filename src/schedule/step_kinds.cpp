@@ -10,7 +10,7 @@
 namespace dadsim::schedule {
 namespace {
 
-/// A hash of what most often differs; only schedules with the same hash are checked for being equal.
+/// Returns a hash of the most distinctive parts; only schedules with equal hashes are compared.
 std::uint64_t fingerprint_of(const Schedule& schedule) {
   std::uint64_t mixed = schedule.workers;
   const auto add = [&mixed](double value) {
@@ -33,7 +33,7 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
   return mixed;
 }
 
-/// The devices of one replica that do a task, each with the amounts of its entry.
+/// Returns the devices of one replica that do a task, each with the amounts of its entry.
 double devices_of(const Task& task, const Schedule& schedule) {
   return static_cast<double>(schedule.tensor * (task.stage == kEveryStage ? schedule.pipeline : 1));
 }

@@ -15,8 +15,8 @@ struct Traffic {
   std::vector<double> sent, received;
 };
 
-/// The schedules of a run by kind: which are equal, and what is the same about them on any platform. Where they are
-/// timed on many, this is made once.
+/// The schedules of a run by kind: equal schedules are one kind, whose properties hold on any platform. Made once for
+/// timing on many platforms.
 class StepKinds {
  public:
   /// The schedules must have values for all their workers.
@@ -24,17 +24,17 @@ class StepKinds {
 
   struct Collective {
     step::CollectiveKind kind = step::CollectiveKind::gather;
-    double bytes = 0;  ///< handed over by the worker that hands over most
+    double bytes = 0;  ///< bytes of the worker that sends most
   };
   struct Kind {
     std::size_t first = 0;               ///< the first schedule of this kind
     step::StepSample::SampledStep size;  ///< without occurrences
-    std::vector<Collective> at_star;     ///< gathers and broadcasts, which go straight to and from the aggregator
-    Traffic star_traffic;                ///< of those
-    std::vector<std::size_t> elsewhere;  ///< tasks that are other collectives: how they are carried out is to be chosen
+    std::vector<Collective> at_star;     ///< gathers and broadcasts, directly to and from the aggregator
+    Traffic star_traffic;                ///< traffic of those
+    std::vector<std::size_t> elsewhere;  ///< tasks that are other collectives, with an algorithm yet to be chosen
   };
   const std::vector<Kind>& kinds() const { return kinds_; }
-  /// Per schedule: its kind.
+  /// Returns the kind of each schedule.
   const std::vector<std::size_t>& of() const { return of_; }
 
  private:
