@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-// Several ways of sharing a layer's gradient that one step has recorded side by side, for any method that leaves open
-// how a layer is shared until it is known which network is timed, and on which cluster. A method records them through
-// algorithms::LayerAlternatives; assignment.hpp chooses among them.
+// Several ways of sharing a layer's gradient, recorded together in one step, for any method whose choice depends on the
+// timed network and its cluster. A method records them through algorithms::LayerAlternatives; schedule/assignment.hpp
+// chooses among them.
 
 namespace dadsim::step {
 
@@ -14,23 +14,22 @@ namespace dadsim::step {
 using AlternativeSet = std::uint32_t;
 
 struct Alternative {
-  std::string name;          ///< "gradient", "dad" …; several may have the same, where a neighbour's choice differs
-  bool from_above = false;   ///< needs what the layer above passes down
-  bool passes_down = false;  ///< leaves what the layer below needs: one that takes it, and no other, is below it
+  std::string name;  ///< "gradient", "dad" …; several may share one if they differ only in a neighbour's choice
+  bool from_above = false;   ///< needs data that the layer above passes down
+  bool passes_down = false;  ///< passes down data that the layer below needs: exactly such a layer must be below it
   bool operator==(const Alternative&) const = default;
 };
 
-/// The ways among which each layer of whatever is timed takes one, the same in every step of a run.
+/// The ways among which each timed layer takes one, the same in every step of a run.
 struct Alternatives {
   enum class By : std::uint8_t { bytes, time };
-  std::vector<Alternative> all;         ///< in order of preference among equals; none: nothing to choose; 32 at most
+  std::vector<Alternative> all;         ///< in order of preference among equals; empty: no choice; 32 at most
   std::vector<AlternativeSet> offered;  ///< per layer of the learned network with an outer product
-  By by = By::bytes;                    ///< what is to be least
+  By by = By::bytes;                    ///< quantity to minimise
   bool operator==(const Alternatives&) const = default;
 };
 
-/// Which alternative each layer of a network takes: per position in the network an index into Alternatives::all, or −1
-/// where there is nothing to choose.
+/// Alternative of each layer of a network: per position an index into Alternatives::all, or −1 without a choice.
 using Assignment = std::vector<std::int32_t>;
 
 }  // namespace dadsim::step

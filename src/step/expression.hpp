@@ -14,9 +14,8 @@
 
 namespace dadsim::step {
 
-/// A symbolic dimension of what is computed or sent for one layer (an *extent*). It gets a number only when a layer, a
-/// worker and the sizes of one step are put in, so that what was recorded on the small network can be sized for a large
-/// one.
+/// A symbolic dimension of a computation or message of one layer (an *extent*). It gets a number only from a layer, a
+/// worker and the sizes of one step, so that a recording of the small network can be sized for a large one.
 enum class Symbol : std::uint8_t {
   rows,           ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
   in,             ///< the layer's input width
@@ -25,7 +24,7 @@ enum class Symbol : std::uint8_t {
   parameters,     ///< the layer's learned floats
   forward_macs,   ///< multiply-adds of the forward pass over this worker's samples
   backward_macs,  ///< multiply-adds of the backward pass over this worker's samples, without the weight gradient
-  gradient_macs,  ///< multiply-adds of the weight gradient over this worker's rows: rows·in·out; of an embedding
+  gradient_macs,  ///< multiply-adds of the weight gradient over this worker's rows: rows·in·out; for an embedding
                   ///< rows·in
   inputs,         ///< elements that the forward pass reads over this worker's samples, each once
   outputs,        ///< elements that the forward pass writes over this worker's samples
@@ -34,79 +33,78 @@ enum class Symbol : std::uint8_t {
   delta_needed_below,   ///< 1 if spec::DeltaRelations::needed_below, 0 otherwise
   last_matrix,          ///< 1 if spec::DeltaRelations::last_matrix, 0 otherwise
   earlier_rows,         ///< earlier_rows(k): rows of A and Δ over the samples in StepSizes::earlier[k] at this worker
-  slot,                 ///< slot(k): what an algorithm noted of this step, for this worker or for all
+  slot,                 ///< slot(k): a number that an algorithm noted in this step, for this worker or for all
   call,                 ///< a function of other expressions
   samples,              ///< samples of this worker
   rows_per_sample,      ///< rows of A and Δ per sample
 };
 
 enum class Function : std::uint8_t {
-  least,            ///< the least of its arguments
-  round_up,         ///< the next whole number; what is above one by a rounding error of its product alone is that one
-  over_workers,     ///< the sum of its argument over all workers
-  exceeds,          ///< 1 if the first argument is larger than the second, 0 otherwise
+  least,         ///< the least argument
+  round_up,      ///< the next whole number; a value above one only by its product's rounding error becomes that number
+  over_workers,  ///< the sum of its argument over all workers
+  exceeds,       ///< 1 if the first argument is larger than the second, 0 otherwise
   most_of_workers,  ///< the largest of its argument over all workers
-  largest_divisor,  ///< of its first argument, a whole number: the largest that is not above the second
-  quotient,         ///< its first argument divided by the second; 0 where both are
+  largest_divisor,  ///< largest divisor of the first argument (a whole number) that is not above the second
+  quotient,         ///< the first argument divided by the second; 0 if both are 0
   censored_rank,    ///< see extent::censored_rank()
 };
 
-/// Whether a function takes so many arguments.
+/// Returns whether a function takes that many arguments.
 bool takes(Function function, std::size_t arguments);
 
-/// The numbers of one recorded step that are not shapes: samples per worker and what turned out.
+/// The numbers of one recorded step that are not shapes: samples per worker and noted results.
 struct StepSizes {
   std::vector<std::int32_t> samples;             ///< per worker
   std::vector<std::vector<std::int32_t>> slots;  ///< one number per worker, or a single one for all
-  /// Samples per worker of steps before this one whose rows are sent with this one's.
+  /// Samples per worker of earlier steps whose rows are sent with this one's.
   std::vector<std::vector<std::int32_t>> earlier = {};
   bool operator==(const StepSizes&) const = default;
 };
 
 struct Call;
 
-/// Workers for which an expression has the same value, since all that it is of is the same for them.
+/// Classes of workers for which an expression has the same value, since all its inputs are equal.
 struct WorkerClasses {
-  std::vector<std::int32_t> class_of;  ///< per worker: numbered from 0 as they come; empty: all are of class 0
-  std::vector<std::int32_t> first;     ///< per class: its first worker
+  std::vector<std::int32_t> class_of;  ///< per worker: numbered in order of appearance; empty: all are of class 0
+  std::vector<std::int32_t> first;     ///< first worker of each class
 };
 
-/// What an expression is of that may differ from worker to worker, beside their samples.
+/// Slots and earlier steps in an expression, which may differ between workers, in addition to their samples.
 struct Numbers {
   std::set<std::int32_t> slots, earlier;
   auto operator<=>(const Numbers&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
-/// Those that have as many samples, and of each of the numbers the same. Throws std::out_of_range where there is no
-/// such number.
+/// Returns classes of workers with equally many samples and equal numbers. Throws std::out_of_range for an unknown
+/// number.
 WorkerClasses worker_classes(const StepSizes& sizes, const Numbers& numbers);
 
-/// Sums (and largest) over workers that have been worked out, for one layer and one step: they are the same for all
-/// workers.
+/// Sums and maxima over workers computed so far, for one layer and one step; they are the same for all workers.
 using KnownSums = std::vector<std::pair<const Call*, double>>;
 
-/// The layer of the network that learned which stands for the layer that is sized.
+/// The layer of the learned network that represents the layer being sized.
 struct LearnedLayer {
   const spec::LayerShape* layer = nullptr;
-  const StepSizes* sizes = nullptr;  ///< as they were recorded
+  const StepSizes* sizes = nullptr;  ///< as recorded
   spec::DeltaRelations deltas = {};
   KnownSums* sums = nullptr;  ///< as in Scope
 };
 
-/// Where an expression is evaluated.
+/// Context in which an expression is evaluated.
 struct Scope {
   const spec::LayerShape* layer = nullptr;
   const StepSizes* sizes = nullptr;
   std::int32_t worker = -1;          ///< index of the worker, or -1 at the aggregator, which has no rows of its own
-  KnownSums* sums = nullptr;         ///< kept while worker after worker of the same layer is asked for; may be null
-  spec::DeltaRelations deltas = {};  ///< of the layer
+  KnownSums* sums = nullptr;         ///< kept while successive workers of the same layer are evaluated; may be null
+  spec::DeltaRelations deltas = {};  ///< relations of the layer
   const LearnedLayer* learned = nullptr;   ///< null: the layer itself learned
-  bool* censored = nullptr;                ///< set where extent::censored_rank() took what was asked for; may be null
-  const WorkerClasses* classes = nullptr;  ///< those for which what is evaluated is the same; may be null
+  bool* censored = nullptr;                ///< set if extent::censored_rank() used the rank asked for; may be null
+  const WorkerClasses* classes = nullptr;  ///< classes with equal values; may be null
 };
 
-/// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Which
-/// functions and slots an algorithm needs is its own affair: nothing here knows an algorithm.
+/// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. The choice
+/// of functions and slots belongs to the algorithms: nothing here knows an algorithm.
 class Expression {
  public:
   Expression() = default;
@@ -114,10 +112,10 @@ class Expression {
   Expression(Symbol symbol, std::int32_t slot = 0);  // NOLINT(google-explicit-constructor)
   Expression(Function function, std::vector<Expression> arguments);
 
-  /// The value in `scope`. Throws std::logic_error where a symbol has no meaning there (rows at the aggregator).
+  /// Returns the value in `scope`. Throws std::logic_error if a symbol has no meaning there (rows at the aggregator).
   double evaluate(const Scope& scope) const;
 
-  /// E.g. "2·rows·in + out", "min(slot 0, in, out)".
+  /// Returns for example "2·rows·in + out", "min(slot 0, in, out)".
   std::string to_string() const;
 
   Expression& operator+=(const Expression& other);
@@ -126,9 +124,9 @@ class Expression {
   friend Expression operator*(const Expression& a, const Expression& b);
   bool operator==(const Expression&) const = default;
   bool is_zero() const { return terms_.empty(); }
-  /// Adds what it is of, functions' arguments included.
+  /// Adds the slots and earlier steps that it uses, including those in functions' arguments.
   void collect(Numbers& numbers) const;
-  /// Every function in it, those within functions too.
+  /// Visits every function in it, including those within functions.
   void visit(const std::function<void(const Call&)>& visitor) const;
 
  private:
@@ -157,14 +155,14 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-/// The largest divisor of `of` that is not above `most` (from 1 on): what Function::largest_divisor gives. Of 0 it is
-/// 0.
+/// Returns the largest divisor of `of` that is not above `most` (from 1 on), like Function::largest_divisor. For 0 it
+/// is 0.
 std::int64_t divisor_within(std::int64_t of, std::int64_t most);
 
-/// ⌈fraction · in · out⌉, the fraction to nine decimals: the number that extent::kept() stands for.
+/// Returns ⌈fraction · in · out⌉, the fraction rounded to nine decimals: the value of extent::kept().
 std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out);
 
-/// The extents by name, for formulas that read as in the papers: `rows() * (in() + out())`.
+/// Extents by name, for formulas that read as in the papers: `rows() * (in() + out())`.
 namespace extent {
 inline Expression rows() { return Symbol::rows; }
 inline Expression samples() { return Symbol::samples; }
@@ -197,18 +195,17 @@ inline Expression quotient(Expression of, Expression by) {
   return {Function::quotient, {std::move(of), std::move(by)}};
 }
 
-/// What an algorithm found of a layer when it looked for `asked` at most (components of a gradient), sized for another
-/// layer. `allows`: the most that a layer can have noted; `holds`: the most that there is to find in it. On the network
-/// that learned it is min(noted, allows). A layer that noted all that it holds, and less than was asked for, tells
-/// nothing of one that holds more: what it noted is censored, and `asked` stands in for it, as far as the layer holds
-/// it.
+/// Result of an algorithm's search for at most `asked` components of a layer's gradient, sized for another layer.
+/// `allows`: the most that a layer can have noted; `holds`: the most that it contains. On the network that learned it
+/// is min(noted, allows). If a layer noted all that it holds, and less than was asked for, its result is censored for a
+/// layer that holds more: `asked` replaces it, limited by what the layer holds.
 inline Expression censored_rank(Expression noted, Expression asked, Expression allows, Expression holds) {
   return {Function::censored_rank, {std::move(noted), std::move(asked), std::move(allows), std::move(holds)}};
 }
-/// A with a column of ones where the layer has a bias.
+/// Width of A with a column of ones if the layer has a bias.
 inline Expression in_with_bias() { return in() + bias(); }
 inline Expression all_rows() { return over_workers(rows()); }
-/// Directions that the Δ of a layer can have: behind a softmax with cross-entropy, the loss of every network here, the
+/// Directions that the Δ of a layer can have: after a softmax with cross-entropy, the loss of every network here, the
 /// entries of a row add up to 0.
 inline Expression delta_directions() { return out() - last_matrix(); }
 inline Expression all_forward_macs() { return over_workers(forward_macs()); }
@@ -216,24 +213,24 @@ inline Expression all_backward_macs() { return over_workers(backward_macs()); }
 inline Expression all_gradient_macs() { return over_workers(gradient_macs()); }
 inline Expression all_outputs() { return over_workers(outputs()); }
 
-/// As many components as were found, limited by what the layer and the rows allow: a layer larger or smaller than the
-/// learned one has other limits. `slot` has one number per worker.
+/// Number of components found, limited by the layer and its rows: a layer larger or smaller than the learned one has
+/// other limits. `slot` has one number per worker.
 inline Expression rank(std::int32_t number) { return min({slot(number), in_with_bias(), out(), rows()}); }
-/// The components of all workers together.
+/// Components of all workers together.
 inline Expression total_rank(std::int32_t number) { return over_workers(rank(number)); }
-/// Components that were found in those of all workers; `slot` has a single number.
+/// Components found in those of all workers; `slot` has a single number.
 inline Expression merged_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out(), all_rows()}); }
-/// Components asked for, limited by the matrix alone; `slot` has a single number.
+/// Components asked for, limited by the matrix; `slot` has a single number.
 inline Expression matrix_rank(std::int32_t number) { return min({slot(number), in(), out()}); }
 /// Components asked for, limited by the matrix with its bias; `slot` has a single number.
 inline Expression biased_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out()}); }
-/// ⌈fraction · in · out⌉; `fraction` in (0, 1], to nine decimals.
+/// ⌈fraction · in · out⌉; `fraction` in (0, 1], rounded to nine decimals.
 Expression kept(double fraction);
-/// ⌈fraction · of⌉, the fraction likewise.
+/// ⌈fraction · of⌉, the fraction rounded likewise.
 Expression kept_of(double fraction, const Expression& of);
 }  // namespace extent
 
-/// What one element of a message is on the wire.
+/// Type of one message element on the wire.
 enum class ElementType : std::uint8_t { float32, float16, int32, bit, bfloat16, int8 };
 constexpr auto names_of(ElementType) {
   using enum ElementType;
@@ -242,10 +239,10 @@ constexpr auto names_of(ElementType) {
 }
 using spec::to_string;
 
-/// Bits of one element on the wire.
+/// Returns the bits of one element on the wire.
 int bits(ElementType type);
 
-/// What one worker hands to a collective: a number of elements of one type.
+/// Contribution of one worker to a collective: a number of elements of one type.
 struct Payload {
   Expression elements;
   ElementType type = ElementType::float32;
@@ -254,7 +251,7 @@ struct Payload {
   bool operator==(const Payload&) const = default;
 };
 
-/// The cost of a computation: what the roofline of a device needs.
+/// Cost of a computation, for the roofline of a device.
 struct Work {
   Expression flops;
   Expression bytes_moved;  ///< between memory and the cores, each operand once

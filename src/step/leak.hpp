@@ -13,12 +13,12 @@
 
 namespace dadsim::step {
 
-/// Who reads messages: honest, knows the model and the algorithm, alters nothing (docs/leak.md).
+/// Readers of messages: honest, with knowledge of the model and the algorithm, changing nothing (docs/leak.md).
 enum class Adversary : std::uint8_t {
-  aggregator,         ///< what sites send up
-  site,               ///< another site: what comes to it
-  line,               ///< a listener on a site's line, which is not encrypted: both directions
-  secure_aggregator,  ///< an aggregator that secure aggregation shows the sum alone
+  aggregator,         ///< messages that sites send up
+  site,               ///< another site: messages that it receives
+  line,               ///< an eavesdropper on a site's unencrypted line: both directions
+  secure_aggregator,  ///< an aggregator that sees only the sum, under secure aggregation
 };
 constexpr auto names_of(Adversary) {
   using enum Adversary;
@@ -26,62 +26,61 @@ constexpr auto names_of(Adversary) {
       {{aggregator, "aggregator"}, {site, "site"}, {line, "line"}, {secure_aggregator, "secure-aggregator"}});
 }
 inline constexpr std::size_t kAdversaries = 4;
-/// Of a set of them.
+/// Returns the bit of an adversary in a set.
 constexpr unsigned bit_of(Adversary adversary) { return 1U << static_cast<unsigned>(adversary); }
 
-/// What one adversary got to know of one site, or of all of them, in the whole of training. What is no number was not
-/// measured.
+/// Knowledge of one adversary about one site, or about all of them, after the whole training. NaN: not measured.
 struct LeakFigures {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  double rows_handed_over = kUnknown;     ///< input rows that stood in messages; a row counts each time
-  double samples_handed_over = kUnknown;  ///< share of the site's samples of which one did
+  double rows_handed_over = kUnknown;     ///< input rows contained in messages; a row counts each time
+  double samples_handed_over = kUnknown;  ///< share of the site's samples with such a row
   double span_in = kUnknown;              ///< share of the batch's rows that messages span; mean over measured steps
-  double span_out = kUnknown;             ///< the same of rows of the site that were not in the batch
+  double span_out = kUnknown;             ///< the same for rows of the site outside the batch
   double span_excess = kUnknown;          ///< (in − out) ÷ (1 − out), at least 0; rows handed over count as 1
-  double best_sample_excess = kUnknown;   ///< the same of the best sample of the batch, against the best of the others
-  double accumulated_excess = kUnknown;   ///< the same of each sample's best step; mean over samples
-  double labels = kUnknown;               ///< share of the labels, or of presences of classes, that are told right
+  double best_sample_excess = kUnknown;   ///< the same for the best sample of the batch, against the best of the others
+  double accumulated_excess = kUnknown;   ///< the same for each sample's best step; mean over samples
+  double labels = kUnknown;               ///< share of the labels, or of presences of classes, inferred correctly
 };
 
-/// How far it was after so many steps, or updates of the model.
+/// Progress after that many steps, or updates of the model.
 struct LeakPoint {
   std::int64_t step = 0;
-  double seconds = LeakFigures::kUnknown;  ///< simulated, once the run has been timed
+  double seconds = LeakFigures::kUnknown;  ///< simulated seconds, after the run has been timed
   double samples_handed_over = 0;
   double accumulated_excess = 0;
 };
 
-/// The image of which an adversary was shown the largest share in one step: as it is, and as messages show it, the mean
-/// of its site and the projection of the rest onto what they span. No linear reading of them comes nearer.
+/// The image revealed best to an adversary in one step: the original, and the part revealed by messages (the mean of
+/// its site and the projection of the rest onto their span). No linear reading of them comes nearer.
 struct ShownImage {
-  std::int64_t step = 0;  ///< from 1; of event-driven runs which message of its sender
+  std::int64_t step = 0;  ///< from 1; in event-driven runs the number of its sender's message
   std::size_t site = 0;
-  std::int32_t sample = 0;  ///< among those of training
+  std::int32_t sample = 0;  ///< index among the training samples
   double share = 0;         ///< ‖(x − mean) P‖² ÷ ‖x − mean‖²
   spec::SampleShape shape;
   std::vector<float> original, shown;  ///< pixel by pixel
 };
 
-/// All that one adversary got to know.
+/// Knowledge of one adversary.
 struct AdversaryLeak {
   Adversary adversary = Adversary::aggregator;
-  LeakFigures all;                         ///< of these sites: rows added up, shares by samples or steps
-  std::vector<LeakFigures> sites;          ///< per site that was looked at
-  std::vector<LeakPoint> curve;            ///< of the same
-  double epsilon = LeakFigures::kUnknown;  ///< of differential privacy, towards this adversary; no number: none
-  double delta = LeakFigures::kUnknown;    ///< at which it is spent
-  std::optional<Statement> why_not = {};   ///< where spans were not measured, or not always
-  /// Where samples are images and the first matrix reads them as they are. For the page of a run: no store keeps it.
+  LeakFigures all;                         ///< all sites together: rows added up, shares weighted by samples or steps
+  std::vector<LeakFigures> sites;          ///< per observed site
+  std::vector<LeakPoint> curve;            ///< progress of the same figures
+  double epsilon = LeakFigures::kUnknown;  ///< of differential privacy, against this adversary; NaN: none
+  double delta = LeakFigures::kUnknown;    ///< at which ε is spent
+  std::optional<Statement> why_not = {};   ///< reason if spans were not measured, or not always
+  /// Best image, if samples are images that the first matrix reads unchanged. For the page of a run: no store keeps it.
   std::optional<ShownImage> best_image = {};
 };
 
-/// What the messages of a run reveal of the input rows, as far as it was measured.
+/// Measured information in a run's messages about the input rows.
 struct Leak {
   std::vector<AdversaryLeak> adversaries = {};
-  std::int64_t every = 0;                  ///< spans and labels were measured in every so many steps
-  std::int64_t measured = 0;               ///< in how many
-  std::vector<std::int32_t> sampled = {};  ///< the sites that were looked at, of many; empty: all were
-  std::optional<Statement> why_not = {};   ///< where nothing was measured
+  std::int64_t every = 0;                  ///< steps between measurements of spans and labels
+  std::int64_t measured = 0;               ///< number of measured steps
+  std::vector<std::int32_t> sampled = {};  ///< the observed sites, of many; empty: all
+  std::optional<Statement> why_not = {};   ///< reason if nothing was measured
 };
 
 }  // namespace dadsim::step

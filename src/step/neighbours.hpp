@@ -6,13 +6,13 @@
 
 namespace dadsim::step {
 
-/// A directed graph of workers: who sends to whom in a neighbour exchange.
+/// A directed graph of workers: the senders and receivers of a neighbour exchange.
 struct Neighbours {
   std::vector<std::vector<std::int32_t>> to;  ///< to[i]: the workers that worker i sends to
   bool operator==(const Neighbours&) const = default;
 };
 
-/// Whether two are the same graph by value, or both none.
+/// Returns whether two graphs are equal by value, or both null.
 inline bool same_graph(const std::shared_ptr<const Neighbours>& a, const std::shared_ptr<const Neighbours>& b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }

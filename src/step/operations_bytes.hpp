@@ -4,7 +4,7 @@
 #include "step/trajectory_bytes.hpp"
 #include "support/wire.hpp"
 
-// Operations of a step on their way from the process that simulates.
+// Serialisation of a step's operations, sent by the simulating process.
 
 namespace dadsim::step {
 

@@ -13,18 +13,18 @@
 
 namespace dadsim::step {
 
-/// What a computation is for: it decides which efficiency of the device applies, and names the span.
+/// Purpose of a computation: it selects the device's efficiency, and names the span.
 enum class Phase : std::uint8_t {
   forward,
   loss,
   backpropagate,
   weight_gradient,
-  factorise,  ///< whatever makes what is sent smaller: factors, the largest entries
+  factorise,  ///< reduction of what is sent: factors, the largest entries
   merge,      ///< the same, of what all have sent
   add,        ///< sums, of gradients or weights
   update,     ///< the optimizer
-  encode,     ///< numbers into the bytes of a message
-  decode,     ///< and back
+  encode,     ///< numbers to the bytes of a message
+  decode,     ///< bytes to numbers
 };
 
 constexpr auto names_of(Phase) {
@@ -41,11 +41,11 @@ constexpr auto names_of(Phase) {
                                            {decode, "decode"}});
 }
 
-/// Who takes part in an operation.
+/// Participants of an operation.
 enum class Role : std::uint8_t { workers, aggregator };
 
-/// A computation on the compute stream of every participant. Where an algorithm has several ways to the same result, it
-/// takes the branch with the fewest flops for the layer at hand.
+/// A computation on the compute stream of every participant. With several ways to the same result, it takes the branch
+/// with the fewest flops for the current layer.
 struct ComputeOp {
   Phase phase = Phase::forward;
   Role who = Role::workers;
@@ -59,12 +59,12 @@ enum class CollectiveKind : std::uint8_t {
   gather,              ///< every worker → the aggregator
   broadcast,           ///< the aggregator → every worker
   all_reduce,          ///< every worker ends with the sum
-  all_gather,          ///< every worker ends with what all had
+  all_gather,          ///< every worker ends with all data
   reduce_scatter,      ///< every worker ends with its block of the sum
-  scatter,             ///< the root hands every worker a block of its own
-  all_to_all,          ///< every worker hands every other a block of its own
+  scatter,             ///< the root sends every worker a block of its own
+  all_to_all,          ///< every worker sends every other a block of its own
   neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
-  stage_send,          ///< every device of a stage sends to the one in its place in another stage
+  stage_send,          ///< every device of a stage sends to the one in the same position of another stage
   reduce,              ///< the root ends with the sum
 };
 constexpr auto names_of(CollectiveKind) {
@@ -80,14 +80,14 @@ constexpr auto names_of(CollectiveKind) {
                                                     {stage_send, "stage send"},
                                                     {reduce, "reduce"}});
 }
-/// Whether it goes straight to or from the aggregator, which has no part in what the workers do among themselves.
+/// Returns whether it goes directly to or from the aggregator, which has no part in collectives among the workers.
 constexpr bool is_star(CollectiveKind kind) {
   return kind == CollectiveKind::gather || kind == CollectiveKind::broadcast;
 }
 
-/// A collective on the network stream. `payload` is what each worker hands over (gather, all_reduce, all_gather) or
-/// what the aggregator hands to each worker (broadcast). It starts when the compute stream of the participant has
-/// reached it and the collectives before it on the same stream are through; receiving is ready from the start.
+/// A collective on the network stream. `payload` is what each worker sends (gather, all_reduce, all_gather), or what
+/// the aggregator sends to each worker (broadcast). It starts when the compute stream of the participant has reached it
+/// and the previous collectives on the same stream have ended; receiving is ready from the start.
 struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::gather;
   std::vector<Payload> payload;
@@ -95,7 +95,7 @@ struct CollectiveOp {
   bool operator==(const CollectiveOp& other) const;
 };
 
-/// The compute stream of the participants stands still until their part of a collective is done.
+/// The compute stream of the participants blocks until their part of a collective is done.
 struct WaitOp {
   Role who = Role::workers;
   std::int32_t collective = 0;  ///< serial of the collective's Op
@@ -105,56 +105,57 @@ struct WaitOp {
 struct Op {
   std::int32_t serial = 0;  ///< unique within the step
   std::variant<ComputeOp, CollectiveOp, WaitOp> what;
-  AlternativeSet alternatives = 0;  ///< done at a layer that takes one of these; 0: whatever it takes
+  AlternativeSet alternatives = 0;  ///< done at a layer that takes one of these; 0: always done
   bool operator==(const Op&) const = default;
 };
 
-/// For which layers the ops of a sweep were recorded, and so for which they are repeated when other shapes are put in.
+/// Layers for which the ops of a sweep were recorded, and are repeated for other shapes.
 enum class Over : std::uint8_t {
   layers_forward,   ///< one group per matrix layer, first to last
   layers_backward,  ///< one group per matrix layer, last to first
   last_layer,       ///< once, sized by the last matrix layer
   other_layers,     ///< once, sized by the sum over layers without an outer product; dropped if there are none
-  all_layers,       ///< once, sized by the parameters of all matrix layers together, as those of one layer
+  all_layers,       ///< once, sized by the parameters of all matrix layers together, as if they were one layer
 };
 
 struct Group {
-  /// Index among the learned network's layers with an outer product (with a matrix, in a sweep with tables); -1 where
-  /// the sweep is not over layers.
+  /// Index among the learned network's layers with an outer product (with a matrix, in a sweep with tables); -1 if the
+  /// sweep is not over layers.
   std::int32_t layer = 0;
   std::vector<Op> ops;  ///< in program order
   bool operator==(const Group&) const = default;
 };
 
-/// Sweep::stage: what the layers send in the same place of their recipes is one message, whatever buckets there are.
+/// Sweep::stage in which messages of all layers at the same place of their recipes are one message, whatever the
+/// buckets.
 inline constexpr std::int32_t kTogether = -1;
 
 struct Sweep {
   Over over = Over::layers_forward;
   std::vector<Group> groups;
-  /// A sweep over layers goes also over embedding tables, as matrices of their own: they are then no part of the other
-  /// layers of the step. What a table's layer has beside it (the biases of a decoder that shares it) stays there.
+  /// True if a sweep over layers includes embedding tables, as matrices of their own, which are then no part of the
+  /// step's other layers. Other parameters of a table's layer (the biases of a decoder that shares it) stay there.
   bool embeddings = false;
-  /// 0: the sweep stands for itself. 1, 2, …: stages that follow on the sweep before the first of them, layer by layer.
-  /// With buckets, stage 1 of a bucket stands where the last of its layers has had its turn in that sweep, and each
-  /// later stage of a bucket behind the stage before it of the next bucket, so that what one has sent travels while the
-  /// next is worked on; what a stage sends of all layers of a bucket is one message. kTogether: of all layers.
+  /// 0: an independent sweep. 1, 2, …: stages that follow the sweep before the first of them, layer by layer. With
+  /// buckets, stage 1 of a bucket comes once the bucket's last layer has had its turn in that sweep. Each later stage
+  /// of a bucket comes after the previous stage of the next bucket, so that messages of one bucket travel while the
+  /// next is processed. The messages of a stage for all layers of a bucket are one message. kTogether: for all layers.
   std::int32_t stage = 0;
   bool operator==(const Sweep&) const = default;
 };
 
-/// Everything one training step did, in program order, with symbolic sizes.
+/// All operations of one training step, in program order, with symbolic sizes.
 struct StepStructure {
   std::vector<Sweep> sweeps;
-  Alternatives alternatives = {};  ///< among which each layer takes one; as a rule there are none
+  Alternatives alternatives = {};  ///< choices of each layer; usually none
   bool operator==(const StepStructure&) const = default;
 };
 
-/// One recorded step: its structure (shared by all steps of a run, as a rule) and its own sizes.
+/// One recorded step: its structure (usually shared by all steps of a run) and its own sizes.
 struct Step {
   std::int32_t structure = 0;  ///< index into Trajectory::structures
   StepSizes sizes;
-  /// Who took part, by numbers among all sites, where some were missing; empty: all.
+  /// Participants, by number among all sites, if some were absent; empty: all.
   std::vector<std::int32_t> sites = {};
   bool operator==(const Step&) const = default;
 };

@@ -8,42 +8,41 @@
 
 namespace dadsim::step {
 
-/// Writes down one training step in program order: sweeps over layers, in each a group of ops per layer.
+/// Records one training step in program order: sweeps over layers, in each a group of ops per layer.
 class StepRecorder {
  public:
-  /// Starts a new step. `samples` per worker.
+  /// Starts a new step. `samples`: per worker.
   void begin(std::vector<std::int32_t> samples);
 
-  /// `tables`: see Sweep.
+  /// Begins a sweep; arguments as the members of Sweep.
   void begin_sweep(Over over, bool embeddings = false, std::int32_t stage = 0);
-  /// Ops that follow are for this layer; -1 in sweeps that are not over layers.
+  /// Assigns the following ops to this layer; -1 in sweeps that are not over layers.
   void begin_group(std::int32_t layer);
-  /// Layer of the current group.
+  /// Returns the layer of the current group.
   std::int32_t layer() const;
 
-  /// What the current sweep is over.
+  /// Returns the kind of the current sweep.
   Over over() const;
-  /// Whether the current sweep goes over tables too.
+  /// Returns whether the current sweep includes tables.
   bool over_embeddings() const;
 
   /// Appends to the current group; returns the op's serial.
   std::int32_t add(decltype(Op::what) what);
 
-  /// Notes numbers that turned out (one per worker, or a single one for all); returns the slot for extent::slot() and
-  /// relatives.
+  /// Notes numbers (one per worker, or a single one for all); returns the slot for extent::slot() and its relatives.
   std::int32_t add_slot(std::vector<std::int32_t> numbers);
 
   /// Notes samples per worker of earlier steps whose rows are sent with this one's; for extent::earlier_rows().
   std::int32_t add_earlier(std::vector<std::int32_t> samples);
 
-  /// Until the next group begins: what is appended is done only where a layer takes one of these; 0: whatever it takes.
+  /// Restricts ops, until the next group begins, to layers that take one of these alternatives; 0: no restriction.
   void begin_alternatives(AlternativeSet alternatives) { alternatives_ = alternatives; }
-  /// Whether what is appended is done only where a layer takes some alternatives.
+  /// Returns whether appended ops are restricted to some alternatives.
   bool in_alternative() const { return alternatives_ != 0; }
-  /// Among which each layer takes one.
+  /// Sets the choices of each layer.
   void offer(Alternatives alternatives) { structure_.alternatives = std::move(alternatives); }
 
-  /// Appends what another recorder has taken down of the same step: its waits still mean its own collectives.
+  /// Appends another recording of the same step: its waits still refer to its own collectives.
   void append(const StepStructure& structure);
 
   const StepSizes& sizes() const { return sizes_; }

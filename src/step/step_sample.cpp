@@ -17,7 +17,7 @@ StepSample::StepSample(std::vector<SampledStep> steps, std::size_t most) : steps
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return std::pair(steps_[i].bytes, steps_[i].flops); });
 
-  std::vector<double> before{0};  // per place in order_: steps of the run in the places before it
+  std::vector<double> before{0};  // per position in order_: steps of the run before it
   for (const std::size_t i : order_) before.push_back(before.back() + steps_[i].occurrences);
   std::vector<bool> is_picked(count);
   std::size_t left = std::min(most, count);
@@ -32,8 +32,8 @@ StepSample::StepSample(std::vector<SampledStep> steps, std::size_t most) : steps
     pick(0);
     pick(count - 1);
   }
-  // A gap between places that are picked; the fullest comes first, of equally full ones the one that is widest.
-  using Gap = std::tuple<double, std::size_t, std::size_t>;  // steps of the run, places, the place before them
+  // A gap between picked positions; the fullest comes first, and of equally full ones the widest.
+  using Gap = std::tuple<double, std::size_t, std::size_t>;  // steps of the run, positions, the position before them
   std::priority_queue<Gap> gaps;
   const auto open = [&](std::size_t below, std::size_t above) {
     if (above > below + 1) gaps.emplace(before[above] - before[below + 1], above - below - 1, below);
@@ -96,10 +96,10 @@ std::vector<double> StepSample::interpolate(const std::vector<double>& picked) c
 }
 
 StepSample::Error StepSample::error(const std::vector<double>& picked) const {
-  // A step's seconds are taken to be a line by pieces, and noise of deviation s. What leaving one out is off by has the
-  // noise of three steps: its own, and that of its neighbours in their shares.
-  double squares = 0;  // of what is off
-  double noise = 0;    // the same, each by itself as an estimate of s²
+  // Model: a step's seconds are a piecewise line plus noise of deviation s. The error of leaving one out contains the
+  // noise of three steps: its own, and its neighbours' in their shares.
+  double squares = 0;  // squared errors
+  double noise = 0;    // squared errors, each scaled to an estimate of s²
   double count = 0;
   for (std::size_t i = 1; i + 1 < by_size_.size(); ++i) {
     const double share = share_between(by_size_[i - 1], by_size_[i + 1], by_size_[i]);
@@ -111,7 +111,7 @@ StepSample::Error StepSample::error(const std::vector<double>& picked) const {
   }
   double steps = 0;
   double seconds = 0;
-  double variance = 0;  // of the sum over the run, in s²
+  double variance = 0;  // variance of the sum over the run, in s²
   for (std::size_t i = 0; i < of_.size(); ++i) {
     const double occurrences = steps_[i].occurrences;
     const bool is_picked = of_[i].below == of_[i].above;

@@ -5,8 +5,8 @@
 #include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
-// What a simulation found, on its way from the process that simulates: both ends are of one build, so enumerations
-// travel as their numbers.
+// Serialisation of a simulation's results, sent by the simulating process: both ends are one build, so that
+// enumerations are sent as their numbers.
 
 namespace dadsim::step {
 
@@ -30,7 +30,7 @@ void fields(auto& bytes, of<NetworkUse::LinkClass> auto& one) {
 void fields(auto& bytes, of<LinkUse> auto& one) {
   bytes(one.link, one.link_class, one.bandwidth, one.latency, one.bytes_per_step, one.busy_share);
 }
-/// Without the sampling, which the process that simulates knows nothing of.
+/// Omits the sampling, which the simulating process does not know.
 void fields(auto& bytes, of<NetworkUse> auto& use) {
   bytes(use.fidelity, use.fidelity_notes, use.messages, use.collectives, use.links, use.links_used, use.link_use);
 }

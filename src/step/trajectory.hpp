@@ -9,10 +9,10 @@
 
 namespace dadsim::step {
 
-/// Where sites have weights of their own, x_i: how far they are apart, and what they are worth.
+/// Evaluation of sites with weights of their own, x_i: their distance and quality.
 struct SitesEvaluation {
-  double average_loss = 0, average_accuracy = 0;  ///< of the network whose weights are the mean x̄ over sites
-  double consensus_distance = 0;                  ///< (1/n) Σ ‖x_i − x̄‖², of all that is learned
+  double average_loss = 0, average_accuracy = 0;  ///< quality of the network whose weights are the mean x̄ over sites
+  double consensus_distance = 0;                  ///< (1/n) Σ ‖x_i − x̄‖², over all learned parameters
   std::vector<double> accuracies;                 ///< per site, 0…1
   bool operator==(const SitesEvaluation&) const = default;
 };
@@ -23,7 +23,7 @@ struct Evaluation {
   double loss = 0;        ///< mean cross-entropy on the held-back samples, nats
   double accuracy = 0;    ///< share of held-back samples classified right, 0…1
   double auc = 0;         ///< area under the ROC curve, one class against the rest, mean over classes that occur, 0…1
-  std::optional<SitesEvaluation> sites = {};  ///< the above are means over sites then
+  std::optional<SitesEvaluation> sites = {};  ///< the above are means over sites if present
 };
 
 /// Effective ranks in one epoch, per matrix layer, input first (rank-dAD's introspection).
@@ -33,7 +33,7 @@ struct EpochRanks {
   std::vector<double> merged;  ///< components after merging, mean over steps
 };
 
-/// One learned run: what was learned, and what every step computed and sent.
+/// One learned run: its learning curve, and the computations and messages of every step.
 struct Trajectory {
   std::vector<StepStructure> structures;
   std::vector<Step> distinct_steps;
@@ -41,8 +41,8 @@ struct Trajectory {
   std::vector<Evaluation> curve;    ///< starts with step 0, before training
   std::vector<EpochRanks> ranks;    ///< empty unless the algorithm compresses by rank
   std::int64_t steps_per_epoch = 0;
-  std::int64_t diverged_at = 0;  ///< the step after which the loss was no longer a finite number; 0 if it always was
-  std::optional<Leak> leak;      ///< none: nobody looked
+  std::int64_t diverged_at = 0;  ///< the step after which the loss was no longer finite; 0: it always was
+  std::optional<Leak> leak;      ///< none: not measured
 };
 
 }  // namespace dadsim::step

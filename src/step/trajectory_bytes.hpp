@@ -8,8 +8,8 @@
 #include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
-// What was learned as bytes, to be kept and read again by the same build. Enumerations are written as their numbers:
-// whoever reorders one, or changes the members that are named here, raises kTrajectoryFormat.
+// Serialisation of a trajectory, kept and read again by the same build. Enumerations are written as their numbers:
+// raise kTrajectoryFormat when reordering one, or changing the members named here.
 
 namespace dadsim::step {
 
