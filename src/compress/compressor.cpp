@@ -49,7 +49,7 @@ std::optional<step::Work> Compressor::decode_into_sum_work(const step::Expressio
 }
 
 step::Work Compressor::memory_work(const Amount& numbers) const {
-  // M = G + E and E = M − what arrived: two read and one written each.
+  // M = G + E and E = M − the arrived matrix: two read and one written each.
   step::Work work = decode_work(numbers);
   work.flops += 2.0 * numbers.elements;
   work.bytes_moved += 6.0 * kFloatBytes * numbers.elements;
@@ -64,7 +64,8 @@ spec::ParameterValues default_parameters(const CompressorInfo& info) {
 }
 
 std::int32_t share_of(std::int64_t kept, std::int64_t elements) {
-  // Rounded down, the product with fewer than 10⁹ elements is less than one short of the number: rounded up it is it.
+  // The share is rounded down; its product with fewer than 10⁹ elements is less than one below the number, so that
+  // rounding up restores it.
   if (elements <= 0) return 0;
   return static_cast<std::int32_t>(kept * 1'000'000'000 / elements);
 }

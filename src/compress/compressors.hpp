@@ -2,11 +2,11 @@
 
 #include "compress/compressor.hpp"
 
-// One function per compressor; the files follow, one each.
+// One function per compressor, each in its own file.
 
 namespace dadsim::compress {
 
-inline constexpr double kFloatBytes = 4.0;  ///< of a number that has not been compressed
+inline constexpr double kFloatBytes = 4.0;  ///< bytes of an uncompressed number
 
 CompressorInfo none_info();
 CompressorInfo fp16_info();

@@ -10,14 +10,16 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr double kSampled = 0.01;           // of the numbers
-constexpr double kSampledKept = 2.0;        // least number of a sample's entries above the threshold
-constexpr double kSampledLeast = 1000;      // fewer numbers are all looked at
-constexpr double kSecondSelections = 0.15;  // so often the tenth largest of 10⁴ numbers has a third more above it
-constexpr double kTooMany = 4.0 / 3.0;      // of what was wanted
+constexpr double kSampled = 0.01;       // share of the numbers
+constexpr double kSampledKept = 2.0;    // least number of sampled entries above the threshold
+constexpr double kSampledLeast = 1000;  // with fewer numbers, all are examined
+constexpr double kSecondSelections =
+    0.15;                               // probability that the tenth largest of 10⁴ numbers has a third more above it
+constexpr double kTooMany = 4.0 / 3.0;  // times the wanted number
 constexpr std::array<double, 4> kWarmUp = {0.25, 0.0625, 0.015625, 0.004};
 
-/// All above a threshold that a sample has, each a value and an index; exactly k of them where there are too many.
+/// Sends all numbers above a threshold from a sample, each a value and an index; exactly k of them if there are too
+/// many.
 class DeepGradientCompression final : public SparseList {
  public:
   struct Options {
@@ -28,8 +30,8 @@ class DeepGradientCompression final : public SparseList {
   explicit DeepGradientCompression(const Options& options) : options_(options) {}
 
   std::unique_ptr<Memory> make_memory() const override { return std::make_unique<MomentumMemory>(options_.memory); }
-  /// Where all is sent nothing is kept: v is u (Nesterov: u + g), and no entry of u is masked. The sum is
-  /// clipped at √sites times what each site's gradient is (section 3.2).
+  /// Everything is sent, so that nothing is kept: v is u (Nesterov: u + g), and no entry of u is masked. The sum is
+  /// clipped at √sites times a site's limit (section 3.2).
   std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t sites) const override {
     MomentumMemory::Options options = options_.memory;
     options.masking = false;
@@ -37,8 +39,8 @@ class DeepGradientCompression final : public SparseList {
     return std::make_unique<MomentumMemory>(options);
   }
 
-  /// The sample, each number read and written; its largest; all above the threshold; their largest, where there are too
-  /// many.
+  /// Covers the sample, each number read and written; its largest; all above the threshold; their largest, if there are
+  /// too many.
   step::Work encode_work(const Amount& numbers) const override {
     const step::Expression sample = step::extent::min(
         {numbers.elements,
@@ -50,7 +52,7 @@ class DeepGradientCompression final : public SparseList {
                            of_sample.bytes_moved + kSecondSelections * of_selected.bytes_moved,
             .launches = step::Expression(2.0) + of_sample.launches + kSecondSelections * of_selected.launches};
   }
-  /// u ← m u + g, v ← v + u: three read, two written; both are zero where v has been sent.
+  /// Covers u ← m u + g, v ← v + u: three read, two written; both are zero at sent entries.
   step::Work memory_work(const Amount& numbers) const override {
     return {.flops = (options_.memory.nesterov ? 4.0 : 3.0) * numbers.elements,
             .bytes_moved = kFloatBytes * (5.0 * numbers.elements + 2.0 * numbers.kept),
@@ -76,7 +78,7 @@ class DeepGradientCompression final : public SparseList {
     return exact;
   }
 
-  /// Bits of the least magnitude that a sample would send.
+  /// Returns the bits of the least magnitude that a sample would send.
   static std::uint32_t threshold_of_sample(std::span<const float> numbers, double fraction, RandomStream random) {
     if (fraction >= 1) return 0;
     const double wanted =

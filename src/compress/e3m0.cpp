@@ -20,7 +20,7 @@ class E3m0 final : public Compressor {
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
     RandomStream random = context.own();
     float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
-    // A NaN spoils its message, as it would have spoilt the sum.
+    // A NaN spoils its message, just as it would spoil the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     std::vector<bool> bits;
     bits.reserve(static_cast<std::size_t>(4 * numbers.size()));
@@ -55,7 +55,7 @@ class E3m0 final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{1.0, step::ElementType::float32}, {4.0 * numbers.elements, step::ElementType::bit}};
   }
-  /// The largest magnitude, a random number, a quotient, a logarithm, a comparison and a rounding for each.
+  /// Covers the largest magnitude, a random number, a quotient, a logarithm, a comparison and a rounding for each.
   step::Work encode_work(const Amount& numbers) const override {
     return {
         .flops = 6.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 0.5) * numbers.elements, .launches = 2.0};
@@ -67,8 +67,8 @@ class E3m0 final : public Compressor {
  private:
   static float level(int exponent) { return exponent == 0 ? 0.0F : std::ldexp(1.0F, exponent - kMagnitudes); }
 
-  /// Of the two levels around a share of the largest magnitude: the upper one if the share lies beyond `threshold` of
-  /// the way to it.
+  /// Returns one of the two levels around a share of the largest magnitude: the upper one if the share lies beyond
+  /// `threshold` of the distance to it.
   static int exponent_of(float share, float threshold) {
     if (!(share > 0)) return 0;
     if (share >= 1) return kMagnitudes;

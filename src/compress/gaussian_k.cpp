@@ -9,12 +9,12 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr int kCounts = 3;  // the threshold of the last is taken: it is corrected twice at most
+constexpr int kCounts = 3;  // the third threshold is used: it is corrected at most twice
 
-/// Of the numbers themselves, whose signs cancel in the mean.
+/// Moments of the numbers themselves, whose signs cancel in the mean.
 struct EntryMoments {
   double mean = 0;
-  double deviation = 0;  ///< from n − 1, as torch.std has it
+  double deviation = 0;  ///< with n − 1, like torch.std
 };
 
 EntryMoments moments(std::span<const float> numbers) {
@@ -28,14 +28,14 @@ EntryMoments moments(std::span<const float> numbers) {
   return {mean, std::sqrt(squares / std::max(1.0, count - 1))};
 }
 
-/// All above the quantile that a normal distribution would have, each a value and an index.
+/// Sends all numbers above the quantile of a normal distribution, each a value and an index.
 class GaussianK final : public SparseList {
  public:
-  /// z: a normal number is beyond ±z with the odds `fraction`.
+  /// z: a normal number is beyond ±z with probability `fraction`.
   explicit GaussianK(double fraction)
       : fraction_(fraction), z_(std::numbers::sqrt2 * boost::math::erfc_inv(fraction)) {}
 
-  /// Mean and deviation; the counts; the list.
+  /// Covers mean and deviation; the counts; the list.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = (4.0 + kCounts + 1.0) * numbers.elements,
             .bytes_moved = kFloatBytes * ((2.0 + kCounts) * numbers.elements + 2.0 * numbers.kept),

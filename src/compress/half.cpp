@@ -5,7 +5,7 @@ namespace {
 
 constexpr double kHalf = 2.0;
 
-/// y = the number of 16 bits nearest to x. Both directions are one pass over memory.
+/// Sends y = the 16-bit number nearest to x. Both directions are one pass over memory.
 class Half final : public Compressor {
  public:
   explicit Half(step::ElementType type) : type_(type) {}

@@ -31,7 +31,7 @@ class Int8 final : public Compressor {
         levels.push_back(static_cast<std::int8_t>(std::isnan(level) ? 0.0F : std::clamp(level, -kLevels, kLevels)));
       }
     }
-    // A NaN spoils its message, as it would have spoilt the sum.
+    // A NaN spoils its message, just as it would spoil the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     into.fp32(scale);
     into.int8(levels);
@@ -51,7 +51,7 @@ class Int8 final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{1.0, step::ElementType::float32}, {numbers.elements, step::ElementType::int8}};
   }
-  /// The largest magnitude, a random number, a product, a sum and a rounding for each.
+  /// Covers the largest magnitude, a random number, a product, a sum and a rounding for each.
   step::Work encode_work(const Amount& numbers) const override {
     return {
         .flops = 5.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 1.0) * numbers.elements, .launches = 2.0};

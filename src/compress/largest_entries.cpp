@@ -12,16 +12,16 @@ namespace {
 using Eigen::Index;
 
 struct Threshold {
-  std::uint32_t magnitude = 0;  ///< the least that is kept
-  Index equals = 0;             ///< entries of just that magnitude that are kept
+  std::uint32_t magnitude = 0;  ///< least kept magnitude
+  Index equals = 0;             ///< kept entries of exactly that magnitude
 };
 
-/// The threshold of the `count` largest entries: one radix pass over exponents and three bits of mantissas, and a
-/// selection within the one bin that the last of them is in. Selecting among all entries takes several times as long.
+/// Returns the threshold of the `count` largest entries: one radix pass over exponents and three bits of mantissas, and
+/// a selection within the bin of the last one. Selecting among all entries takes several times as long.
 Threshold threshold_of(const float* entries, Index size, Index count) {
   constexpr int kShift = 20;
   constexpr std::size_t kBins = std::size_t{1} << (31 - kShift);
-  constexpr std::size_t kLanes = 4;  // neighbours often are of the same bin: counting one must not wait for the other
+  constexpr std::size_t kLanes = 4;  // neighbours are often in the same bin: counting one must not wait for the other
   std::vector<std::uint32_t> counts(kLanes * kBins);
   for (Index i = 0; i < size; ++i)
     ++counts[(static_cast<std::size_t>(i) % kLanes) * kBins + (magnitude_bits(entries[i]) >> kShift)];

@@ -12,27 +12,27 @@
 
 namespace dadsim::compress {
 
-/// The bits of a number's magnitude: they are ordered as it is, with NaN above all.
+/// Returns the bits of a number's magnitude: they are ordered like it, with NaN above all.
 inline std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
 
-/// The `count` entries of a matrix with the largest magnitudes (among equals those that come first), in the order in
-/// which they lie in it.
+/// The `count` entries of a matrix with the largest magnitudes (ties go to the first), in the matrix's order.
 struct KeptEntries {
   models::Matrix values;              ///< count × 1
   std::vector<std::int32_t> indices;  ///< row · columns + column
 };
 
-/// Takes them out: zeros stay behind. Throws std::logic_error unless the matrix has as many, and one at least.
+/// Takes the largest entries out of a matrix, leaving zeros. Throws std::logic_error unless the matrix has that many,
+/// and at least one.
 KeptEntries take_largest(models::Matrix& matrix, Eigen::Index count);
 
-/// The indices of the `count` largest. Throws as take_largest().
+/// Returns the indices of the `count` largest. Throws like take_largest().
 std::vector<std::int32_t> largest(std::span<const float> entries, Eigen::Index count);
 
-/// Adds them to a matrix of the same shape.
+/// Adds the entries to a matrix of the same shape.
 void add_kept(const models::Matrix& values, std::span<const std::int32_t> indices, models::Matrix& sum);
 
-/// What it costs to find `kept` of `entries`: the threshold by radix selection, 8 bits of the magnitudes in each of
-/// four passes (Alabi et al., ACM Journal of Experimental Algorithmics 17, 2012); one more pass that writes the kept
+/// Returns the work of finding `kept` of `entries`: the threshold by radix selection, 8 bits of the magnitudes in each
+/// of four passes (Alabi et al., ACM Journal of Experimental Algorithmics 17, 2012); one more pass that writes the kept
 /// entries and zeros in their place.
 step::Work largest_work(const step::Expression& entries, const step::Expression& kept);
 

@@ -15,7 +15,7 @@ void for_each_row(Block&& block, Visit&& visit) {
   for (Eigen::Index row = 0; row < block.rows(); ++row) visit(row, row * block.cols());
 }
 
-/// Each number rounded to a narrower type and back.
+/// Writes each number rounded to a narrower type.
 template <class Narrow>
 void encode_as(models::ConstBlock numbers, std::byte* bytes) {
   for_each_row(numbers, [&](Eigen::Index row, Eigen::Index first) {

@@ -10,11 +10,11 @@
 
 namespace dadsim::compress {
 
-/// Numbers on their way from one node to another, encoded. Its size is the length of its bytes, and whoever receives it
-/// gets what a Decoder makes of them: no number arrives that was not sent.
+/// Encoded numbers in transit from one node to another. Its size is the length of its bytes, and the receiver gets the
+/// result of a Decoder: no number arrives that was not sent.
 class Message {
  public:
-  /// Elements of one type that follow each other.
+  /// Consecutive elements of one type.
   struct MessageSegment {
     step::ElementType type = step::ElementType::float32;
     std::int64_t elements = 0;
@@ -29,7 +29,7 @@ class Message {
  private:
   friend class Encoder;
   friend class Decoder;
-  /// Numbers in the format in which they are sent (fp32) are not copied: they must live until the message is decoded.
+  /// Numbers already in the sent format (fp32) are not copied: they must live until the message is decoded.
   struct MessagePiece {
     MessageSegment segment;
     std::vector<std::byte> own;
@@ -44,9 +44,9 @@ class Encoder {
  public:
   void fp32(models::ConstBlock numbers);
   void fp32(float number);
-  /// For numbers that do not outlive the message: they are copied.
+  /// Copies the numbers, for those that do not outlive the message.
   void fp32_copied(std::span<const float> numbers);
-  /// The lowest `width` bits (1 … 32) of each, one behind the other.
+  /// Writes the lowest `width` bits (1 … 32) of each code, consecutively.
   void packed(std::span<const std::uint32_t> codes, int width);
   void fp16(models::ConstBlock numbers);  ///< IEEE 754 binary16, to the nearest, ties to even
   void bf16(models::ConstBlock numbers);  ///< the upper half of binary32, to the nearest, ties to even
@@ -60,8 +60,8 @@ class Encoder {
   Message message_;
 };
 
-/// Reads a message in the order in which it was written. Throws std::logic_error where another type or number of
-/// elements follows than is asked for.
+/// Reads a message in the order in which it was written. Throws std::logic_error if the next elements have another type
+/// or number than requested.
 class Decoder {
  public:
   explicit Decoder(const Message& message) : message_(message) {}

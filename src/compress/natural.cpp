@@ -10,9 +10,9 @@ constexpr int kNaturalBits = 9;  // a sign and the eight bits of fp32's exponent
 constexpr int kMantissaBits = 23;
 constexpr std::uint32_t kNotFinite = 255;
 
-/// A number between two powers of two becomes the one or the other, with the odds of its distance: the sign and the
-/// exponent of fp32, the exponent one higher with a probability that is the mantissa. What lies below the least power
-/// (2⁻¹²⁶) becomes that or zero in the same way.
+/// Rounds a number to one of the adjacent powers of two, with a probability by distance: the sign and the exponent of
+/// fp32, the exponent one higher with a probability equal to the mantissa. Numbers below the least power (2⁻¹²⁶) become
+/// that power or zero in the same way.
 class Natural final : public Compressor {
  public:
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
@@ -24,7 +24,7 @@ class Natural final : public Compressor {
       const std::uint32_t mantissa = bits & ((1U << kMantissaBits) - 1);
       const std::uint32_t drawn = random() >> (32 - kMantissaBits);
       const std::uint32_t code = bits >> kMantissaBits;
-      // An exponent that cannot be raised is that of infinity or NaN.
+      // An exponent that cannot be raised belongs to infinity or NaN.
       const bool raised = drawn < mantissa && (code & kNotFinite) != kNotFinite;
       codes.push_back(raised ? code + 1 : code);
     });
@@ -46,7 +46,7 @@ class Natural final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{static_cast<double>(kNaturalBits) * numbers.elements, step::ElementType::bit}};
   }
-  /// A random number, a comparison and a sum for each.
+  /// Covers a random number, a comparison and a sum for each.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = 3.0 * numbers.elements,
             .bytes_moved = (kFloatBytes + kNaturalBits / 8.0) * numbers.elements,

@@ -3,7 +3,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// fp32 as it lies in memory.
+/// Sends fp32 as it is in memory.
 class None final : public Compressor {
  public:
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {

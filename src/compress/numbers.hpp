@@ -4,7 +4,7 @@
 
 namespace dadsim::compress {
 
-/// Calls `visit(number)` for every number of a block, row by row: the order in which messages have them.
+/// Calls `visit(number)` for every number of a block, row by row: the order in messages.
 template <class Block, class Visit>
 void for_each_number(Block&& numbers, const Visit& visit) {
   for (Eigen::Index row = 0; row < numbers.rows(); ++row) {

@@ -12,9 +12,9 @@
 namespace dadsim::compress {
 namespace {
 
-/// Buckets of B numbers that follow each other; of bucket v: Q(v_i) = ‖v‖ sgn(v_i) ξ_i / s with
-/// ξ_i = ⌊s |v_i| / ‖v‖ + u⌋, u uniform in [0, 1). A message is the norms (fp32), then the sgn(v_i) ξ_i + s, each in
-/// as many bits as 2 s + 1 values take.
+/// Quantises buckets of B consecutive numbers; in bucket v: Q(v_i) = ‖v‖ sgn(v_i) ξ_i / s with ξ_i = ⌊s |v_i| / ‖v‖ +
+/// u⌋, u uniform in [0, 1). A message is the norms (fp32), then the sgn(v_i) ξ_i + s, each in the bits needed for 2 s +
+/// 1 values.
 class Qsgd final : public Compressor {
  public:
   struct Options {
@@ -70,7 +70,7 @@ class Qsgd final : public Compressor {
         {step::extent::ceil(1.0 / static_cast<double>(options_.bucket) * numbers.elements), step::ElementType::float32},
         {static_cast<double>(bits_) * numbers.elements, step::ElementType::bit}};
   }
-  /// A square and a sum, then a product, a random number, a sum, a rounding and a comparison for each.
+  /// Covers a square and a sum, then a product, a random number, a sum, a rounding and a comparison for each.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = 7.0 * numbers.elements,
             .bytes_moved = (2.0 * kFloatBytes + bits_ / 8.0) * numbers.elements,
@@ -86,7 +86,7 @@ class Qsgd final : public Compressor {
   std::size_t length(std::span<const float> rest) const {
     return std::min(rest.size(), static_cast<std::size_t>(options_.bucket));
   }
-  /// A NaN spoils its bucket, as it would have spoilt the sum.
+  /// Returns a bucket's norm. A NaN spoils its bucket, just as it would spoil the sum.
   float norm_of(std::span<const float> bucket) const {
     double largest = 0;
     double squares = 0;

@@ -6,7 +6,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// Consecutive places from a random one on, wrapping around at the end.
+/// Picks consecutive places from a random one on, wrapping around at the end.
 class RandomBlock final : public RandomCoordinates {
  public:
   using RandomCoordinates::RandomCoordinates;

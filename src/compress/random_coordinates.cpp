@@ -18,14 +18,14 @@ constexpr spec::IntegerParameter kWholeBelow{"whole-below", 0, 1e9, "0",
                                              "what has so many numbers, or fewer, is sent whole: vectors of biases"};
 namespace {
 
-/// A stream of places from the eight bytes that are sent.
+/// Returns a stream of places from the eight bytes sent.
 RandomStream stream_of(const std::array<std::int32_t, 2>& seed) {
   const auto low = static_cast<std::uint64_t>(static_cast<std::uint32_t>(seed[0]));
   const auto high = static_cast<std::uint64_t>(static_cast<std::uint32_t>(seed[1]));
   return {low | high << 32U, Purpose::coordinates};
 }
 
-/// ⌈fraction · n⌉, or n where that is no more than `whole_below`.
+/// Returns ⌈fraction · n⌉, or n if n is at most `whole_below`.
 step::Expression kept_of(const RandomCoordinates::Options& options, const step::Expression& elements) {
   step::Expression part = kept_of_numbers(options.fraction, elements);
   if (options.whole_below == 0) return part;
@@ -57,7 +57,7 @@ std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const EncodeC
     const float scale = static_cast<float>(numbers.size()) / static_cast<float>(count);
     for (float& value : values) value *= scale;
   }
-  // A NaN spoils its message, as it would have spoilt the sum, drawn or not.
+  // A NaN spoils its message, drawn or not, just as it would spoil the sum.
   if (has_no_number(flat.numbers())) values.front() = std::numeric_limits<float>::quiet_NaN();
   into.fp32_copied(values);
   return count;
@@ -82,7 +82,7 @@ std::vector<step::Payload> RandomCoordinates::size(const Amount& numbers) const 
   return payload;
 }
 
-/// The places, and each number read and written, scaled on its way.
+/// Covers the places, and each number read and written, scaled in between.
 step::Work RandomCoordinates::encode_work(const Amount& numbers) const {
   step::Work work = places_work(numbers.elements, kept(numbers));
   if (options_.unbiased) work.flops += kept(numbers);
@@ -123,7 +123,7 @@ RandomCoordinates::Options coordinates_options(const spec::ParameterValues& valu
 CompressorInfo coordinates_info() {
   CompressorInfo info;
   info.size = "4k with k = ⌈fraction · n⌉, or n of few numbers; of places of its own 8 more";
-  // Values at the same places can be summed on the way.
+  // Values at the same places can be summed inside the network.
   info.adds = Property([](const spec::ParameterValues& values) { return kCoordinates.of(values); });
   info.forwards = Property([](const spec::ParameterValues& values) { return !kCoordinates.of(values); });
   // Without scaling, the sum lacks the numbers that were not drawn.

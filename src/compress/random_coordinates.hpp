@@ -4,15 +4,16 @@
 
 namespace dadsim::compress {
 
-/// Sends numbers at places that do not depend on them, so that no indices travel: all sites and receivers draw the same
-/// ones (shared), or a message begins with the seed of its own (8 B). Scaled by n/k, what arrives is right on average.
+/// Sends numbers at places that do not depend on them, so that no indices are sent: all sites and receivers draw the
+/// same places (shared), or a message begins with a seed of its own (8 B). Scaled by n/k, the arrived numbers are
+/// unbiased.
 class RandomCoordinates : public Compressor {
  public:
   struct Options {
     double fraction = 0.01;
     bool shared = true;
     bool unbiased = false;
-    std::int64_t whole_below = 0;  ///< so many numbers, and fewer, are all sent
+    std::int64_t whole_below = 0;  ///< up to this many numbers, all are sent
   };
   explicit RandomCoordinates(const Options& options) : options_(options) {}
 
@@ -25,11 +26,11 @@ class RandomCoordinates : public Compressor {
   step::Work memory_work(const Amount& numbers) const final;
 
  private:
-  /// `count` of `elements` places; the same numbers give the same places in the same order.
+  /// Returns `count` of `elements` places; the same random numbers give the same places in the same order.
   virtual std::vector<std::int32_t> places(std::int64_t elements, std::int64_t count, RandomStream random) const = 0;
-  /// What it costs to find them.
+  /// Returns the work of finding them.
   virtual step::Work places_work(const step::Expression& elements, const step::Expression& kept) const = 0;
-  /// Words that are read for each place: none where they follow from the first.
+  /// Returns the words read per place: none if places follow from the first.
   virtual double index_words() const = 0;
   step::Expression kept(const Amount& numbers) const;
   std::int64_t kept(std::int64_t elements) const;
@@ -37,7 +38,7 @@ class RandomCoordinates : public Compressor {
   Options options_;
 };
 
-/// What all of them have, their parameters among it: fraction, coordinates, scale.
+/// Returns the common part of their descriptions, with the parameters fraction, coordinates, scale.
 CompressorInfo coordinates_info();
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values);
 

@@ -6,8 +6,8 @@
 namespace dadsim::compress {
 namespace {
 
-/// Places that are drawn one by one, without repetition (Floyd's algorithm: Bentley, Programming Pearls, CACM 30(9),
-/// 1987), in rising order.
+/// Draws places one by one, without repetition (Floyd's algorithm: Bentley, Programming Pearls, CACM 30(9), 1987), in
+/// ascending order.
 class RandomK final : public RandomCoordinates {
  public:
   using RandomCoordinates::RandomCoordinates;
@@ -27,8 +27,8 @@ class RandomK final : public RandomCoordinates {
     }
     return rising;
   }
-  /// A random number for each (some twenty operations of Philox), a bit for every element that is cleared and read, and
-  /// the list.
+  /// Covers a random number for each (some twenty operations of Philox), a bit for every element that is cleared and
+  /// read, and the list.
   step::Work places_work(const step::Expression& elements, const step::Expression& kept) const override {
     return {.flops = 20.0 * kept, .bytes_moved = 0.25 * elements + 6.0 * kept, .launches = 3.0};
   }

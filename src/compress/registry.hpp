@@ -5,7 +5,7 @@
 
 namespace dadsim::compress {
 
-/// Every compressor, in the order of presentation.
+/// Returns the compressors, in the order of presentation.
 Registry<CompressorInfo>& compressors();
 
 }  // namespace dadsim::compress

@@ -9,17 +9,17 @@ namespace dadsim::compress {
 namespace {
 
 // Constants of the authors' public code.
-constexpr int kAverageOver = 5;      // messages
-constexpr double kTolerance = 0.2;   // of k̂/k
-constexpr int kStagesAsCharged = 3;  // where they adapt: none of the tested distributions settles at more
+constexpr int kAverageOver = 5;      // messages averaged over
+constexpr double kTolerance = 0.2;   // tolerance of k̂/k
+constexpr int kStagesAsCharged = 3;  // stages charged if adaptive: none of the tested distributions settles at more
 
 enum class Adapting : std::uint8_t {
-  search,  ///< the direction turns when k̂/k has become worse
-  rule,    ///< fewer stages where too many are kept, more where too few are
+  search,  ///< the direction reverses after k̂/k has become worse
+  rule,    ///< fewer stages if too many are kept, more if too few are
   none,
 };
 
-/// How many stages fit, by what the last messages kept.
+/// Number of stages, adapted to the numbers kept by the last messages.
 class SidcoStages final : public CompressorState {
  public:
   explicit SidcoStages(int first) : stages_(first) {}
@@ -36,7 +36,7 @@ class SidcoStages final : public CompressorState {
     last_ = mean;
     if (stages_ < 1 || stages_ > most) {
       stages_ = std::clamp(stages_, 1, most);
-      // Only one direction is left here, and there is no estimate for another number of stages.
+      // Only one direction remains, and there is no estimate for another number of stages.
       if (adapting == Adapting::search && stages_ == before) {
         fewer_ = -fewer_;
         last_ = 0;
@@ -48,13 +48,13 @@ class SidcoStages final : public CompressorState {
 
  private:
   int stages_;
-  int fewer_ = 1;  ///< −1: more stages where too many are kept
+  int fewer_ = 1;  ///< −1: more stages if too many are kept
   double sum_ = 0;
   int count_ = 0;
-  double last_ = 0;  ///< mean k̂/k before; 0: none
+  double last_ = 0;  ///< previous mean k̂/k; 0: none
 };
 
-/// All above a threshold that is fitted, each a value and an index.
+/// Sends all numbers above a fitted threshold, each a value and an index.
 class Sidco final : public SparseList {
  public:
   struct Options {
@@ -69,18 +69,20 @@ class Sidco final : public SparseList {
     return options_.adapting == Adapting::none ? nullptr : std::make_unique<SidcoStages>(options_.stages);
   }
 
-  /// One pass for the moments; the pass that finds what is above the threshold of a stage keeps it with its places for
-  /// the next, which goes over that alone.
+  /// Covers one pass for the moments; the pass that finds numbers above a stage's threshold keeps them with their
+  /// places for the next stage, which processes only those.
   step::Work encode_work(const Amount& numbers) const override {
     int stages = options_.adapting == Adapting::none ? options_.stages : kStagesAsCharged;
-    if (sidco_stage_share(options_.fraction, stages, 1) == options_.fraction) stages = 1;  // it has all it wants
-    double later = 0;  // numbers that later stages go over, as a share of all
+    if (sidco_stage_share(options_.fraction, stages, 1) == options_.fraction)
+      stages = 1;      // the first stage has all it wants
+    double later = 0;  // numbers that later stages process, as a share of all
     double share = 1;
     for (int stage = 1; stage < stages; ++stage) {
       share *= sidco_stage_share(options_.fraction, stages, stage);
       later += share;
     }
-    const double per_number = options_.fit.law == SidcoFit::Law::exponential ? 2.0 : 3.0;  // |x|, its sum (squares)
+    const double per_number =
+        options_.fit.law == SidcoFit::Law::exponential ? 2.0 : 3.0;  // |x|, and its sum (and squares)
     const double logarithms = options_.fit.law == SidcoFit::Law::gamma ? 8.0 : 0.0;
     return {.flops = (per_number + logarithms + 1.0 + (per_number + 1.0) * later) * numbers.elements,
             .bytes_moved = kFloatBytes * ((2.0 + 4.0 * later) * numbers.elements + 2.0 * numbers.kept),
@@ -96,7 +98,7 @@ class Sidco final : public SparseList {
     if (adapted != nullptr && !numbers.empty()) {
       const double wanted = std::max(1.0, options_.fraction * static_cast<double>(numbers.size()));
       const int most = std::max(1, static_cast<int>(std::ceil(std::log(options_.fraction) / std::log(0.5))));
-      // At least one is sent.
+      // At least one number is sent.
       adapted->learn(std::max(1.0, static_cast<double>(chosen.size())) / wanted, most, options_.adapting);
     }
     return chosen;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kFirstShare = 0.25;
 
-/// Distributions of numbers that have diverged have no quantiles: the result is NaN, and no error.
+/// Diverged numbers have no quantiles: the result is NaN, without an error.
 using Quietly =
     boost::math::policies::policy<boost::math::policies::domain_error<boost::math::policies::ignore_error>,
                                   boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
@@ -20,7 +20,7 @@ using Quietly =
 double exponential_quantile(const SidcoMoments& moments, double share) { return -moments.mean * std::log(share); }
 
 double pareto_quantile(const SidcoMoments& moments, double share) {
-  // All alike: none is above the mean.
+  // All numbers are equal: none is above the mean.
   if (moments.variance <= 0) return moments.mean;
   const double ratio = moments.mean * moments.mean / moments.variance;
   const double shape = 0.5 * (ratio - 1.0);
@@ -35,7 +35,7 @@ double gamma_quantile(const SidcoMoments& moments, double share, bool asymptotic
   if (share_of_positive >= 1) return 0;
   const double mean = moments.mean / moments.positive;
   const double s = std::log(mean) - moments.mean_log;
-  // All alike: none is above the mean.
+  // All numbers are equal: none is above the mean.
   if (s <= 0) return mean;
   const double alpha = (3.0 - s + std::sqrt((s - 3.0) * (s - 3.0) + 24.0 * s)) / (12.0 * s);
   const double beta = mean / alpha;
@@ -43,7 +43,7 @@ double gamma_quantile(const SidcoMoments& moments, double share, bool asymptotic
   return beta * boost::math::gamma_q_inv(alpha, share_of_positive, Quietly());
 }
 
-/// Of x − `from` over magnitudes x.
+/// Returns the moments of x − `from` over magnitudes x.
 SidcoMoments moments_of(std::span<const float> magnitudes, float from, bool logs) {
   SidcoMoments moments;
   double squares = 0;
@@ -64,7 +64,7 @@ SidcoMoments moments_of(std::span<const float> magnitudes, float from, bool logs
   return moments;
 }
 
-/// What lies above a threshold.
+/// Returns the numbers above a threshold.
 std::vector<float> exceedances(std::span<const float> magnitudes, double threshold) {
   std::vector<float> above;
   std::ranges::copy_if(magnitudes, std::back_inserter(above), [&](float x) { return x > threshold; });

@@ -17,7 +17,7 @@ class Sign final : public Compressor {
       sum += std::abs(static_cast<double>(x));
       negative.push_back(x < 0);
     });
-    // A NaN spoils its message, as it would have spoilt the sum.
+    // A NaN spoils its message, just as it would spoil the sum.
     const auto scale = static_cast<float>(negative.empty() ? 0.0 : sum / static_cast<double>(negative.size()));
     into.fp32_copied({&scale, 1});
     into.bits(negative);
@@ -34,7 +34,7 @@ class Sign final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{1.0, step::ElementType::float32}, {numbers.elements, step::ElementType::bit}};
   }
-  /// A magnitude, a sum and a comparison for each.
+  /// Covers a magnitude, a sum and a comparison for each.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = 3.0 * numbers.elements, .bytes_moved = (kFloatBytes + 0.125) * numbers.elements, .launches = 2.0};
   }

@@ -69,7 +69,7 @@ std::int64_t SparseList::encode(models::ConstBlock numbers, const EncodeContext&
   const Flat flat(numbers);
   std::vector<std::int32_t> indices = choose(flat.numbers(), context);
   if (!fraction_) {
-    // A matrix of very few numbers, none of them ever above its threshold, would never be sent.
+    // A matrix of very few numbers, none of them ever above its threshold, would otherwise never be sent.
     if (indices.empty() && numbers.size() > 0) {
       indices = largest(flat.numbers(), 1);
       if (flat.numbers()[static_cast<std::size_t>(indices.front())] == 0.0F) indices.clear();
@@ -116,7 +116,7 @@ std::uint32_t least_above(double threshold) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   if (!(threshold < static_cast<double>(kLargest))) return magnitude_bits(kLargest) + 1;
   if (threshold < 0) return 0;
-  // The largest float that is not above the threshold; magnitudes are ordered as their bits.
+  // The largest float that is at most the threshold; magnitudes are ordered like their bits.
   auto below = static_cast<float>(threshold);
   if (static_cast<double>(below) > threshold) below = std::nextafter(below, 0.0F);
   return magnitude_bits(below) + 1;

@@ -7,18 +7,18 @@
 
 #include "compress/compressor.hpp"
 
-// What sparsifiers have in common: lists of values and where they lie.
+// Common parts of sparsifiers: lists of values and their places.
 
 namespace dadsim::compress {
 
-/// Reads as a fraction of at most one: the parameter that says how much a sparsifier keeps.
+/// Parameter of the share that a sparsifier keeps, at most one.
 inline constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01",
                                                "share of the numbers that is sent, rounded up"};
 
-/// CompressorInfo::keeps of those that keep this fraction.
+/// Returns CompressorInfo::keeps of sparsifiers with this fraction.
 step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements);
 
-/// Numbers of a block in one contiguous row, row by row: copied only where they are not contiguous.
+/// Numbers of a block in one contiguous row, row by row: copied only if they are not contiguous.
 class Flat {
  public:
   explicit Flat(models::ConstBlock numbers);
@@ -29,30 +29,31 @@ class Flat {
   std::span<const float> numbers_;
 };
 
-/// ⌈fraction · n⌉, the fraction to nine decimals, of n numbers.
+/// Returns ⌈fraction · n⌉ of n numbers, the fraction rounded to nine decimals.
 std::int64_t kept_of_numbers(double fraction, std::int64_t elements);
-/// The same in symbols.
+/// Returns the same in symbols.
 step::Expression kept_of_numbers(double fraction, const step::Expression& elements);
 
-/// The numbers at `indices`, in that order.
+/// Returns the numbers at `indices`, in that order.
 std::vector<float> values_at(std::span<const float> numbers, std::span<const std::int32_t> indices);
-/// A block that is zero but for values at indices; each lies in the block, or it is a std::logic_error.
+/// Fills a block with zeros and values at indices. Throws std::logic_error for an index outside the block.
 void scatter(std::span<const float> values, std::span<const std::int32_t> indices, models::MutableBlock into);
-/// Whether a number is NaN or infinite.
+/// Returns whether a number is NaN or infinite.
 bool has_no_number(std::span<const float> numbers);
 
-/// Zeros, and `kept` values at their indices.
+/// Returns the work of writing zeros, and `kept` values at their indices.
 step::Work scatter_work(const step::Expression& elements, const step::Expression& kept, double index_words);
-/// A sum of zeros, and `kept` values of all sites added at their indices: value and index read, entry read and written.
+/// Returns the work of a sum of zeros, to which `kept` values of all sites are added at their indices: value and index
+/// read, entry read and written.
 step::Work scatter_add_work(const step::Expression& elements, const step::Expression& kept, double index_words);
-/// M = G + E; what has been sent becomes zero in E, which is M otherwise.
+/// Returns the work of M = G + E and of the new E: zero at sent entries, M elsewhere.
 step::Work error_feedback_work(const Amount& numbers, const step::Expression& kept);
 
-/// A sparsifier whose message has values and indices. How many, the receiver knows by the fraction, or it is sent in
-/// front of them, as an all-gather of messages of unequal lengths has to.
+/// A sparsifier whose message has values and indices. The receiver knows their number from the fraction, or it is sent
+/// first, as an all-gather of messages with unequal lengths requires.
 class SparseList : public Compressor {
  public:
-  /// Nothing: the number kept is sent.
+  /// Without a fraction the number kept is sent.
   explicit SparseList(std::optional<double> fraction = std::nullopt) : fraction_(fraction) {}
 
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const final;
@@ -66,21 +67,21 @@ class SparseList : public Compressor {
   step::Expression kept(const Amount& numbers) const;
 
  private:
-  /// The indices of what is sent, rising. Of a sparsifier that adapts it may be none: then the largest number goes.
+  /// Returns the indices of the numbers to send, ascending. For an adaptive sparsifier they may be empty: then the
+  /// largest number is sent.
   virtual std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext& context) const = 0;
 
   std::optional<double> fraction_;
 };
 
-/// The least magnitude that is above a threshold, as its bits. Numbers that are none are above any; where a threshold
-/// is none, or infinite, they and what is infinite are all there is above it, so that a statistic of numbers that have
-/// diverged hides nothing.
+/// Returns the bits of the least magnitude above a threshold. NaN is above any threshold; above a NaN or infinite one
+/// lie only NaN and infinity, so that a statistic of diverged numbers hides nothing.
 std::uint32_t least_above(double threshold);
-/// How many magnitudes there are from `least` on, and their indices.
+/// Returns the count, or the indices, of magnitudes from `least` on.
 std::int64_t count_from(std::span<const float> numbers, std::uint32_t least);
 std::vector<std::int32_t> indices_from(std::span<const float> numbers, std::uint32_t least);
 
-/// Of the magnitudes of some numbers; nothing of no numbers.
+/// Statistics of the magnitudes of some numbers; zeros without numbers.
 struct MagnitudeStatistics {
   double mean = 0;
   double largest = 0;

@@ -10,14 +10,14 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr int kDigitsPerByte = 5;  // of base 3 in a byte: 3⁵ = 243
+constexpr int kDigitsPerByte = 5;  // base-3 digits in a byte: 3⁵ = 243
 
-/// x̄ = x clipped to ± c σ; t = sgn(x̄) with probability |x̄| / s, else 0, where s = max |x̄|. A message is s (fp32), then
-/// a code for each: 0, 1 for +1 and 2 for −1, in two bits, or as digits of base 3, five to a byte.
+/// Quantises x̄ = x clipped to ± c σ: t = sgn(x̄) with probability |x̄| / s, else 0, where s = max |x̄|. A message is s
+/// (fp32), then a code for each: 0, 1 for +1 and 2 for −1, in two bits, or as base-3 digits, five to a byte.
 class TernGrad final : public Compressor {
  public:
   struct Options {
-    double clip = 2.5;  ///< c; 0: nothing is clipped
+    double clip = 2.5;  ///< c; 0: no clipping
     bool base_3 = false;
   };
   explicit TernGrad(Options options) : options_(options) {}
@@ -65,7 +65,7 @@ class TernGrad final : public Compressor {
         {options_.base_3 ? 8.0 * step::extent::ceil(1.0 / kDigitsPerByte * numbers.elements) : 2.0 * numbers.elements,
          step::ElementType::bit}};
   }
-  /// Sum, square and largest magnitude, then a product, a random number and a comparison for each.
+  /// Covers sum, square and largest magnitude, then a product, a random number and a comparison for each.
   step::Work encode_work(const Amount& numbers) const override {
     return {
         .flops = 7.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 0.25) * numbers.elements, .launches = 2.0};
@@ -75,7 +75,7 @@ class TernGrad final : public Compressor {
   }
 
  private:
-  /// max |x̄|. A NaN spoils its message, as it would have spoilt the sum.
+  /// Returns max |x̄|. A NaN spoils its message, just as it would spoil the sum.
   float scale_of(models::ConstBlock numbers) const {
     double sum = 0;
     double squares = 0;
@@ -88,7 +88,7 @@ class TernGrad final : public Compressor {
     if (std::isnan(sum)) return std::numeric_limits<float>::quiet_NaN();
     const double count = std::max(1.0, static_cast<double>(numbers.size()));
     const double variance = squares / count - (sum / count) * (sum / count);
-    // Equal numbers (a single one too) have no standard deviation to clip by.
+    // Equal numbers (or a single one) have no standard deviation to clip by.
     constexpr double kRounding = 1e-12;
     const bool clips = options_.clip > 0 && variance > kRounding * squares / count;
     return static_cast<float>(clips ? std::min(largest, options_.clip * std::sqrt(variance)) : largest);

@@ -5,7 +5,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// The k = ⌈fraction · n⌉ numbers of the largest magnitudes, each a value and an index.
+/// Sends the k = ⌈fraction · n⌉ numbers of the largest magnitudes, each a value and an index.
 class ExactTopK final : public SparseList {
  public:
   explicit ExactTopK(double fraction) : SparseList(fraction), fraction_(fraction) {}

@@ -8,15 +8,15 @@
 
 namespace dadsim::methods {
 
-/// A parameter that acts beside certain values of another one alone.
+/// A parameter that has an effect only with certain values of another one.
 struct ActsBeside {
   spec::ParameterSpec parameter, other;
-  std::vector<std::string> values = {};  ///< of the other; none: every value but its default
-  bool without = false;                  ///< the other way round: it acts where the other has none of these values
+  std::vector<std::string> values = {};  ///< values of the other; none: every value but its default
+  bool without = false;  ///< inverts the condition: it has an effect unless the other has one of these values
 };
 
-/// Of parameters that would change nothing: each has another value than by default, and what it acts beside has none
-/// with which it does. A condition on a parameter that the run does not have is passed over.
+/// Reports parameters without effect: each has a value other than its default, and its condition is not met. Conditions
+/// on parameters that the run does not have are ignored.
 RunFaults faults_of_idle_parameters(const spec::ParameterValues& values, const std::vector<ActsBeside>& conditions);
 
 }  // namespace dadsim::methods
