@@ -30,7 +30,7 @@ std::string folder_of(const std::string& path) {
   throw OutputError(fmt::format("cannot {} '{}': {}", what, path, std::strerror(reason)));
 }
 
-/// A descriptor that is closed with this object.
+/// A descriptor that closes with this object.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -39,8 +39,8 @@ class Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  operator int() const { return number_; }  // NOLINT(google-explicit-constructor): as the system's calls take it
-  /// What the system says of closing it: a network file system tells there that something was not written.
+  operator int() const { return number_; }  // for system calls
+  /// Returns the result of closing it: a network file system reports failed writes there.
   int close() { return ::close(std::exchange(number_, -1)); }
 
  private:
@@ -58,7 +58,8 @@ void write_all(int descriptor, std::string_view content, const std::string& path
   }
 }
 
-/// Commands compare their outputs with what they read before they run. This is for a file that none of them compared.
+/// Refuses an output file that this process has read. Commands compare their outputs with their inputs before they run;
+/// this covers files that none of them compared.
 void refuse_input(const std::string& path, const struct stat& output) {
   for (const std::string& input : noted_inputs()) {
     struct stat read {};
@@ -83,7 +84,7 @@ void check_writable(const std::string& path) {
   struct stat status {};
   if (exists(target, status)) {
     if (S_ISDIR(status.st_mode)) throw OutputError(fmt::format("cannot write '{}': it is a folder; name a file", path));
-    // Whoever may do everything (root) may overwrite it, but its owner did not want that.
+    // A privileged user (root) could overwrite it, against the owner's wish.
     if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0)
       throw OutputError(fmt::format("cannot write '{}': it is write-protected", path));
     if (::access(target.c_str(), W_OK) != 0) cannot("write", path, errno);
@@ -117,14 +118,14 @@ void write_file_atomically(const std::string& path, const std::function<void(con
     std::fflush(stdout);
     return produce([&](std::string_view part) { write_all(*descriptor, part, path); });
   }
-  // What a symbolic link points at is written, and the link stays.
+  // Writes the target of a symbolic link; the link stays.
   const std::string target = destination_of(path);
   struct stat status {};
   const bool there = exists(target, status);
-  // A device or a pipe (/dev/null, what a shell makes of >(…)) cannot be renamed over: it is written to as it is.
+  // A device or a pipe (/dev/null, a shell's >(…)) cannot be replaced by renaming: it is written to directly.
   if (there && !S_ISREG(status.st_mode)) {
     int opened = -1;
-    // A pipe that nobody reads from yet lets the writer wait, which the user may not want to.
+    // A pipe without a reader blocks the writer, which the user may interrupt.
     while ((opened = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0 && errno == EINTR) {
       if (interrupted().load()) throw Cancelled();
     }

@@ -6,23 +6,22 @@
 
 namespace dadsim {
 
-/// Writes `content` to `path` whole or not at all: beside it first, flushed to disk, then renamed over it.
-/// "-" is standard output, and a terminal there is shown no more than it may be (see for_terminal). A symbolic link
-/// stays, and what it points at is written; what is no regular file (a pipe, a device, a descriptor as /dev/stdout) is
-/// written to as it is. The permissions of a file that was there stay. Throws OutputError with the path and the
-/// system's reason, and where the file was read (input_files.hpp); Cancelled if the user ends the wait for a reader of
-/// a pipe.
+/// Writes `content` to `path` completely or not at all: first to a file next to it, flushed to disk, then renamed over
+/// it. "-" is standard output; text for a terminal is made safe (see for_terminal). A symbolic link stays, and its
+/// target is written; a target that is no regular file (a pipe, a device, a descriptor such as /dev/stdout) is written
+/// to directly. The permissions of an existing file stay. Throws OutputError with the path and the system's reason, and
+/// for a file that was read (input_files.hpp); Cancelled if the user ends the wait for a reader of a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
 
-/// What is put, part by part, is the content: so that what is larger than memory may be written.
+/// Writes the content part by part through `put`, so that it may be larger than memory.
 using PutContent = std::function<void(std::string_view part)>;
 void write_file_atomically(const std::string& path, const std::function<void(const PutContent& put)>& produce);
 
-/// As it is, terminal or not; flushed. Throws OutputError.
+/// Writes the content unchanged, terminal or not, and flushes it. Throws OutputError.
 void write_to_standard_output(std::string_view content);
 
-/// Says before anything runs whether `path` could be written later: throws OutputError if its folder is missing or not
-/// writable, if the path is a folder, or a file that is write-protected.
+/// Checks before anything runs that `path` could be written later. Throws OutputError if its folder is missing or not
+/// writable, if the path is a folder, or a write-protected file.
 void check_writable(const std::string& path);
 
 }  // namespace dadsim

@@ -4,12 +4,12 @@
 
 namespace dadsim {
 
-/// What the sources of this program are: the commit, with "-dirty-" and a fingerprint of what was changed since where
-/// something was; "source-" and a fingerprint of the sources where there is no git.
+/// Returns the identity of this program's sources: the commit, with "-dirty-" and a fingerprint of later changes if
+/// there are any; without git "source-" and a fingerprint of the sources.
 const char* source_identity();
 
-/// What results come from that must not be mixed: the sources, and "+avx2" or the like where the inner loops of
-/// learning use other instructions than every processor has, and so round differently (support/kernel_set.hpp).
+/// Returns the build, whose results must not be mixed with another's: the sources, and "+avx2" or similar if the inner
+/// loops of learning use more than the common instructions, and so round differently (support/kernel_set.hpp).
 const std::string& build();
 
 }  // namespace dadsim

@@ -19,7 +19,7 @@ std::string join_lines(const std::vector<Diagnostic>& diagnostics) {
   return text;
 }
 
-/// Edit distance in which a swap of neighbours counts as one edit (optimal string alignment).
+/// Returns the edit distance in which a swap of neighbours counts as one edit (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -45,7 +45,7 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Those that begin with the word, whatever its case; where none does, those that hold it.
+/// Returns the candidates that begin with the word, in any case; if there are none, those that contain it.
 std::vector<std::string> that_hold(std::string_view word, std::span<const std::string> candidates) {
   const std::string sought = lower_case(word);
   std::vector<std::string> beginning;
@@ -94,7 +94,7 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kShortest = 3;  // of a word that is taken for a part of a name
+  constexpr std::size_t kShortest = 3;  // shortest word that counts as part of a name
   constexpr std::size_t kListed = 8;
   if (word.size() >= kShortest && word.size() <= 100) {
     const std::vector<std::string> meant = that_hold(word, candidates);

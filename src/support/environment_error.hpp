@@ -4,9 +4,9 @@
 
 namespace dadsim {
 
-/// The system denied what any work needs (a process, a descriptor), which says nothing about what was asked: it is
-/// neither a wrong input nor a simulation that fails, and nothing may be recorded of it. The same command goes on once
-/// there is what was missing.
+/// Thrown if the system denies something that any work needs (a process, a descriptor): neither a wrong input nor a
+/// failing simulation, so that nothing may be recorded. The same command continues once the missing resource is
+/// available.
 class EnvironmentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

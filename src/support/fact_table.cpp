@@ -16,7 +16,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// 2024, 2024-05 or 2024-05-01.
+/// Returns whether the text is a date like 2024, 2024-05 or 2024-05-01.
 bool is_date(std::string_view text) {
   const std::vector<std::string_view> parts = split_at(text, '-');
   const auto is_between = [&](std::size_t part, std::size_t digits, int least, int most) {

@@ -10,14 +10,14 @@
 
 #include "support/diagnostics.hpp"
 
-// Tables of facts: CSV files (RFC 4180) beside the code that reads them, built into the program. Lines that begin with
-// # are comments, the first other line names the columns, with their units in brackets. Every row has a `date` (of the
-// source, as 2024, 2024-05 or 2024-05-01) and a `source`. A file that is wrong is a bug of ours: std::logic_error,
+// Tables of facts: CSV files (RFC 4180) next to the code that reads them, built into the program. Lines that begin with
+// # are comments; the first other line names the columns, with their units in brackets. Every row has a `date` (of the
+// source, as 2024, 2024-05 or 2024-05-01) and a `source`. Errors in a file are bugs of ours: std::logic_error,
 // `file:line: what; what would be right`.
 
 namespace dadsim {
 
-/// A file that is built in: `tables::k<Name>` of "folder/name.csv.hpp", which cmake makes of folder/name.csv.
+/// A built-in file: `tables::k<Name>` of "folder/name.csv.hpp", which cmake generates from folder/name.csv.
 struct TableText {
   std::string_view file, text;
 };
@@ -26,18 +26,18 @@ class FactTable {
  public:
   class Row {
    public:
-    /// The cell; empty where the file says nothing.
+    /// Returns the cell, which may be empty.
     const std::string& optional_text(std::string_view column) const;
-    /// The cell, which has to say something.
+    /// Returns the cell, which must not be empty.
     const std::string& text(std::string_view column) const;
-    /// A number, or a quotient of two: 16/36.
+    /// Returns a number, or a quotient of two: 16/36.
     double number(std::string_view column) const;
-    /// A part of a cell of the column, as a number.
+    /// Returns a part of a cell of the column as a number.
     double number_of(std::string_view part, std::string_view column) const;
     double number_or(std::string_view column, double otherwise) const;
     std::int64_t integer(std::string_view column) const;
     bool yes(std::string_view column) const;  ///< yes or no
-    /// What stands for the cell.
+    /// Returns the value for the cell's name.
     template <class Value>
     Value one_of(std::string_view column, std::initializer_list<std::pair<std::string_view, Value>> choices) const {
       std::vector<std::string> names;
@@ -47,9 +47,9 @@ class FactTable {
       }
       wrong("'" + text(column) + "' as " + std::string(column), suggestion(text(column), names));
     }
-    /// The row of another table that begins with the cell.
+    /// Returns the row of another table that begins with the cell.
     const Row& row_of(std::string_view column, const FactTable& other) const;
-    /// Throws what is said, with the file and the line of the row.
+    /// Throws an error with the file and the line of the row.
     [[noreturn]] void wrong(std::string what, std::string remedy) const;
 
    private:
@@ -61,13 +61,13 @@ class FactTable {
     std::vector<std::string> cells_;
   };
 
-  /// `columns`: all of them, in order. Of the rows no two begin with the same `keys` cells.
+  /// `columns`: all columns, in order. No two rows begin with the same `keys` cells.
   FactTable(const TableText& file, std::vector<std::string> columns, std::size_t keys = 1);
   FactTable(const FactTable&) = delete;
   FactTable& operator=(const FactTable&) = delete;
 
   const std::vector<Row>& rows() const { return rows_; }
-  /// What `make` makes of each row.
+  /// Returns the result of `make` for each row.
   template <class Make>
   auto each(const Make& make) const {
     std::vector<std::invoke_result_t<const Make&, const Row&>> all;
@@ -84,8 +84,8 @@ class FactTable {
   std::vector<Row> rows_;
 };
 
-/// The constants of a table that has a row for each: name, value, unit, words, date and source. `members`: where each
-/// goes by its name; a name without a row, or a row without a name, is wrong.
+/// Reads the constants of a table with a row for each: name, value, unit, words, date and source. `members`: the member
+/// for each name; a name without a row, or a row without a name, is an error.
 template <class Constants>
 Constants read_constants(const TableText& file,
                          std::initializer_list<std::pair<std::string_view, double Constants::*>> members) {
@@ -97,7 +97,7 @@ Constants read_constants(const TableText& file,
   return all;
 }
 
-/// The cells of a line of a CSV file, without their quotes. Throws std::invalid_argument where quotes are not in pairs.
+/// Returns the cells of a line of a CSV file, without their quotes. Throws std::invalid_argument for unpaired quotes.
 std::vector<std::string> csv_cells(std::string_view line);
 
 }  // namespace dadsim

@@ -21,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as Linux follows
+constexpr int kMostLinks = 40;  // links that Linux follows
 
-/// Whether names in this folder that differ in capitals alone are one.
+/// Returns whether names in this folder that differ only in case are one name.
 bool folds_case(const std::string& folder) {
   constexpr std::array<std::uint32_t, 6> kWithoutCase{0x4D44, 0x2011BAB0, 0x5346544E, 0xFF534D42, 0xFE534D42, 0x517B};
   struct statfs system {};

@@ -7,15 +7,15 @@
 
 namespace dadsim {
 
-/// Which file a path leads to, whatever it is called: by device and inode where it is there, so that `x`, `./x`, a
-/// symbolic link and a hard link are one; else by its folder and its name, of which capitals make no other name where
-/// the file system takes them for the same.
+/// Identity of a path's file under any name. An existing file is identified by device and inode, so that `x`, `./x`, a
+/// symbolic link and a hard link are one; otherwise by its folder and its name, in lower case if the file system
+/// ignores case.
 struct FileIdentity {
   dev_t device = 0;
-  ino_t inode = 0;      ///< of the file, or of its folder
-  std::string name;     ///< in that folder; empty if the file is there
-  bool regular = true;  ///< or will be
-  /// Something to which any number of writers may write (/dev/null).
+  ino_t inode = 0;      ///< inode of the file, or of its folder
+  std::string name;     ///< name in that folder; empty if the file exists
+  bool regular = true;  ///< is a regular file, or will be
+  /// True if any number of writers may write to it (/dev/null).
   bool takes_all = false;
 
   bool is_same_as(const FileIdentity& other) const {
@@ -23,14 +23,14 @@ struct FileIdentity {
   }
 };
 
-/// "-" is standard output. Symbolic links are followed, also those that lead to nothing yet.
+/// Returns the identity of a path; "-" is standard output. Follows symbolic links, even to missing files.
 FileIdentity identity_of(const std::string& path);
 
-/// Where `path` leads: its own name, or what the symbolic link there points at in the end.
+/// Returns the destination of `path`: itself, or the final target of a symbolic link.
 std::string destination_of(const std::string& path);
 
-/// The descriptor of this process that a path stands for: 1 for "-", "/dev/stdout" and "/dev/fd/1", and so on; nothing
-/// where it is the path of a file. Opening such a path anew would begin at the start of a file that is being written.
+/// Returns the descriptor of this process that a path names: 1 for "-", "/dev/stdout" and "/dev/fd/1", and so on; none
+/// for the path of a file. Opening such a path again would start at the beginning of a file being written.
 std::optional<int> descriptor_of(const std::string& path);
 
 }  // namespace dadsim

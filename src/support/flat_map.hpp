@@ -7,13 +7,13 @@
 
 namespace dadsim {
 
-/// A map from numbers of 64 bits in one piece of memory, by open addressing with linear probing: for millions of small
-/// values, where a node each would cost more than all else. Nothing can be taken out but all of it.
+/// A map with 64-bit keys in contiguous memory, by open addressing with linear probing: for millions of small values,
+/// for which nodes would dominate the cost. Entries can only be removed all at once.
 template <class Value>
 class FlatMap {
  public:
-  /// The value of the key, made from `value` if it was not there, and whether it was made. Holds until the next one is
-  /// put in.
+  /// Returns the key's value, made from `value` if missing, and whether it was made. The pointer is valid until the
+  /// next insertion.
   std::pair<Value*, bool> try_emplace(std::uint64_t key, const Value& value) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[place_of(key)];
@@ -23,7 +23,7 @@ class FlatMap {
     return {&slot.value, true};
   }
 
-  /// nullptr: not there.
+  /// Returns the key's value; nullptr if it is missing.
   const Value* find(std::uint64_t key) const {
     if (slots_.empty()) return nullptr;
     const Slot& slot = slots_[place_of(key)];
@@ -35,7 +35,7 @@ class FlatMap {
     slots_.clear();
     size_ = 0;
   }
-  /// Room for so many.
+  /// Makes room for that many entries.
   void reserve(std::size_t count) {
     while (slots_.size() < 2 * count + 2) grow();
   }
@@ -47,8 +47,8 @@ class FlatMap {
     bool used = false;
   };
 
-  /// Where the key is, or would be. Keys are spread by a multiplication (D. E. Knuth, The Art of Computer Programming,
-  /// volume 3, section 6.4): addresses and numbers one after the other would lie in a few places.
+  /// Returns the slot where the key is, or would be. Keys are spread by a multiplication (D. E. Knuth, The Art of
+  /// Computer Programming, volume 3, section 6.4): addresses and consecutive numbers would otherwise cluster.
   std::size_t place_of(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t spread = key * 0x9e3779b97f4a7c15ULL;

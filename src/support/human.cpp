@@ -15,14 +15,14 @@ namespace {
 
 constexpr const char* kNone = "–";
 
-/// Three significant digits without an exponent, for values that round to less than 1000.
+/// Returns three significant digits without an exponent, for values that round to less than 1000.
 std::string three_digits(double value) {
   if (value < 9.995) return fmt::format("{:.2f}", value);
   if (value < 99.95) return fmt::format("{:.1f}", value);
   return fmt::format("{:.0f}", value);
 }
 
-/// The character that starts at `at`; a byte that is no UTF-8 counts as a character of its own.
+/// Returns the character that starts at `at`; a byte that is no UTF-8 counts as a character.
 Utf8Character character_at(std::string_view text, std::size_t at) {
   const Utf8Character found = first_character(text.substr(at));
   return found.bytes > 0 ? found : Utf8Character{1, static_cast<unsigned char>(text[at])};
@@ -52,7 +52,7 @@ std::size_t columns(std::uint32_t c) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The longest beginning of `text` that fits into `width` columns.
+/// Returns the longest prefix of `text` that fits into `width` columns.
 std::string_view fitting(std::string_view text, std::size_t width) {
   std::size_t used = 0;
   std::size_t at = 0;

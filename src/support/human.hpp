@@ -7,7 +7,7 @@
 
 namespace dadsim {
 
-// Numbers and text for people. What is not a finite number reads "–".
+// Numbers and text for people. A number that is not finite reads "–".
 
 std::string human_seconds(double seconds);  ///< "3.20 s", "4 min 10 s", "2.10 h", "12.5 days"
 std::string human_bytes(double bytes);      ///< decimal: "512 B", "74.6 kB", "2.14 MB"
@@ -17,11 +17,11 @@ std::string human_energy(double joules);  ///< "512 J", "4.20 Wh", "1.35 kWh"
 
 std::string human_count(std::int64_t count);  ///< "25,557,032"
 
-/// Columns that UTF-8 text takes on a terminal: wide East Asian characters count two (the ranges of C++20
+/// Returns the columns that UTF-8 text takes on a terminal: wide East Asian characters count two (the ranges of C++20
 /// [format.string.std]), combining marks none.
 std::size_t display_width(std::string_view text);
 
-/// Fills up with spaces to `width` columns; what is longer is cut and ends in "…".
+/// Pads with spaces to `width` columns; longer text is cut and ends in "…".
 std::string left_aligned(std::string_view text, std::size_t width);
 std::string right_aligned(std::string_view text, std::size_t width);
 

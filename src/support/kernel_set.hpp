@@ -5,23 +5,23 @@
 
 namespace dadsim {
 
-/// The instructions that the inner loops of learning are compiled for, from what every processor has to the quickest.
-/// They round differently: what is learned with one set is not what is learned with another, to the last digits.
+/// Instruction sets for which the inner loops of learning are compiled, from the common one to the fastest. They round
+/// differently: learning results differ between sets in the last digits.
 enum class KernelSet { portable, avx2, avx512 };
 
 inline constexpr std::array kKernelSets{KernelSet::portable, KernelSet::avx2, KernelSet::avx512};
 
 std::string_view name_of(KernelSet set);
 
-/// Whether this processor has its instructions.
+/// Returns whether this processor supports the set.
 bool runs_here(KernelSet set);
 
-/// The set of that name, or for no name the quickest that runs here. Throws InputError where there is no such set, and
-/// where this processor lacks it.
+/// Returns the set of that name, or for an empty name the fastest that runs here. Throws InputError for an unknown set,
+/// or one that this processor lacks.
 KernelSet kernel_set_named(std::string_view name);
 
-/// The set of this process, the same as long as it lives: what the environment variable DADSIM_KERNELS names, else the
-/// quickest that runs here. Throws InputError as kernel_set_named() does.
+/// Returns the set of this process, constant during its life: the one in the environment variable DADSIM_KERNELS, else
+/// the fastest that runs here. Throws InputError like kernel_set_named().
 KernelSet kernel_set();
 
 }  // namespace dadsim

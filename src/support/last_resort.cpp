@@ -18,11 +18,11 @@ namespace {
 constexpr std::int64_t kGrace = 800'000;  // microseconds
 
 std::atomic<int> code_when_ended{0};
-std::atomic<bool> over{false};  // nothing is to be ended any more
+std::atomic<bool> over{false};  // the process is not to be ended any more
 std::atomic<bool> half_written{false};
 std::array<char, PATH_MAX> half_written_path{};
 
-/// In a signal handler: nothing but calls that are safe there.
+/// Runs in a signal handler: only async-signal-safe calls.
 void end(int) {
   if (over.load()) return;
   if (half_written.load()) ::unlink(half_written_path.data());

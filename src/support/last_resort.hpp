@@ -4,18 +4,17 @@
 
 namespace dadsim {
 
-/// What is asked to stop (interrupted()) ends by itself soon where it looks; where it does not look within a second,
-/// the process ends all the same: with `exit_code`, words on standard error, its children, and without a file that is
-/// half written. To be called after catch_interrupts().
+/// Ends the process if interrupted() work does not stop by itself within a second: with `exit_code`, a message on
+/// standard error, its children ended, and half-written files removed. Call it after catch_interrupts().
 void end_when_interrupted(int exit_code);
 
-/// `what` is called by the handlers of catch_interrupts(), too: nothing but what may be called there.
+/// Registers `what`, which the handlers of catch_interrupts() call too: it must be async-signal-safe.
 void when_interrupted(void (*what)());
 
-/// It does end by itself now: nothing is cut short.
+/// Declares that the work is ending by itself: the process is no longer ended.
 void ends_by_itself();
 
-/// While it lives, `path` is removed where the process has to be ended.
+/// Removes `path` if the process is ended during this object's life.
 class HalfWritten {
  public:
   explicit HalfWritten(const std::string& path);

@@ -12,15 +12,15 @@
 namespace dadsim {
 namespace {
 
-/// The number in a file of the control groups; infinite where there is none ("max") or no such file.
+/// Returns the number in a file of the control groups; infinite without a number ("max") or file.
 double limit_in(const std::filesystem::path& file) {
   std::ifstream in(file);
   double bytes = 0;
   return in >> bytes && bytes > 0 ? bytes : std::numeric_limits<double>::infinity();
 }
 
-/// The least limit of the group that /proc/self/cgroup names and of those above it. In a container the group's own
-/// files stand at the root of the mount.
+/// Returns the least limit of the group that /proc/self/cgroup names and of its ancestors. In a container the group's
+/// own files are at the root of the mount.
 double limit_of_groups() {
   double least = std::numeric_limits<double>::infinity();
   std::ifstream groups("/proc/self/cgroup");

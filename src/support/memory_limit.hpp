@@ -2,9 +2,9 @@
 
 namespace dadsim {
 
-/// Bytes of memory that this process can have at most: what the machine has, what its control group may take (cgroup
-/// v2 memory.max or v1 memory.limit_in_bytes, of the group and those above it) and RLIMIT_AS, whichever is least; 0
-/// where none of them is known. How much of it others use already is not in it.
+/// Returns the most bytes of memory that this process can have: the least of the machine's memory, its control group's
+/// limit (cgroup v2 memory.max or v1 memory.limit_in_bytes, of the group and its ancestors) and RLIMIT_AS; 0 if all are
+/// unknown. Memory used by other processes is not subtracted.
 double memory_limit();
 
 }  // namespace dadsim

@@ -4,7 +4,7 @@
 
 namespace dadsim {
 
-/// A result could not be written. The message names the path and the reason.
+/// Thrown if a result could not be written. The message has the path and the reason.
 class OutputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

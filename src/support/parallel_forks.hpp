@@ -7,16 +7,16 @@
 
 namespace dadsim {
 
-/// Whether a process may be forked while other threads go on. The C library's allocator is made whole in the child;
-/// those of AddressSanitizer and ThreadSanitizer (g++ 12) are not: where another thread held it at that moment, the
-/// child waits for it for ever.
+/// True if a process may be forked while other threads run. The child repairs the C library's allocator, but not those
+/// of AddressSanitizer and ThreadSanitizer (g++ 12): if another thread held one at that moment, the child would wait
+/// forever.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kForksBesideThreads = false;
 #else
 inline constexpr bool kForksBesideThreads = true;
 #endif
 
-/// parallel_for for bodies that fork, one after the other where they may not fork at the same time.
+/// Runs parallel_for for bodies that fork; sequentially if they may not fork in parallel.
 template <class Body>
 void parallel_for_forks(std::size_t count, Body&& body) {
   if constexpr (kForksBesideThreads) {

@@ -8,8 +8,8 @@
 
 namespace dadsim {
 
-/// A text that is a number and nothing else, as C++ writes numbers: no blanks, no plus sign, no unit. Nothing where it
-/// is none, or one that `Number` does not hold.
+/// Parses a text that is a number and nothing else, in C++ notation: no blanks, no plus sign, no unit. None if it is no
+/// number, or outside the range of `Number`.
 template <class Number>
 std::optional<Number> parse_whole(std::string_view text) {
   Number value{};
@@ -18,7 +18,7 @@ std::optional<Number> parse_whole(std::string_view text) {
   return value;
 }
 
-/// The same where the number is from `least` to `most`.
+/// Does the same for a number from `least` to `most`.
 template <class Number>
 std::optional<Number> parse_whole(std::string_view text, Number least,
                                   Number most = std::numeric_limits<Number>::max()) {

@@ -5,12 +5,12 @@
 
 namespace dadsim {
 
-/// Whether the pattern, in which * stands for anything and every other character for itself, is that name.
+/// Returns whether the pattern matches the name; * matches anything, every other character itself.
 inline bool fits(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
   std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;  // of the name, by the last star
+  std::size_t taken = 0;  // end of the part of the name that the last star matches
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;

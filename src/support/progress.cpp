@@ -12,7 +12,7 @@ namespace dadsim {
 namespace {
 
 constexpr double kInterval = 0.2;     // seconds
-constexpr double kLeastShare = 0.01;  // before that an estimate of the rest is a guess
+constexpr double kLeastShare = 0.01;  // below it, an estimate of the remaining time is a guess
 
 }  // namespace
 

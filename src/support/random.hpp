@@ -1,6 +1,6 @@
 #pragma once
 
-// Philox takes no vector registers, and their intrinsics are 50,000 lines to read wherever there are random numbers.
+// Philox without vector registers, whose intrinsics would add 50,000 lines wherever there are random numbers.
 #define R123_USE_SSE 0
 #define R123_USE_X86INTRIN_H 0
 #include <Random123/philox.h>
@@ -10,7 +10,7 @@
 
 namespace dadsim {
 
-/// What a stream of random numbers is for: part of the counter, so that streams never share numbers.
+/// Purpose of a stream of random numbers: part of the counter, so that streams never share numbers.
 enum class Purpose : std::uint32_t {
   initial_weights = 1,
   shuffle,
@@ -51,9 +51,9 @@ enum class Purpose : std::uint32_t {
   presence,
 };
 
-/// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,
-/// step) alone, never on which thread asks or in what order. A UniformRandomBitGenerator for Boost.Random's
-/// distributions (not the standard library's: those differ between libraries).
+/// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): they depend on (seed, purpose, worker, step)
+/// alone, never on threads or their order. A UniformRandomBitGenerator for Boost.Random's distributions (the standard
+/// library's differ between implementations).
 class RandomStream {
  public:
   using result_type = std::uint32_t;

@@ -8,17 +8,17 @@
 
 namespace dadsim {
 
-/// What is known by name, in the order of presentation. `Entry` has a `name`. Entries are added before anything is
-/// looked up by several threads, as a rule where the registry is made.
+/// Entries by name, in the order of presentation. `Entry` has a `name`. Entries are added before several threads look
+/// any up, usually where the registry is made.
 template <class Entry>
 class Registry {
  public:
-  /// `kind`: what an entry is, for messages.
+  /// `kind`: noun for an entry, for messages.
   Registry(std::string kind, std::vector<Entry> entries) : kind_(std::move(kind)) {
     for (Entry& entry : entries) add(std::move(entry));
   }
 
-  /// Throws std::logic_error for a name that is taken.
+  /// Throws std::logic_error for a name already in use.
   void add(Entry entry) {
     if (find(entry.name) != nullptr) throw std::logic_error("two of the name '" + entry.name + "': " + kind_);
     entries_.push_back(std::move(entry));
@@ -30,12 +30,12 @@ class Registry {
     for (const Entry& entry : entries_) names.push_back(entry.name);
     return names;
   }
-  /// nullptr if there is none of that name.
+  /// Returns the entry of that name; nullptr if there is none.
   const Entry* find(const std::string& name) const {
     const auto found = std::ranges::find(entries_, name, &Entry::name);
     return found == entries_.end() ? nullptr : &*found;
   }
-  /// Throws std::out_of_range if there is none of that name.
+  /// Returns the entry of that name. Throws std::out_of_range if there is none.
   const Entry& at(const std::string& name) const {
     if (const Entry* entry = find(name)) return *entry;
     throw std::out_of_range("no " + kind_ + " '" + name + "'");

@@ -6,8 +6,8 @@
 
 namespace dadsim {
 
-/// One word for a shell (POSIX, 2.2.2): between single quotes nothing has a meaning. For commands that a user may
-/// paste: names in them may come from a stranger's file.
+/// Returns the text as one word for a shell (POSIX, 2.2.2): between single quotes no character is special. For commands
+/// that a user may paste: their names may come from a stranger's file.
 inline std::string shell_word(std::string_view text) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -8,11 +8,10 @@
 #include <string_view>
 #include <vector>
 
-// Texts are taken apart with these and not with a std::istream, which swallows a bad_alloc and takes the text to end
-// there.
+// Text is split with these instead of a std::istream, which swallows a bad_alloc and treats it as the end of the text.
 namespace dadsim {
 
-/// The parts of a text between separators, empty ones too: one more than it has separators.
+/// Returns the parts of a text between separators, including empty ones: one more than separators.
 inline std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -23,7 +22,7 @@ inline std::vector<std::string_view> split_at(std::string_view text, char separa
   }
 }
 
-/// Goes through a text line by line, with no memory for a list of lines.
+/// Iterates over the lines of a text, without memory for a list.
 class LineIterator {
  public:
   using value_type = std::string_view;
@@ -44,12 +43,12 @@ class LineIterator {
   std::size_t end_;
 };
 
-/// The lines of a text. A newline ends one: behind the last there is none.
+/// Returns the lines of a text. A newline ends a line: after the last one there is none.
 inline auto lines_of(std::string_view text, char newline = '\n') {
   return std::ranges::subrange(LineIterator(text, newline), std::default_sentinel);
 }
 
-/// What stands between blanks, ends of lines among them.
+/// Returns the words between blanks, including line ends.
 inline std::vector<std::string> words_of(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\n\v\f\r";
   std::vector<std::string> words;

@@ -7,7 +7,7 @@
 #include "support/statement.hpp"
 #include "support/wire.hpp"
 
-// A statement on its way between processes of one build, and in their files.
+// Serialisation of a statement, between processes of one build and in their files.
 
 namespace dadsim {
 
@@ -17,7 +17,7 @@ inline void fields(WireWriter& bytes, const Statement& statement) {
   bytes(statement.parts);
 }
 
-/// Parts of parts of parts are said by nobody, and would fill the stack.
+/// Reads a statement; deeper nesting than any statement has would exhaust the stack.
 inline void read_statement(WireReader& bytes, Statement& statement, int depth) {
   constexpr int kDeepest = 4;
   if (depth > kDeepest) throw std::out_of_range("a statement of too many parts");

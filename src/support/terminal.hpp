@@ -8,48 +8,49 @@
 
 namespace dadsim {
 
-/// `text` as a terminal may show it: what would move its cursor, change its title or colours, or hide or turn around
-/// what stands beside it is written out, as \x1b, \x9b or \u{202e}. These are the control characters other than line
-/// feed and tab (C0, DEL and C1), bytes that are no UTF-8, and the characters of Unicode's category Cf (format: marks
-/// of direction, joiners, tags; Unicode 15.1, chapter 23.2 ff.), its line and paragraph separators and blank fillers.
+/// Returns `text` in a form that is safe on a terminal: characters that move its cursor, change its title or colours,
+/// or hide or reverse nearby text are written out, as \x1b, \x9b or \u{202e}. These are the control characters other
+/// than line feed and tab (C0, DEL and C1), bytes that are no UTF-8, and the characters of Unicode's category Cf
+/// (format: marks of direction, joiners, tags; Unicode 15.1, chapter 23.2 ff.), its line and paragraph separators and
+/// blank fillers.
 std::string for_terminal(std::string_view text);
 
-/// Whether a name has one of these characters, a line feed or a tab: it could not be told from another one, or would
-/// break the line that names it.
+/// Returns whether a name has one of these characters, a line feed or a tab: it could be mistaken for another one, or
+/// would break its line.
 bool has_hidden_characters(std::string_view name);
 
-/// A name with every such character written out.
+/// Returns a name with every such character written out.
 std::string with_hidden_characters_shown(std::string_view name);
 
-/// Columns of the terminal behind a descriptor: those that the variable COLUMNS says, or else those that it has itself.
-/// Nothing where it is no terminal, or does not know.
+/// Returns the columns of a descriptor's terminal: from the variable COLUMNS, or else the terminal's own. None if it is
+/// no terminal, or its width is unknown.
 std::optional<std::size_t> columns_of_terminal(int descriptor);
 
-/// When text has weights and colours.
+/// Use of weights and colours in text.
 enum class Colour : unsigned char { automatic, always, never };
 void choose_colour(Colour colour);
-/// Whether it has them there: unless chosen otherwise on a terminal that is not dumb, where the variable NO_COLOR is
-/// not set (no-color.org).
+/// Returns whether text there has colours: by default on a terminal that is not dumb, if the variable NO_COLOR is not
+/// set (no-color.org).
 bool is_coloured(int descriptor);
 
-/// Fills those of the descriptors 0, 1 and 2 that the process began without, so that no file that is opened later gets
-/// their number and with it what is meant for a terminal. Writing to such an output fails as before.
+/// Opens those of the descriptors 0, 1 and 2 that the process started without, so that no later file gets their number,
+/// and with it text for a terminal. Writing to such an output still fails.
 void hold_standard_descriptors();
 
-/// Says something on standard error, for a terminal. Where that cannot be written nobody is there to be told: nothing
-/// is thrown, and the exit status says what there was to say.
+/// Writes a message to standard error, for a terminal. Never throws: if it cannot be written, the exit status alone
+/// reports the result.
 void say(std::string_view text) noexcept;
 
-/// As say(), of what went wrong: red where is_coloured().
+/// Does the same for an error: red if is_coloured().
 void complain(std::string_view text) noexcept;
 
-/// As say(), in place of what the current line shows; an empty text leaves the line empty.
+/// Does the same in place of the current line; an empty text clears the line.
 void say_in_place(std::string_view text) noexcept;
-/// Whether that is seen: on a terminal, or by who is told instead.
+/// Returns whether that is visible: on a terminal, or to a listener.
 bool shows_in_place() noexcept;
 
-/// From now on say_in_place() tells `listener` and not the terminal, from whatever thread, one call at a time; what it
-/// throws is lost. An empty function: the terminal again. It returns when no call of the one before goes on.
+/// Directs say_in_place() to `listener` instead of the terminal, from any thread, one call at a time; its exceptions
+/// are dropped. An empty function: the terminal again. Returns after all calls of the previous listener have ended.
 void tell_instead(std::function<void(std::string_view)> listener);
 
 }  // namespace dadsim

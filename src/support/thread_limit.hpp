@@ -7,17 +7,17 @@
 
 namespace dadsim {
 
-/// More are not to be asked for: each takes memory, and no machine has as many processors for one process.
+/// Most threads that may be requested: each takes memory, and no machine has as many processors for one process.
 inline constexpr std::size_t kMostThreads = 1024;
 
-/// As long as it lives, loops of this process use so many threads at the most. Throws std::bad_alloc.
+/// Limits the threads of this process's loops during this object's life. Throws std::bad_alloc.
 class ThreadLimit {
  public:
   explicit ThreadLimit(std::size_t threads) : limit_(after_set_up(), threads) {}
 
  private:
-  /// oneTBB sets itself up when it is first used. Where it is denied memory for that, it waits for itself for ever when
-  /// a limit is lifted: it is set up before there is one.
+  /// Sets up oneTBB before there is a limit. If it is denied memory for its set-up, on first use, it waits forever when
+  /// a limit is lifted.
   static tbb::global_control::parameter after_set_up() {
     static_cast<void>(tbb::this_task_arena::max_concurrency());
     return tbb::global_control::max_allowed_parallelism;

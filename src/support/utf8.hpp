@@ -12,7 +12,7 @@ struct Utf8Character {
   std::uint32_t code = 0;
 };
 
-/// Decodes the character at the beginning of `text` (RFC 3629): no stray continuation byte, overlong form or surrogate.
+/// Decodes the first character of `text` (RFC 3629): no stray continuation byte, overlong form or surrogate.
 inline Utf8Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const std::uint32_t lead = byte(0);

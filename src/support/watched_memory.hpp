@@ -13,23 +13,23 @@
 
 namespace dadsim {
 
-/// Allocation for a library written in C that goes on without what it did not get: libxml2 calls a document not
-/// well-formed, writes one without a part, or follows a null pointer. What the system denies it gets from a reserve,
-/// and so comes to its end in good order; whether memory was denied to it on this thread is known from the object's
-/// beginning on, and nobody has to go on with what it found. Only what is larger than the reserve is denied to it.
+/// Allocation for a C library that continues after a failed allocation: libxml2 reports a document as not well-formed,
+/// writes one without a part, or follows a null pointer. Denied memory comes from a reserve, so that the library ends
+/// normally; check() reports whether memory was denied on this thread since the object was made, so that its result is
+/// not used. Only requests larger than the reserve fail.
 class WatchedMemory {
  public:
-  static constexpr std::size_t kReserve = std::size_t{1} << 20;  ///< bytes; they take no memory until they are used
+  static constexpr std::size_t kReserve = std::size_t{1} << 20;  ///< bytes; they take no memory until used
 
   WatchedMemory() { denied = false; }
-  /// After it the library takes its memory from here: `set_allocator` is its function for that (xmlMemSetup).
+  /// Makes the library allocate here; `set_allocator` is its function for that (xmlMemSetup).
   template <typename SetAllocator>
   static WatchedMemory of(SetAllocator set_allocator) {
     static const int kSet = set_allocator(&release, &allocate, &reallocate, &duplicate);
     if (kSet != 0) throw std::bad_alloc();
     return {};
   }
-  /// Throws std::bad_alloc.
+  /// Throws std::bad_alloc if memory was denied.
   static void check() {
     if (denied) throw std::bad_alloc();
   }
@@ -54,13 +54,13 @@ class WatchedMemory {
     void* copy = allocate(size);
     return copy == nullptr ? nullptr : static_cast<char*>(std::memcpy(copy, text, size));
   }
-  /// What is of the reserve is not used again.
+  /// Frees memory; memory of the reserve is not reused.
   static void release(void* memory) {
     if (!in_reserve(memory)) std::free(memory);
   }
 
  private:
-  static constexpr std::size_t kUnit = alignof(std::max_align_t);  // the size stands before a block, in one of these
+  static constexpr std::size_t kUnit = alignof(std::max_align_t);  // the size is stored before a block, in one unit
 
   static void* from_reserve(std::size_t size) {
     denied = true;

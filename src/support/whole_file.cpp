@@ -33,7 +33,7 @@ std::string unpacked(const std::string& path, std::string bytes, std::size_t mos
       stream.avail_in = static_cast<uInt>(piece);
       fed += piece;
     }
-    if (state == Z_STREAM_END) {  // a file may be of several, one after the other
+    if (state == Z_STREAM_END) {  // a file may consist of several streams
       if (stream.avail_in == 0) break;
       inflateReset(&stream);
     }

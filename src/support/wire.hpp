@@ -14,24 +14,24 @@
 #include <variant>
 #include <vector>
 
-// Bytes between a process and its forked child, and in files of one build: numbers as they lie in memory.
+// Bytes between a process and its forked child, and in files of one build: numbers as in memory.
 //
-// What a struct is as bytes is said once, in its namespace, for the archive that writes and for the one that reads:
+// The serialisation of a struct is defined once, in its namespace, for writing and reading:
 //
 //     void fields(auto& bytes, of<Bound> auto& bound) { bytes(bound.resource, bound.kind, bound.seconds); }
 //
-// Members may be numbers, texts, enumerations (of which `last_of` says the greatest), vectors, optionals, variants,
-// shared pointers to what does not change, and structs with fields.
+// Members may be numbers, texts, enumerations (`last_of` gives the greatest value), vectors, optionals, variants,
+// shared pointers to constant data, and structs with fields.
 
 namespace dadsim {
 
-/// T, or what is const of it.
+/// T, or const T.
 template <class X, class T>
 concept of = std::same_as<std::remove_const_t<X>, T>;
 
 class WireWriter {
  public:
-  /// All of them, one after the other.
+  /// Writes all values, one after the other.
   template <class... Values>
   void operator()(const Values&... values) {
     (put(values), ...);
@@ -87,8 +87,8 @@ class WireWriter {
   std::string bytes_;
 };
 
-/// Throws std::out_of_range where the bytes are none of what is read: cut off, of a truth that is neither, of a value
-/// that its enumeration does not have. No memory is taken before there are bytes for it.
+/// Throws std::out_of_range if the bytes do not match what is read: truncated, an invalid truth value, a value outside
+/// its enumeration. Memory is allocated only for bytes that are present.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
@@ -166,7 +166,7 @@ class WireReader {
     bytes_.remove_prefix(size);
     return taken;
   }
-  /// More structs within structs are nothing of ours: the functions within functions of an expression go deepest.
+  /// limit on nested structs; the functions within functions of an expression go deepest
   static constexpr int kDeepest = 80;
 
   std::string_view bytes_;
