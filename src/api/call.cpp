@@ -25,9 +25,9 @@
 namespace dadsim::api {
 namespace {
 
-/// The turn of a call: there is one at a time in a process, since who is told of progress and what is asked to stop
-/// there is one of. Waits for those of other threads. Throws Stopped where this call is stopped before its turn comes,
-/// and SystemError in a process that was forked beside a call: what that one held, nobody gives back.
+/// The turn of a call. A process runs one call at a time, since progress and stopping have one receiver each; the
+/// constructor waits for calls of other threads. Throws Stopped if this call is stopped before its turn, and
+/// SystemError in a process forked during a call, whose locks are never released.
 class Turn {
  public:
   Turn();
@@ -39,14 +39,14 @@ class Turn {
 }  // namespace
 
 struct Stopper::State {
-  bool asked = false;  ///< under the lock of whose turn it is
+  bool asked = false;  ///< protected by the lock of Turns
 };
 
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{20};
 
-/// Whose turn it is, and what calls of this thread are stopped by.
+/// The calls of the process: the running one, and the stoppers of this thread's calls.
 struct Turns {
   std::timed_mutex turn;
   std::mutex lock;
@@ -59,10 +59,10 @@ Turns& turns() {
 thread_local const Stopper::State* of_this_thread = nullptr;
 thread_local bool has_turn = false;
 
-std::atomic<int> under_way{0};  // calls, those that wait among them
+std::atomic<int> under_way{0};  // calls, including waiting ones
 std::atomic<bool> forked_beside{false};
 
-/// A child has the memory of its parent and one of its threads: what others held stays held there.
+/// A child has its parent's memory but only one of its threads: locks of other threads stay locked.
 void watch_forks() {
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
     if (under_way.load() > 0) forked_beside.store(true);
@@ -70,7 +70,7 @@ void watch_forks() {
   static_cast<void>(registered);
 }
 
-/// Once this thread holds the turn.
+/// Begins a turn, once this thread holds it.
 void begin_turn() {
   const std::lock_guard lock(turns().lock);
   turns().running = of_this_thread;
@@ -175,7 +175,7 @@ std::size_t threads_of(const Options& options) {
 
 void with_errors_of_ours(const std::function<void()>& work) {
   try {
-    static_cast<void>(kernel_set());  // wrong words for it are told before anything is done
+    static_cast<void>(kernel_set());  // reports an invalid value before any work
     work();
   } catch (const Error&) {
     throw;

@@ -1,21 +1,20 @@
 #pragma once
 
-// dadsim in a program of one's own: a scenario is loaded, learned, timed, and its result read. docs/library.md has an
-// example, which the tests build. C++17 and the standard library are all that this header needs.
+// dadsim inside another program: a scenario is loaded, learned, timed, and its result read. docs/library.md has an
+// example, which the tests build. This header needs only C++17 and the standard library.
 //
-// What it holds to: a program built against version 1 of this interface (the namespace v1, libdadsim.so.1) runs with
-// every later library of that version without being compiled again. Classes keep what they hold behind a pointer; what
-// is handed out as plain structs (CurvePoint, Figure) may get further members in a new version alone; what there is to
-// say of a run is had by the names of its figures, of which later libraries may have more.
+// Compatibility: a program built against version 1 of this interface (the namespace v1, libdadsim.so.1) runs with every
+// later library of that version without recompilation. Classes keep their members behind a pointer; plain structs
+// (CurvePoint, Figure) get further members only in a new version; results of a run are read by the names of figures, of
+// which later libraries may have more.
 //
-// Loading, learning, timing and sweeping fork processes: each simulation runs in a child of its own, which does nothing
-// but simulate and send its findings back; it runs none of the host program's code, and has none of its descriptors.
-// They may be called from any thread; calls from several threads take turns. A host program that ignores SIGCHLD, or
-// waits for children that are not its own, gets a SystemError. Nothing is written to the terminal, and no handler of a
-// signal is set.
+// Loading, learning, timing and sweeping fork processes: each simulation runs in its own child, which only simulates
+// and sends its results back; it runs none of the host program's code, and has none of its descriptors. All may be
+// called from any thread; calls from several threads take turns. A host program that ignores SIGCHLD, or waits for
+// children that are not its own, gets a SystemError. Nothing is written to the terminal, and no signal handler is set.
 //
-// Units: seconds (simulated, unless they are said to be of the wall clock), bytes, shares from 0 to 1. What is not
-// known or not a finite number is not a number (NaN), never zero.
+// Units: seconds (simulated, unless documented as wall clock), bytes, shares from 0 to 1. An unknown or infinite value
+// is NaN, never zero.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,23 +34,22 @@
 namespace dadsim::api {
 inline namespace v1 {
 
-/// Anything that goes wrong: the text is what the program `dadsim` would say.
+/// Base of all errors: the text is the message of the program `dadsim`.
 class DADSIM_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
   ~Error() override;
 };
 
-/// One thing that is wrong with a scenario, a platform or data.
+/// One error in a scenario, a platform or data.
 struct Diagnostic {
-  std::string file;    ///< the file, or "--set PATH=VALUE" for a setting; may be empty
+  std::string file;    ///< file, or "--set PATH=VALUE" for a setting; may be empty
   int line = 0;        ///< from 1; 0: none
-  std::string what;    ///< what is wrong
-  std::string remedy;  ///< what would be right
+  std::string what;    ///< the error
+  std::string remedy;  ///< a valid alternative
 };
 
-/// The input is wrong. The text has a line `file:line: what; remedy` for each of the diagnostics: all that is wrong at
-/// once.
+/// The input is wrong. The text has a line `file:line: what; remedy` for each diagnostic: all errors at once.
 class DADSIM_API InputError : public Error {
  public:
   InputError(const std::string& text, std::vector<Diagnostic> diagnostics);
@@ -62,7 +60,7 @@ class DADSIM_API InputError : public Error {
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics_;
 };
 
-/// The simulation itself failed: a deadlock, a route that a platform file lacks.
+/// The simulation itself failed: a deadlock, a route missing in a platform file.
 class DADSIM_API SimulationError : public Error {
  public:
   using Error::Error;
@@ -76,8 +74,8 @@ class DADSIM_API OutputError : public Error {
   ~OutputError() override;
 };
 
-/// The system denied a process, a thread, a descriptor or memory, which says nothing about what was asked; or this
-/// process was forked while another thread of its parent was in a call, whose threads it lacks.
+/// The system denied a process, a thread, a descriptor or memory, independently of the input; or this process was
+/// forked while another thread of its parent was in a call, whose threads it lacks.
 class DADSIM_API SystemError : public Error {
  public:
   using Error::Error;
@@ -95,31 +93,31 @@ class DADSIM_API Stopped : public Error {
 /// Later ones win.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// How work is done; no result depends on it.
+/// Settings of the work; no result depends on them.
 struct Options {
-  /// For learning, and of a sweep simulations at a time; 0: as many as the machine has. At most 1,024: more are an
+  /// Threads for learning, and parallel simulations of a sweep; 0: as many as the machine has. More than 1,024 are an
   /// InputError.
   std::size_t threads = 0;
-  /// Called with how far the work is, in words, at most a few times a second, from whatever thread; empty at the end of
-  /// a phase. It must not throw, and must not call this library but for stop().
+  /// Called with the progress in words, at most a few times a second, from any thread; empty at the end of a phase. It
+  /// must not throw, and must not call this library except stop().
   std::function<void(const std::string&)> progress;
 };
 
-/// A scenario, complete and checked: every default is filled in, every file that it names is there.
+/// A scenario, complete and checked: every default is filled in, every named file exists.
 class DADSIM_API Scenario {
  public:
-  /// Reads a scenario.xml (docs/scenario.md). Throws InputError with everything that is wrong, SystemError, Stopped.
+  /// Reads a scenario.xml (docs/scenario.md). Throws InputError with all errors, SystemError, Stopped.
   static Scenario load(const std::string& path, const Settings& settings = {});
 
   const std::string& name() const noexcept;
   std::uint64_t seed() const noexcept;
-  /// Equal scenarios have equal hashes, wherever their files lie.
+  /// Returns the hash: equal for equal scenarios, wherever their files are.
   std::uint64_t hash() const noexcept;
-  /// Labels of its runs, in order.
+  /// Returns the labels of its runs, in order.
   std::vector<std::string> runs() const;
-  /// What its author should know before it learns, in sentences.
+  /// Returns warnings for the author, in sentences, known before learning.
   std::vector<std::string> warnings() const;
-  /// With every default filled in, as XML; loading that gives an equal scenario.
+  /// Returns the scenario as XML, with every default filled in; loading that gives an equal scenario.
   std::string xml() const;
 
   struct State;
@@ -130,13 +128,13 @@ class DADSIM_API Scenario {
   std::shared_ptr<const State> state_;
 };
 
-/// What has been learned: a memory that any number of scenarios share. What two of them have in common is learned once:
-/// bandwidths, latencies, devices, collectives and what is timed do not matter to learning; data, model, training,
-/// algorithms and the number of workers do. Copies are the same memory.
+/// Learned runs: a memory that any number of scenarios share, so that their common part is learned once. Learning
+/// depends on data, model, training, algorithms and the number of workers, but not on bandwidths, latencies, devices,
+/// collectives and the timed workload. Copies are the same memory.
 class DADSIM_API Learned {
  public:
   Learned();
-  /// Runs that are kept, each with its seed.
+  /// Returns the number of runs kept, each with its seed.
   std::size_t size() const;
 
   struct State;
@@ -157,7 +155,7 @@ struct CurvePoint {
   double auc = 0;       ///< area under the ROC curve, share
 };
 
-/// A figure of a run: one value under one name, which every output of dadsim has (docs/figures.md).
+/// A figure of a run: one value under one name, common to all outputs of dadsim (docs/figures.md).
 struct Figure {
   enum class Kind { number, count, truth, text };
   std::string name;
@@ -166,25 +164,25 @@ struct Figure {
   std::string meaning;  ///< in words
 };
 
-/// All figures, in the order of every output. A later library may have more of them.
+/// Returns all figures, in the order of every output. A later library may have more of them.
 DADSIM_API const std::vector<Figure>& figures();
 
-/// What there is to say of one run. Copies share it.
+/// Results of one run. Copies share them.
 class DADSIM_API Run {
  public:
-  /// Unique within the scenario.
+  /// Returns the label, unique within the scenario.
   const std::string& label() const noexcept;
-  /// The value of a figure; a count is a whole number, and of a truth 1 is yes and 0 is no. Not a number where it is
-  /// not known. Throws std::out_of_range where there is no such figure, or where it is a text.
+  /// Returns the value of a figure; a count is a whole number, a truth is 1 for yes and 0 for no, an unknown value is
+  /// NaN. Throws std::out_of_range for an unknown figure, or one that is a text.
   double figure(const std::string& name) const;
-  /// Whether a figure that is a truth is known, and is yes.
+  /// Returns whether a truth is known and yes.
   bool is(const std::string& name) const { return figure(name) == 1; }
-  /// Of a figure that is a text; it may be empty. Throws std::out_of_range where there is no such figure, or where it
-  /// is none.
+  /// Returns the text of a figure; it may be empty. Throws std::out_of_range for an unknown figure, or one that is no
+  /// text.
   const std::string& text(const std::string& name) const;
-  /// Assumptions that concern this run alone.
+  /// Returns assumptions that concern this run alone.
   const std::vector<std::string>& notes() const noexcept;
-  /// The first point is before training.
+  /// Returns the learning curve; its first point is before training.
   const std::vector<CurvePoint>& curve() const noexcept;
 
   struct State;
@@ -198,11 +196,11 @@ class DADSIM_API Run {
 class DADSIM_API Result {
  public:
   const std::vector<Run>& runs() const noexcept;
-  /// Throws std::out_of_range where there is none of that label.
+  /// Returns the run with that label. Throws std::out_of_range if there is none.
   const Run& run(const std::string& label) const;
-  /// Sentences that hold for every run.
+  /// Returns sentences that hold for every run.
   const std::vector<std::string>& assumptions() const noexcept;
-  /// All there is to say (docs/output-json.md); the learning curves (docs/output-csv.md); as a terminal shows it; as a
+  /// Return the whole result (docs/output-json.md); the learning curves (docs/output-csv.md); a table for a terminal; a
   /// page for a browser (docs/report.md), without a picture of the platform.
   std::string json() const;
   std::string csv() const;
@@ -216,13 +214,13 @@ class DADSIM_API Result {
   std::shared_ptr<const State> state_;
 };
 
-/// A sweep that has come to its end. Copies share it.
+/// A finished sweep. Copies share it.
 class DADSIM_API Sweep {
  public:
   std::size_t points() const noexcept;
-  /// Of points and seeds, those whose simulation failed; what it said is in the table.
+  /// Returns the number of points and seeds whose simulation failed; the table has the messages.
   std::size_t failed() const noexcept;
-  /// A line for every point, seed and run (docs/sweep.md); as a terminal shows it; as a page for a browser.
+  /// Return a line for every point, seed and run (docs/sweep.md); a table for a terminal; a page for a browser.
   std::string csv() const;
   std::string table() const;
   std::string html() const;
@@ -234,50 +232,50 @@ class DADSIM_API Sweep {
   std::shared_ptr<const State> state_;
 };
 
-/// Learns for real what `learned` lacks, and returns it. Event-driven runs are learned as they are simulated, in
-/// time(). Throws InputError where a run does not fit the memory of its devices, SystemError, Stopped.
+/// Learns whatever `learned` lacks, and returns it. Event-driven runs are learned as they are simulated, in time().
+/// Throws InputError if a run does not fit the memory of its devices, SystemError, Stopped.
 DADSIM_API Learned learn(const Scenario& scenario, const Options& options = {}, const Learned& learned = {});
 
-/// Times a scenario with what has been learned; what `learned` lacks for it is learned first, and kept there. Throws
-/// InputError, SimulationError, SystemError, Stopped.
+/// Times a scenario with learned runs; whatever `learned` lacks is learned first, and kept there. Throws InputError,
+/// SimulationError, SystemError, Stopped.
 DADSIM_API Result time(const Scenario& scenario, const Learned& learned, const Options& options = {});
 
-/// Both.
+/// Learns and times a scenario.
 DADSIM_API Result run(const Scenario& scenario, const Options& options = {});
 
-/// Runs a scenario at every point of its <sweep>. `file`, an SQLite database, keeps what is finished: whatever ends the
-/// process, the same call goes on. Throws InputError, also where the file is of another sweep; OutputError,
-/// SystemError, Stopped. A simulation that fails is noted, and the others go on.
+/// Runs a scenario at every point of its <sweep>. `file`, an SQLite database, keeps finished work: whatever ends the
+/// process, the same call continues. Throws InputError, also if the file belongs to another sweep; OutputError,
+/// SystemError, Stopped. A failed simulation is recorded, and the others continue.
 DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const Settings& settings = {},
                        const Options& options = {});
 
-/// What a call has other processes do, perhaps on other machines, while it waits: trials of a sweep and what they
-/// learn; local training, gradients and evaluations of event-driven runs. Who hands it out is up to the caller:
-/// python/dadsim/remote.py hands it to Dask. Copies are the same; its functions may be called from any thread.
+/// Tasks that a waiting call leaves to other processes, perhaps on other machines: trials of a sweep and their
+/// learning; local training, gradients and evaluations of event-driven runs. The caller distributes them:
+/// python/dadsim/remote.py uses Dask. Copies are the same; all functions may be called from any thread.
 class DADSIM_API RemoteTasks {
  public:
   RemoteTasks();
   struct Piece {
-    std::uint64_t id = 0;             ///< 0: there was nothing to do
-    std::size_t tasks = 0;            ///< in it
-    std::size_t open = 0;             ///< that are left for others
+    std::uint64_t id = 0;             ///< 0: there is nothing to do
+    std::size_t tasks = 0;            ///< number of tasks in it
+    std::size_t open = 0;             ///< number of tasks left for others
     std::string bytes;                ///< for do_tasks()
-    std::vector<std::string> states;  ///< names of those that it takes beside
+    std::vector<std::string> states;  ///< names of the additional states that it needs
   };
-  /// A piece of at most so many tasks; waits so many seconds for one.
+  /// Returns a piece of at most `most` tasks; waits up to `seconds` for one.
   Piece next(std::size_t most, double seconds);
-  /// As bytes; empty where nobody needs it any more.
+  /// Returns a state as bytes; empty if it is no longer needed.
   std::string state(const std::string& name) const;
-  /// What do_tasks() returned for a piece; `from` is what messages call who did it. Throws InputError.
+  /// Takes the result of do_tasks() for a piece; `from` names its worker in messages. Throws InputError.
   void take(std::uint64_t piece, const std::string& results, const std::string& from);
-  /// It was not done, and is to be had again in smaller pieces.
+  /// Returns a piece that was not done; it will be offered again in smaller pieces.
   void put_back(std::uint64_t piece);
-  /// Nobody can do it. A sweep goes on without it, and says so at the end; what else needs it ends with a SystemError.
-  /// `piece` 0: there is nobody any more who could do anything.
+  /// Abandons a piece that no worker can do. A sweep continues without it, and reports it at the end; other calls end
+  /// with a SystemError. `piece` 0: no worker is left at all.
   void give_up(std::uint64_t piece, const std::string& why);
-  /// It cannot be done: the call ends with a SystemError of these words, or an InputError.
+  /// Ends the call with a SystemError of these words, or an InputError: the work cannot be done.
   void fail(const std::string& why, bool input);
-  /// The call has come to its end: there will be nothing more.
+  /// Returns whether the call has ended: there will be no more tasks.
   bool over() const;
 
   struct State;
@@ -287,37 +285,37 @@ class DADSIM_API RemoteTasks {
   std::shared_ptr<State> state_;
 };
 
-/// As run() of the scenario at `path`, of which event-driven runs are learned by those who do `tasks`: the same result.
+/// Does the same as run() of the scenario at `path`, but event-driven runs are learned by the workers of `tasks`: the
+/// result is the same.
 DADSIM_API Result run(const std::string& path, const Settings& settings, const RemoteTasks& tasks,
                       const Options& options = {});
 
-/// As sweep(), whose trials are done by those who do `tasks`. A finished sweep lies in its file in an order that does
-/// not depend on who did what when: what `dadsim merge` makes of the file of one process, to the byte.
+/// Does the same as sweep(), but the workers of `tasks` do its trials. The order in the file of a finished sweep does
+/// not depend on them: it equals, byte for byte, what `dadsim merge` makes of the file of one process.
 DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const Settings& settings,
                        const RemoteTasks& tasks, const Options& options = {});
 
-/// Does a piece of such tasks, with the scenario that lies at `path` here. `states`: names and bytes. Throws InputError
-/// where the scenario is another one here, SimulationError, SystemError, Stopped.
+/// Does a piece of such tasks, with the scenario at the local `path`. `states`: names and bytes. Throws InputError if
+/// the scenario differs here, SimulationError, SystemError, Stopped.
 DADSIM_API std::string do_tasks(const std::string& path, const std::string& piece,
                                 const std::vector<std::pair<std::string, std::string>>& states,
                                 const Options& options = {});
 
-/// Files that this process has read for scenarios: these, and what they name.
+/// Returns the files that this process has read for scenarios, including the files that they name.
 DADSIM_API std::vector<std::string> input_files();
 
-/// Whatever runs in this process ends soon with Stopped. May be called from any thread and in a signal handler. It
-/// concerns the call that runs; one that begins later is not stopped.
+/// Ends the running call of this process soon with Stopped. May be called from any thread and in a signal handler. A
+/// call that begins later is not stopped.
 DADSIM_API void stop() noexcept;
 
-/// Ends calls of one's own, and no others: calls of several threads take turns, and stop() ends the one that runs,
-/// whoever has made it. Copies are the same.
+/// Ends chosen calls and no others: calls of several threads take turns, and stop() ends the running one, whichever
+/// thread made it. Copies are the same.
 class DADSIM_API Stopper {
  public:
   Stopper();
-  /// Does `work` in this thread: the calls of this library that it makes, one after the other, are those that stop()
-  /// ends.
+  /// Runs `work` in this thread: stop() ends the calls of this library that it makes.
   void watch(const std::function<void()>& work) const;
-  /// The call that runs ends soon with Stopped, and so does one that waits for its turn, and every later one. May be
+  /// Ends the running call soon with Stopped, and also a call that waits for its turn, and every later one. May be
   /// called from any thread, not in a signal handler.
   void stop() const noexcept;
 
@@ -327,8 +325,8 @@ class DADSIM_API Stopper {
   std::shared_ptr<State> state_;
 };
 
-/// E.g. "0.1.0"; and what results come from that must not be mixed: the commit that the library was built from, and
-/// the kernels that it takes ("+avx512"). Throws InputError where DADSIM_KERNELS names none that this processor has.
+/// Returns for example "0.1.0"; or the build, whose results must not be mixed with another's: the library's commit, and
+/// its kernels ("+avx512"). Throws InputError if DADSIM_KERNELS names a set that this processor lacks.
 DADSIM_API std::string version();
 DADSIM_API std::string build();
 

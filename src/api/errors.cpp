@@ -4,7 +4,8 @@
 
 namespace dadsim::api::inline v1 {
 
-// Their destructors are here so that their types are of this library: a program that catches them finds them by name.
+// Their destructors are here so that their types belong to this library: a program that catches them finds them by
+// name.
 Error::~Error() = default;
 InputError::~InputError() = default;
 SimulationError::~SimulationError() = default;

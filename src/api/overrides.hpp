@@ -7,7 +7,7 @@
 
 namespace dadsim::api {
 
-/// Settings as `--set` takes them.
+/// Returns settings in the form of `--set`.
 inline std::vector<std::string> overrides_of(const Settings& settings) {
   std::vector<std::string> overrides;
   overrides.reserve(settings.size());

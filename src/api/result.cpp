@@ -25,8 +25,7 @@ CurvePoint point_of(const report::CurvePoint& from, const report::RunResult& run
   return point;
 }
 
-/// What is thrown inside where a figure is asked for that there is none of is a bug there, and a mistake of the caller
-/// here.
+/// Returns the index of a figure. Internally an unknown figure is a bug; here it is an error of the caller.
 std::size_t index_of(const std::string& name, bool text) {
   const std::span<const report::Figure> all = report::figures();
   const auto found = std::ranges::find_if(all, [&](const report::Figure& figure) { return figure.name == name; });

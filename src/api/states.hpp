@@ -9,7 +9,7 @@
 #include "study/learning/learned.hpp"
 #include "study/sweep/results.hpp"
 
-// What the classes of the interface keep behind their pointers.
+// Members of the interface's classes, behind their pointers.
 
 namespace dadsim::api::inline v1 {
 
@@ -28,11 +28,11 @@ struct Result::State {
 };
 
 struct Sweep::State {
-  /// Reads what the file holds, or of a large one how much that is.
+  /// Reads the file's contents or, for a large one, their amount.
   explicit State(study::Database& database);
   std::size_t points = 0, failed = 0;
-  std::string file;                            ///< of results
-  std::optional<study::SweepResults> results;  ///< none: there are too many to hold them
+  std::string file;                            ///< file of the results
+  std::optional<study::SweepResults> results;  ///< none: there are too many to hold
 };
 
 }  // namespace dadsim::api::inline v1

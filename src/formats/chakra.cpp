@@ -16,21 +16,21 @@
 namespace dadsim::formats {
 namespace {
 
-/// Goes through the fields of a message in protobuf's wire format (protobuf.dev, "Encoding"). Throws std::runtime_error
-/// where the bytes end within a field, or a field is of no known type.
+/// Iterates over the fields of a message in protobuf's wire format (protobuf.dev, "Encoding"). Throws
+/// std::runtime_error if the bytes end within a field, or a field has an unknown type.
 class ProtobufFields {
  public:
   explicit ProtobufFields(std::string_view bytes) : bytes_(bytes) {}
 
   struct Field {
     std::uint32_t number = 0;
-    std::uint64_t value = 0;  ///< of a varint, or the bits of a fixed number
-    std::string_view text;    ///< of a length-delimited field
+    std::uint64_t value = 0;  ///< varint, or bits of a fixed number
+    std::string_view text;    ///< length-delimited field
     bool has_text = false;
     double as_double() const { return std::bit_cast<double>(value); }
   };
 
-  /// The next field; nullopt behind the last.
+  /// Returns the next field; nullopt after the last.
   std::optional<Field> next() {
     if (bytes_.empty()) return std::nullopt;
     const std::uint64_t key = varint();
@@ -108,12 +108,12 @@ constexpr std::uint64_t kLastCollective = 9;
 constexpr double kMicrosecond = 1e-6;
 constexpr std::size_t kMostOfJson = std::size_t{16} << 20U;
 
-/// A node takes this many bytes of memory while its step is put together. A trace may take four times its own bytes;
-/// one of few nodes may take more.
+/// Bytes of memory per node while its step is put together. A trace may take four times its own bytes; a trace of few
+/// nodes may take more.
 constexpr std::size_t kBytesInMemory = sizeof(ChakraNode) + 100;
 constexpr std::size_t kNodesOfAnyTrace = 200'000;
 
-/// An attribute that is a number or a text. Lists stay out.
+/// An attribute that is a number or a text. Lists are ignored.
 struct ChakraAttribute {
   std::string name, text;
   double number = 0;
@@ -138,7 +138,7 @@ ChakraAttribute read_attribute(std::string_view bytes) {
   return attribute;
 }
 
-/// The text of a list of Python with one text, "['[…]']", as the inputs of a node have it.
+/// Returns the text of a Python list with one text, "['[…]']", the form of a node's inputs.
 std::string only_text_of_list(std::string_view values) {
   const std::size_t begin = values.find("'[");
   const std::size_t end = values.rfind("]'");
@@ -146,7 +146,7 @@ std::string only_text_of_list(std::string_view values) {
   return std::string(values.substr(begin + 1, end - begin));
 }
 
-/// The groups of PyTorch's metadata; nothing where it is no such list.
+/// Adds the groups of PyTorch's metadata; nothing if the text is no such list.
 void add_process_groups(std::string_view inputs, Groups& groups) {
   constexpr std::uint32_t kValues = 1;
   ProtobufFields fields(inputs);
@@ -239,7 +239,7 @@ ChakraTrace read_chakra(std::string_view bytes) {
   ChakraTrace trace;
   ProtobufFields file(bytes);
   if (file.empty()) throw std::runtime_error("is empty");
-  file.take(file.varint());  // the metadata
+  file.take(file.varint());  // skips the metadata
   std::size_t count = 0;
   for (ProtobufFields nodes = file; !nodes.empty(); ++count) nodes.take(nodes.varint());
   if (count > kNodesOfAnyTrace && count * kBytesInMemory > 4 * bytes.size())

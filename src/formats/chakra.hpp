@@ -9,7 +9,7 @@
 namespace dadsim::formats {
 
 /// A node of an execution trace of MLCommons Chakra (Sridharan et al., arXiv 2305.14516; mlcommons/chakra,
-/// schema/protobuf/et_def.proto), as far as it says when something is computed or sent.
+/// schema/protobuf/et_def.proto): the fields about the time of computations and messages.
 struct ChakraNode {
   enum class Type : std::uint8_t { other, compute, send, receive, collective };
   /// Chakra's CollectiveCommType.
@@ -29,26 +29,27 @@ struct ChakraNode {
   std::string name;
   Type type = Type::other;
   std::vector<std::uint64_t> after;  ///< data_deps
-  double seconds = 0;                ///< of a computation
+  double seconds = 0;                ///< duration of a computation
   bool on_host = false;              ///< is_cpu_op
   Collective collective = Collective::all_reduce;
-  double bytes = 0;                                     ///< comm_size: that the rank hands over
+  double bytes = 0;                                     ///< comm_size: bytes that the rank sends
   std::string group;                                    ///< pg_name; empty: all
-  std::int64_t source = -1, destination = -1, tag = 0;  ///< of a message; −1: the rank itself
+  std::int64_t source = -1, destination = -1, tag = 0;  ///< for a message; −1: the rank itself
 };
 
 /// The trace of one rank.
 struct ChakraTrace {
   std::vector<ChakraNode> nodes;
-  /// Groups that PyTorch's own metadata list: ranks by the name of the group; no ranks: all.
+  /// Groups in PyTorch's own metadata: ranks by the name of the group; no ranks: all.
   std::map<std::string, std::vector<std::int64_t>> groups;
 };
 
-/// Reads the content of a file: a GlobalMetadata and Nodes, each with its length before it. Throws std::runtime_error,
-/// in words, where it is none, or a node is incomplete.
+/// Reads the contents of a file: a GlobalMetadata and Nodes, each after its length. Throws std::runtime_error, with a
+/// message for the user, if it is no trace, or a node is incomplete.
 ChakraTrace read_chakra(std::string_view bytes);
 
-/// Groups as ASTRA-sim has them beside traces, as JSON: {"1": [0, 1, 2]}. Throws std::runtime_error, in words.
+/// Reads groups in ASTRA-sim's JSON, which accompanies traces: {"1": [0, 1, 2]}. Throws std::runtime_error, with a
+/// message for the user.
 std::map<std::string, std::vector<std::int64_t>> read_groups(const std::string& text);
 
 }  // namespace dadsim::formats

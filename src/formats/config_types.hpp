@@ -17,7 +17,7 @@ namespace dadsim::formats {
 
 // Only sources include this: the library of JSON takes the compiler a second.
 
-/// The keys of a config.json. Throws std::runtime_error, in words.
+/// The keys of a config.json. Throws std::runtime_error, with a message for the user.
 class ConfigKeys {
  public:
   explicit ConfigKeys(const Json& config) : config_(config) {}
@@ -49,7 +49,7 @@ class ConfigKeys {
     static const Json kEmpty = Json::object();
     return has(key) && config_[key].is_object() ? config_[key] : kEmpty;
   }
-  /// Members of a list, or of an object.
+  /// Returns the members of a list, or of an object.
   std::size_t count(const char* key) const { return has(key) ? config_[key].size() : 0; }
   std::string text_at(const char* key, std::size_t i) const {
     return config_[key][i].is_string() ? config_[key][i].get<std::string>() : "";
@@ -60,31 +60,30 @@ class ConfigKeys {
   const Json& config_;
 };
 
-/// A size of a network, and the key that holds it.
+/// A size of a network, and its key.
 struct SizeKey {
   const char* size;
   const char* key;
-  std::optional<std::int64_t> otherwise =
-      {};  ///< where the key is left out, as its class has it; none: it has to be there
+  std::optional<std::int64_t> otherwise = {};  ///< default of the type's class; none: the key is required
   std::int64_t least = 1;
 };
 
-/// Reads the keys, one after the other.
+/// Reads the keys in order.
 inline void read_sizes(const ConfigKeys& keys, std::initializer_list<SizeKey> rows, spec::Sizes& sizes) {
   for (const SizeKey& row : rows)
     sizes[row.size] = row.otherwise ? keys.size_or(row.key, *row.otherwise, row.least) : keys.size(row.key, row.least);
 }
 
-/// Reads the sizes that most classes name alike.
+/// Reads the sizes that most classes name in the same way.
 inline void read_usual_sizes(const ConfigKeys& keys, spec::Sizes& sizes) {
   read_sizes(keys, {{"layers", "num_hidden_layers"}, {"hidden", "hidden_size"}, {"heads", "num_attention_heads"}},
              sizes);
 }
 
-/// Types of model that are one causal stack, in alphabetical order.
+/// Returns the model types with a single causal stack, in alphabetical order.
 std::vector<std::string> decoder_types();
 
-/// Reads the keys of such a type; false where it is none.
+/// Reads the keys of such a type; returns false for another type.
 bool read_decoder(const std::string& type, const ConfigKeys& keys, ModelConfig& model);
 
 }  // namespace dadsim::formats

@@ -16,18 +16,19 @@ struct FixedSize {
   const char* size;
   std::int64_t value;
   const char* flag = nullptr;
-  bool otherwise = true;  ///< value of a flag that is left out
+  bool otherwise = true;  ///< default of the flag
 };
 
-/// Keys and defaults of one type of decoder; the sizes that nearly all types share stand apart.
+/// Keys and defaults of one type of decoder; sizes that nearly all types share are separate.
 struct DecoderTraits {
-  bool tied = false;  ///< whether words and output share weights, where the file does not say it
+  bool tied = false;  ///< default of sharing weights between words and output
   std::vector<FixedSize> sizes = {};
   const char *experts = nullptr, *expert_width = nullptr;  ///< keys; none: no experts
   AttentionWindows windows = AttentionWindows::none;
-  std::int64_t full_every = 0;  ///< blocks from one without a window to the next, where the file does not say it
-  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;       ///< adds what no other type has
-  void (*read_all)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< reads a file with other keys altogether
+  std::int64_t full_every = 0;  ///< default number of blocks from one without a window to the next
+  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< adds parts that no other type has
+  void (*read_all)(const ConfigKeys& keys,
+                   ModelConfig& model) = nullptr;  ///< reads a file with entirely different keys
 };
 
 struct DecoderType {
@@ -35,7 +36,7 @@ struct DecoderType {
   DecoderTraits traits;
 };
 
-/// Windows, and which blocks have none.
+/// Adds windows, and the blocks without any.
 void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& model) {
   if (windows == AttentionWindows::none) return;
   const bool used = keys.flag("use_sliding_window", windows == AttentionWindows::unless_refused);
@@ -43,7 +44,7 @@ void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& 
   if (window == 0) return;
   std::int64_t full_every = keys.size_or("sliding_window_pattern", 0);
   if (keys.is_list("layer_types")) {
-    // Of a list only one that repeats itself: block i sees all where i is a multiple.
+    // Only a periodic list is supported: block i sees all if i is a multiple.
     const std::size_t blocks = keys.count("layer_types");
     std::vector<std::size_t> full;
     for (std::size_t i = 0; i < blocks; ++i) {
@@ -62,7 +63,7 @@ void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& 
   if (full_every > 0) model.sizes["full-every"] = full_every;
 }
 
-/// What most decoders call their sizes.
+/// Reads the sizes under their most common names.
 void add_decoder(const ConfigKeys& keys, bool tied, ModelConfig& model) {
   model.architecture = "decoder";
   auto& sizes = model.sizes;
@@ -94,9 +95,10 @@ void add_llama_biases(const ConfigKeys& keys, ModelConfig& model) {
   }
 }
 
-/// Blocks with experts have a shared one as wide. Blocks without positions see all, others a chunk.
+/// Adds Llama 4: blocks with experts have a shared expert of the same width. Blocks without positions see all, others a
+/// chunk.
 void add_llama4(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kWhole = 4;  // every so many-th block
+  constexpr std::int64_t kWhole = 4;  // period of such blocks
   add_llama_biases(keys, model);
   auto& sizes = model.sizes;
   sizes["shared-feed-forward"] = sizes["expert-feed-forward"];
@@ -116,7 +118,7 @@ void add_qwen3_moe(const ConfigKeys& keys, ModelConfig& model) {
     model.sizes["experts-every"] = every;
 }
 
-/// Keys and values out of a latent vector (DeepSeek-V2, arXiv:2405.04434, section 2.1).
+/// Adds latent attention: keys and values from a latent vector (DeepSeek-V2, arXiv:2405.04434, section 2.1).
 void add_deepseek(const ConfigKeys& keys, ModelConfig& model) {
   auto& sizes = model.sizes;
   sizes["kv-heads"] = sizes["heads"];
@@ -138,7 +140,7 @@ void add_glm4_moe(const ConfigKeys& keys, ModelConfig& model) {
   sizes["dense-layers"] = keys.size_or("first_k_dense_replace", 1);
 }
 
-/// Names of GPT-2's first code, which several took over.
+/// Reads the names of GPT-2's first code, which several types adopted.
 void add_older_names(const ConfigKeys& keys, ModelConfig& model) {
   auto& sizes = model.sizes;
   model.architecture = "decoder";
@@ -163,7 +165,7 @@ void of_gpt2(const ConfigKeys& keys, ModelConfig& model) {
   if (keys.number("resid_pdrop", 0.1) > 0) model.remarks.push_back(ModelRemark::dropout);
 }
 
-/// Both halves of a block stand behind one norm.
+/// Reads GPT-J, whose blocks have one norm before both halves.
 void of_gptj(const ConfigKeys& keys, ModelConfig& model) {
   add_older_names(keys, model);
   model.sizes["tied"] = keys.flag("tie_word_embeddings", false) ? 1 : 0;
@@ -192,14 +194,14 @@ void of_falcon(const ConfigKeys& keys, ModelConfig& model) {
   }
   sizes["feed-forward"] = keys.size_or("ffn_hidden_size", 4 * sizes["hidden"]);
   sizes["biases"] = keys.flag("bias", false) ? 2 : 0;
-  // Both halves of a block stand behind one norm, unless attention and MLP have one each.
+  // Both halves of a block follow one norm, unless attention and MLP have one each.
   if (keys.flag("parallel_attn", true) && !(newer && keys.size_or("num_ln_in_parallel_attn", 2) > 1))
     sizes["norms"] = 1;
   model.longest = keys.size_or("max_position_embeddings", 2048);
 }
 
 void add_opt(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kOffset = 2;  // rows of the table of positions that padding has
+  constexpr std::int64_t kOffset = 2;  // rows of the position table reserved for padding
   auto& sizes = model.sizes;
   sizes["feed-forward"] = keys.size("ffn_dim");
   model.longest = keys.size_or("max_position_embeddings", 2048);
@@ -235,7 +237,7 @@ const std::vector<DecoderType>& decoders() {
                                     .windows = if_asked};
   static const std::vector<DecoderType> kAll{
       {"bloom", {.read_all = of_bloom}},
-      // Both halves of a block have one norm, which has no shift.
+      // Both halves of a block share one norm, without a shift.
       {"cohere", {.tied = true, .sizes = {{"norms", 1}, {"qk-norm", 1, "use_qk_norm", false}}}},
       {"deepseek_v2", kDeepseek},
       {"deepseek_v3", kDeepseek},
@@ -275,7 +277,7 @@ const std::vector<DecoderType>& decoders() {
       {"olmo2", {.sizes = {{"qk-norm", 2}}}},
       {"olmo3", {.sizes = {{"qk-norm", 2}}, .windows = unless_refused, .full_every = 4}},
       {"opt", {.tied = true, .sizes = {{"mlp", 1}, {"biases", 2}, {"norm", 1}}, .add = add_opt}},
-      // Both halves of a block have one norm.
+      // Both halves of a block share one norm.
       {"phi", {.sizes = {{"norms", 1}, {"norm", 1}, {"mlp", 1}, {"biases", 2}}, .add = add_phi}},
       {"phi3", {.windows = unless_refused}},
       {"qwen2", kQwen2},

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNoDate = -1;  // seconds since 1970; logs are later
 
-/// The number at the beginning, above 0 or 0; none where there is none.
+/// Returns the nonnegative number at the beginning; none if there is none.
 std::optional<double> leading_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -24,7 +24,7 @@ std::optional<double> leading_number(std::string_view text) {
   return value;
 }
 
-/// What stands behind `words`; none where they are not there.
+/// Returns the text after `words`; none if they are missing.
 std::optional<std::string_view> text_behind(std::string_view line, std::string_view words) {
   const std::size_t at = line.find(words);
   if (at == std::string_view::npos) return std::nullopt;
@@ -40,7 +40,8 @@ bool is_digits(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Seconds since 1970 of the first "2024-07-28 22:06:17,284" of a line; its part of a second may be left out.
+/// Returns the seconds since 1970 of the first "2024-07-28 22:06:17,284" of a line; its fraction of a second may be
+/// missing.
 std::optional<double> date_of(std::string_view line) {
   constexpr std::size_t kLength = 19;
   const auto at_end = [&](std::size_t i) { return i + kLength > line.size(); };
@@ -69,7 +70,7 @@ std::optional<double> date_of(std::string_view line) {
   return std::nullopt;
 }
 
-/// "(408512 Bytes)" or, of 2.1 and 2.2, "size: 645 Bytes"; and the seconds behind.
+/// Reads "(408512 Bytes)" or, in 2.1 and 2.2, "size: 645 Bytes", and the seconds after it.
 std::optional<ClientLog::LoggedTransfer> transfer_of(std::string_view behind) {
   const std::size_t unit = behind.find(" Bytes");
   if (unit == std::string_view::npos) return std::nullopt;
@@ -116,10 +117,10 @@ std::optional<ClientLog> read_client_log(std::string_view text) {
 }
 
 std::optional<ServerLog> read_server_log(std::string_view text) {
-  constexpr double kMegabyte = 1024.0 * 1024;  // as strategy_utils.py divides
+  constexpr double kMegabyte = 1024.0 * 1024;  // divisor in strategy_utils.py
   ServerLog log;
   double began = kNoDate;
-  bool open = false;  // a round whose results are not there yet
+  bool open = false;  // a round whose results have not arrived yet
   for (const std::string_view line : lines_of(text)) {
     if (const auto megabytes = amount_behind(line, "ArrayRecord (")) {
       if (!log.model_bytes && *megabytes > 0) log.model_bytes = kMegabyte * *megabytes;

@@ -19,16 +19,16 @@ namespace dadsim::formats {
 namespace {
 
 constexpr double kTraceMicrosecond = 1e-6;
-constexpr double kLastClock = 1e18;    // microseconds: no clock says more
+constexpr double kLastClock = 1e18;    // microseconds: beyond any clock
 constexpr double kLongestSpan = 1e13;  // microseconds: four months
-constexpr double kSameCycle = 0.01;    // of a step, between two that follow one another
+constexpr double kSameCycle = 0.01;    // share of a step between two consecutive ones
 
 struct TimeSpan {
   double from = 0, to = 0;  // microseconds
   double length() const { return to - from; }
 };
 
-/// A kernel or a copy, and the call of the host that began it.
+/// A kernel or a copy, and the host call that began it.
 struct DeviceEvent {
   TimeSpan span;
   std::int64_t call = 0;
@@ -40,7 +40,7 @@ bool is_collective(std::string name) {
   return std::ranges::any_of(kLibraries, [&](std::string_view one) { return name.find(one) != std::string::npos; });
 }
 
-/// Sorts spans, and joins those that overlap.
+/// Sorts spans, and joins overlapping ones.
 std::vector<TimeSpan> merged(std::vector<TimeSpan> spans) {
   std::ranges::sort(spans, {}, &TimeSpan::from);
   std::vector<TimeSpan> apart;
@@ -53,7 +53,7 @@ std::vector<TimeSpan> merged(std::vector<TimeSpan> spans) {
   return apart;
 }
 
-/// Time of merged spans within a window.
+/// Returns the time of merged spans within a window.
 double covered(const std::vector<TimeSpan>& spans, const TimeSpan& window) {
   double sum = 0;
   for (auto span = std::ranges::upper_bound(spans, window.from, {}, &TimeSpan::to);
@@ -64,7 +64,7 @@ double covered(const std::vector<TimeSpan>& spans, const TimeSpan& window) {
 
 class TraceReader {
  public:
-  /// Takes what an event of the trace says of steps, of the device, or of what the host began there.
+  /// Reads an event of the trace about steps, the device, or the host's launches.
   void take(const Json& event) {
     const auto text = [&](const char* key) {
       const auto found = event.find(key);
@@ -116,7 +116,7 @@ class TraceReader {
       mean.communicating += part * (whole - compute);
       *mean.idle += part * (window.length() - whole);
     };
-    // A profile may be of several cycles of steps that follow one another.
+    // A profile may contain several cycles of consecutive steps.
     for (auto first = steps_.begin(); first != steps_.end();) {
       double by_host = first->length();
       auto last = first + 1;
@@ -134,9 +134,9 @@ class TraceReader {
   }
 
  private:
-  /// From the first to the last of what the device does of steps that the host went through in `window`: as the trace
-  /// marks it; or all that was begun there; or, where the trace does not say what was begun when, all that follows
-  /// without a longer pause than any in the window.
+  /// Returns the span of the device's work for steps that the host ran in `window`: as marked in the trace; or all work
+  /// launched in the window; or, if launches are not in the trace, all later work without a longer pause than in the
+  /// window.
   TimeSpan on_device(const TimeSpan& window, double next) const {
     TimeSpan whole{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     const auto include = [&](const TimeSpan& span) {
@@ -164,7 +164,7 @@ class TraceReader {
 
   std::vector<TimeSpan> steps_, steps_of_device_, all_, computing_;
   std::vector<DeviceEvent> events_;
-  std::unordered_map<std::int64_t, double> begun_at_;  ///< by the number that both sides have
+  std::unordered_map<std::int64_t, double> begun_at_;  ///< by the correlation number of both sides
 };
 
 }  // namespace
@@ -172,7 +172,7 @@ class TraceReader {
 std::optional<ProfiledStep> profile_of_trace(const std::string& text) {
   TraceReader reader;
   constexpr int kDepthOfEvents = 2;
-  // Events are dropped once they are read: a trace may have millions.
+  // Events are dropped after they are read: a trace may have millions.
   const auto keep = [&](int depth, Json::parse_event_t what, const Json& parsed) {
     if (depth != kDepthOfEvents || what != Json::parse_event_t::object_end) return true;
     reader.take(parsed);

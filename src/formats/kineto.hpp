@@ -5,19 +5,19 @@
 
 namespace dadsim::formats {
 
-/// What a profile says of a mean step; seconds.
+/// A mean step in a profile; seconds.
 struct ProfiledStep {
   std::optional<double> step = {};
-  double computing = 0;             ///< kernels and copies that are no collective, those at the same time once
-  double communicating = 0;         ///< kernels of collectives that nothing else goes on beside, where that is known
+  double computing = 0;             ///< kernels and copies outside of collectives, simultaneous ones counted once
+  double communicating = 0;         ///< kernels of collectives that overlap with nothing else, if known
   std::optional<double> idle = {};  ///< neither a kernel nor a copy
-  std::size_t steps = 0;            ///< that are in it
+  std::size_t steps = 0;            ///< number of steps averaged
 };
 
-/// The steps of a trace of PyTorch's profiler ("traceEvents", `export_chrome_trace`): the ranges ProfilerStep#N of the
-/// host, and what the device does of them. Where the host runs ahead of the device, which then works on behind the last
-/// range, a step takes what the device takes. None where `text` is no such trace. Throws std::runtime_error, in words,
-/// where it has no steps or no kernels, or a time is none.
+/// Reads the steps of a trace of PyTorch's profiler ("traceEvents", `export_chrome_trace`): the host's ranges
+/// ProfilerStep#N, and the device's work for them. If the host runs ahead of the device, which then continues after the
+/// last range, a step has the device's duration. None if `text` is no such trace. Throws std::runtime_error, with a
+/// message for the user, for a trace without steps or kernels, or an invalid time.
 std::optional<ProfiledStep> profile_of_trace(const std::string& text);
 
 }  // namespace dadsim::formats

@@ -33,7 +33,7 @@ void of_bert(const ConfigKeys& keys, ModelConfig& model) {
   model.remarks.push_back(ModelRemark::both_heads);
 }
 
-/// Without segments and pooler, and timed without a head.
+/// Reads DistilBERT: without segments and pooler, timed without a head.
 void of_distilbert(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "bert";
   auto& sizes = model.sizes;
@@ -52,7 +52,7 @@ void of_distilbert(const ConfigKeys& keys, ModelConfig& model) {
 }
 
 void of_roberta(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kOffset = 2;  // rows of the table of positions that padding has
+  constexpr std::int64_t kOffset = 2;  // rows of the position table reserved for padding
   of_bert(keys, model);
   model.longest -= kOffset;
   model.sizes["masked"] = 0;
@@ -90,7 +90,7 @@ void of_t5(const ConfigKeys& keys, ModelConfig& model) {
   const bool gated = keys.text("feed_forward_proj").starts_with("gated");
   sizes["mlp"] = gated ? 0 : 1;
   sizes["buckets"] = keys.size_or("relative_attention_num_buckets", 32);
-  sizes["target-length"] = 114;  // of the pre-training of T5, behind 512 tokens (arXiv:1910.10683, section 3.1.4)
+  sizes["target-length"] = 114;  // in the pre-training of T5, after 512 tokens (arXiv:1910.10683, section 3.1.4)
   model.longest = 512;
 }
 
@@ -134,7 +134,7 @@ void of_clip(const ConfigKeys& keys, ModelConfig& model) {
     throw std::runtime_error("has an 'intermediate_size' of text that is not four times 'hidden_size'");
 }
 
-/// A type of model, and what reads its keys.
+/// A type of model, and the reader of its keys.
 struct ConfigType {
   const char* name;
   void (*read)(const ConfigKeys& keys, ModelConfig& model);
@@ -145,10 +145,10 @@ constexpr std::array<ConfigType, 6> kEncoders{{{"bert", of_bert},
                                                {"roberta", of_roberta},
                                                {"t5", of_t5},
                                                {"xlm-roberta", of_roberta}}};
-// Some that have no sequence to ask for.
+// Types without a sequence length.
 constexpr std::array<ConfigType, 3> kOfOtherSamples{{{"clip", of_clip}, {"vit", of_vit}, {"whisper", of_whisper}}};
 
-/// Types that are met often and that no workload has the layers of.
+/// Common types with layers that no workload has.
 constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
     {{"qwen3_next", "linear attention (Gated DeltaNet) in three blocks of four"},
      {"modernbert", "an encoder with gated feed-forward networks and windows to both sides"},
@@ -157,7 +157,7 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
      {"mamba2", "blocks of Mamba-2"},
      {"jamba", "blocks of Mamba, and of attention with experts"}}};
 
-/// What the class of a type has for keys that are left out. Names that older files have stand for others.
+/// Fills in the defaults of a type's class for missing keys. Names in older files are renamed.
 Json with_defaults(Json keys, const std::string& type) {
   constexpr std::array<std::pair<const char*, const char*>, 4> kOtherNames{
       {{"n_embd", "hidden_size"},
@@ -177,7 +177,7 @@ Json with_defaults(Json keys, const std::string& type) {
   return keys;
 }
 
-/// The keys of a params.json (meta-llama/llama-models, ModelArgs; mistral-inference, TransformerArgs) as those of
+/// Converts a params.json (meta-llama/llama-models, ModelArgs; mistral-inference, TransformerArgs) to the keys of
 /// transformers.
 Json as_config(const Json& params) {
   const ConfigKeys keys(params);
@@ -189,7 +189,7 @@ Json as_config(const Json& params) {
               {"num_hidden_layers", keys.size("n_layers")},
               {"num_attention_heads", keys.size("n_heads")},
               {"num_key_value_heads", keys.size_or("n_kv_heads", keys.size("n_heads"), 1)}};
-  // Llama 1 and 2 leave the number of words to the tokenizer.
+  // Llama 1 and 2 take the number of words from the tokenizer.
   const std::int64_t words = params.value("vocab_size", -1);
   if (words > 0) config["vocab_size"] = words;
   if (keys.has("head_dim")) config["head_dim"] = keys.size("head_dim");
@@ -228,7 +228,7 @@ std::optional<AdapterConfig> adapter_config_of(const std::string& text) {
     throw std::runtime_error(
         fmt::format("has adapters of peft_type '{}', and LORA is known here", keys.text("peft_type")));
   AdapterConfig adapter{keys.text("base_model_name_or_path"), keys.size_or("r", 8, 1)};
-  // A pattern, or "all-linear", is of feed-forward networks too.
+  // A pattern, or "all-linear", includes feed-forward networks.
   adapter.attention_alone = !keys.is_list("target_modules") && !keys.has("target_modules");
   if (!keys.is_list("target_modules")) return adapter;
   adapter.attention_alone = true;
@@ -257,7 +257,7 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
     other->read(ConfigKeys(keys), model);
     return model;
   }
-  // The language part of a model that sees pictures too; older files have its keys beside those of the towers.
+  // The language part of a multimodal model; older files have its keys next to those of the towers.
   const bool nested = whole.has("text_config") && !whole.has("hidden_size");
   const std::string part = nested ? whole.within("text_config").text("model_type") : model.type;
   const std::vector<std::string> decoders = decoder_types();
@@ -279,7 +279,7 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
   std::int64_t& tokens = model.sizes["sequence"];
   tokens = sequence > 0 ? sequence : model.longest > 0 ? std::min(model.longest, kUsualTokens) : kUsualTokens;
   if (model.architecture == "bert" && !model.sizes.contains("masked")) {
-    // 15 % of the tokens; of 512 the 80 that the authors' implementation sets aside.
+    // 15 % of the tokens; for 512 tokens the 80 of the authors' implementation.
     constexpr double kMasked = 0.15;
     model.sizes["masked"] =
         tokens == 512 ? 80 : static_cast<std::int64_t>(std::ceil(kMasked * static_cast<double>(tokens) - 1e-9));
