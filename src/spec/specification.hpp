@@ -248,7 +248,7 @@ struct TimedAsSpec {
   std::int64_t own_dataset_size = 0;  ///< samples per epoch, from that file; 0: not given
   /// The user's number of steps with gradient sharing, or of epochs; none: published ones if available.
   std::optional<double> steps, epochs;
-  /// The same as a budget in samples, or in tokens for workloads whose samples are sequences.
+  /// A budget in samples instead, or in tokens for workloads whose samples are sequences.
   std::optional<double> samples, tokens;
   std::string target;                 ///< result reached after them, in words; may be empty
   std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged

@@ -43,7 +43,7 @@ struct AttentionForm {
 LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads,
                            const AttentionForm& form = {});
 
-/// The same matrix in each of `number` experts, stored as one; each token uses `per_token` of them, all equally often
+/// One matrix in each of `number` experts, all stored as one; each token uses `per_token` of them, all equally often
 /// (a balancing router).
 struct Experts {
   std::int64_t number = 0;

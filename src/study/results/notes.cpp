@@ -23,7 +23,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Of event-driven runs.
+/// Returns the assumptions of event-driven runs.
 std::vector<report::Statement> assumptions_of_events(const std::vector<spec::RunSpec>& runs) {
   report::Statement statement{"event-driven"};
   for (const spec::RunSpec& run : runs) {
@@ -33,8 +33,7 @@ std::vector<report::Statement> assumptions_of_events(const std::vector<spec::Run
   return {std::move(statement)};
 }
 
-/// What is taken for the framework of runs that exchange something by one: event-driven ones always, others where the
-/// scenario names it.
+/// Returns the assumption about the framework: for event-driven runs always, for others if the scenario names one.
 std::optional<report::Statement> framework_of(const spec::FrameworkSpec& framework,
                                               const std::vector<spec::RunSpec>& runs) {
   const bool none = framework.none() && framework.computing == 1;
@@ -46,7 +45,7 @@ std::optional<report::Statement> framework_of(const spec::FrameworkSpec& framewo
   return statement;
 }
 
-/// What runs minimise, where sites have unequal samples and that makes a difference.
+/// Returns the objectives of the runs, if sites have unequal samples and that makes a difference.
 std::optional<report::Statement> objectives(const scenario::Scenario& scenario, const models::Partition* partition) {
   if (partition == nullptr || partition->size() < 2) return std::nullopt;
   const auto [least, most] = std::ranges::minmax(*partition, {}, [](const auto& site) { return site.size(); });
@@ -60,7 +59,7 @@ std::optional<report::Statement> objectives(const scenario::Scenario& scenario, 
       .with("most", static_cast<double>(most.size()));
 }
 
-/// A note, or nothing where its law does not hold.
+/// A note; none if its condition does not hold.
 using Note = std::optional<report::Statement> (*)(const NoteContext&);
 using Said = std::optional<report::Statement>;
 
@@ -70,19 +69,19 @@ const methods::MethodInfo& info_of(const NoteContext& context) {
 
 methods::Sharing sharing_of(const NoteContext& context) { return info_of(context).sharing; }
 
-/// Of event-driven runs.
+/// Describes the order of events in event-driven runs.
 Said order(const NoteContext& context) {
   if (!context.run.spec.event_driven) return {};
   return report::Statement{"event-order"}.with("learned", !context.nothing_learned);
 }
 
-/// Of event-driven runs.
+/// Describes the reaction of event-driven runs to failures.
 Said failures(const NoteContext& context) {
   if (!context.run.spec.event_driven) return {};
   return report::Statement{"on-failure"}.with("does", info_of(context).on_failure);
 }
 
-/// Of runs whose steps sites were missing from, or were waited for.
+/// Describes absence in runs whose steps sites missed, or waited for.
 Said absence(const NoteContext& context) {
   if (context.run.spec.event_driven || !context.run.event_driven) return {};
   const spec::AbsenceSpec& what = context.run.spec.absence;
@@ -93,13 +92,14 @@ Said absence(const NoteContext& context) {
       .with("own_weights", context.run.spec.decentralised);
 }
 
-/// Of runs that pool their data.
+/// Marks runs that pool their data.
 Said pooling(const NoteContext& context) {
   if (sharing_of(context) != methods::Sharing::pooled) return {};
   return report::Statement{"pooling"};
 }
 
-/// Of runs that share nothing, own their weights or some of their layers; of accuracies only where there are any.
+/// Describes runs in which sites share nothing, or have weights or layers of their own; accuracies only if there are
+/// any.
 Said own_networks(const NoteContext& context) {
   if (context.run.spec.event_driven) return {};
   const methods::Sharing sharing = sharing_of(context);
@@ -114,7 +114,7 @@ Said own_networks(const NoteContext& context) {
       .with("mean_accuracy", mean_accuracy);
 }
 
-/// Of compressors that lose something, in both worlds.
+/// Describes lossy compressors, for synchronous and event-driven runs.
 Said compression(const NoteContext& context) {
   const spec::CompressSpec& compress = context.run.spec.compress;
   const compress::CompressorInfo& compressor = compress::compressors().at(compress.method);
@@ -127,13 +127,13 @@ Said compression(const NoteContext& context) {
 
 double count(std::ptrdiff_t number) { return static_cast<double>(number); }
 
-/// Where another network is timed than learns, and the algorithm has something to say of that.
+/// Returns the algorithm's remark on a timed network that differs from the learning one.
 Said remark_on_timed(const NoteContext& context) {
   if (!context.of_other_network || !info_of(context).remark_on_timed) return {};
   return report::Statement{"remark-on-timed"}.with("text", info_of(context).remark_on_timed(context.timed.shape));
 }
 
-/// Of every run whose loss is no finite number at the end, or above ten times that of the untrained network.
+/// Reports runs whose final loss is not finite, or above ten times the untrained network's.
 Said divergence(const NoteContext& context) {
   if (!context.run.divergence) return {};
   const report::Divergence& how = *context.run.divergence;
@@ -142,7 +142,7 @@ Said divergence(const NoteContext& context) {
   return statement.with("step", static_cast<double>(how.step)).with("event_driven", context.run.spec.event_driven);
 }
 
-/// Of every run that ends as good as a guess: whether its steps were too long or too short shows in its loss.
+/// Reports runs that end at the quality of a guess: the loss shows whether their steps were too long or too short.
 Said at_chance(const NoteContext& context) {
   if (context.nothing_learned || !report::ends_at_chance(context.run, context.learned.guess)) return {};
   return report::Statement{"at-chance"}
@@ -152,7 +152,7 @@ Said at_chance(const NoteContext& context) {
       .with("loss_before", context.run.curve.front().loss);
 }
 
-/// Where layers choose what they hand over.
+/// Lists the statistics of layers that choose what they send.
 Said statistics(const NoteContext& context) {
   if (context.run.statistics.empty()) return {};
   std::vector<std::string> layers, statistics;
@@ -165,7 +165,7 @@ Said statistics(const NoteContext& context) {
       .with("statistics", std::move(statistics));
 }
 
-/// Of runs without a barrier between their steps.
+/// Describes runs without a barrier between their steps.
 Said first_steps(const NoteContext& context) {
   const std::vector<double>& ends = context.run.first_steps;
   if (ends.empty()) return {};
@@ -176,13 +176,13 @@ Said first_steps(const NoteContext& context) {
       .with("step_seconds", context.run.step_seconds);
 }
 
-/// Where a compression was there and never took anything away.
+/// Reports a compression that never removed anything.
 Said idle_compression(const NoteContext& context) {
   if (context.run.is_lossy.value_or(true)) return {};
   return report::Statement{"idle-compression"};
 }
 
-/// Where ranks stood at the limit of the network that learned.
+/// Reports ranks at the limit of the network that learned.
 Said censored_ranks(const NoteContext& context) {
   if (context.run.censored_layers == 0) return {};
   return report::Statement{"censored-ranks"}
@@ -190,7 +190,7 @@ Said censored_ranks(const NoteContext& context) {
       .with("of", count(std::ranges::count_if(context.timed.shape.layers, &spec::LayerShape::has_outer_product)));
 }
 
-/// Where more is done in a second than the peak of the devices has room for.
+/// Reports more work per second than the peak of the devices permits.
 Said above_peak(const NoteContext& context) {
   if (!context.run.throughput || !context.run.throughput->above_peak) return {};
   return report::Statement{"above-peak"}
@@ -198,9 +198,9 @@ Said above_peak(const NoteContext& context) {
       .with(*context.run.throughput->above_peak);
 }
 
-/// Where what is counted, with what an allocator holds beside it, is more than a device has.
+/// Warns if the counted memory plus an allocator's overhead exceeds a device's.
 Said tight_memory(const NoteContext& context) {
-  constexpr double kReserve = 0.1;  // of what is counted: fragments, workspaces, buffers of collectives
+  constexpr double kReserve = 0.1;  // share of the counted memory: fragments, workspaces, buffers of collectives
   const double counted = context.run.memory.total();
   if (!(context.run.device_memory > 0) || (1 + kReserve) * counted <= context.run.device_memory) return {};
   return report::Statement{"tight-memory"}
@@ -209,7 +209,7 @@ Said tight_memory(const NoteContext& context) {
       .with("device_bytes", context.run.device_memory);
 }
 
-/// Where what messages reveal was measured at some sites alone.
+/// Reports that a leak was measured at some sites only.
 Said leak_of_sample(const NoteContext& context) {
   if (!context.run.leak || context.run.leak->sampled.empty()) return {};
   return report::Statement{"leak-of-sample"}
@@ -292,8 +292,7 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
 std::vector<report::Statement> notes_of(const NoteContext& context) {
   std::vector<report::Statement> notes;
   for (const Note note : kNotes) {
-    // What the algorithm says of itself on the network that learned stands before what it says of the one that is
-    // timed.
+    // The algorithm's remarks on the network that learned come before those on the timed one.
     if (note == remark_on_timed)
       notes.insert(notes.end(), context.learned.remarks.begin(), context.learned.remarks.end());
     if (Said said = note(context)) notes.push_back(*std::move(said));

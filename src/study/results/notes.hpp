@@ -13,26 +13,26 @@
 
 namespace dadsim::study {
 
-/// Objectives that the runs of a scenario minimise, each with the labels of its runs.
+/// Returns the objectives of a scenario's runs, each with the labels of its runs.
 std::map<std::string, std::vector<std::string>> objectives_of(const std::vector<spec::RunSpec>& runs,
                                                               const spec::TrainingSpec& training);
 
-/// Assumptions of every run of the result. `steps_known`: those that the workload needs. `partition`: who has
-/// which samples; null where that is not known, or all runs minimise the same.
+/// Returns the assumptions of every run of the result. `steps_known`: the workload's steps are known. `partition`: the
+/// samples of each site; null if unknown, or if all runs have the same objective.
 std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario, const report::Result& result,
                                               bool steps_known, const models::Partition* partition);
 
-/// What notes are about: a run that is timed, with all its figures.
+/// Input of notes: a timed run with all its figures.
 struct NoteContext {
   const report::RunResult& run;
   const LearnedRun& learned;
   const TimedAs& timed;
-  bool of_other_network = false;  ///< what is timed is not what learns
+  bool of_other_network = false;  ///< the timed network is not the learning one
   bool nothing_learned = false;
 };
 
-/// What is to be said of one run alone. Every note has its law, when it is said and when it is not: notes.cpp states
-/// it, tests/study/results/notes_test.cpp holds drawn runs to it.
+/// Returns the notes about one run. Each note has a condition, stated in notes.cpp; tests/study/results/notes_test.cpp
+/// checks it on drawn runs.
 std::vector<report::Statement> notes_of(const NoteContext& context);
 
 }  // namespace dadsim::study

@@ -43,25 +43,25 @@
 namespace dadsim::study {
 namespace {
 
-/// What a device's time of a network rests on.
+/// Basis of a device's time of a network.
 struct ComputeBasis {
-  std::string category;     ///< of estimate::error_categories()
+  std::string category;     ///< one of estimate::error_categories()
   report::Statement basis;  ///< "calibrated on DLPerf …"
 };
 
-/// Whether a text names a workload, "ResNet-50 v1.5" resnet-50 and "ViT-B/16" vit-b-16.
+/// Returns whether a text names a workload: "ResNet-50 v1.5" resnet-50, and "ViT-B/16" vit-b-16.
 bool names_workload(std::string_view text, std::string_view workload);
 
-/// The category of what a run's messages take, of estimate::error_categories(): by the slowest transport in use, and by
-/// what is sent.
+/// Returns the error category, of estimate::error_categories(), of a run's message times: by the slowest transport in
+/// use, and by the messages.
 std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
                              const report::RunResult& run);
 
-/// Gives the run the band of its step.
+/// Adds the uncertainty band of a run's step.
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
               report::RunResult& run);
 
-/// Words and numbers of a text in small letters: "ViT-B/16" is vit, b, 16.
+/// Returns the words and numbers of a text in lower case: "ViT-B/16" is vit, b, 16.
 std::vector<std::string> tokens_of(std::string_view text) {
   std::vector<std::string> tokens;
   bool open = false;
@@ -83,7 +83,7 @@ bool names_any_workload(std::string_view text) {
                              [&](const spec::Workload& one) { return names_workload(text, one.name); });
 }
 
-/// The kind of layer with most of the multiplications, of those that have an efficiency of their own.
+/// Returns the kind of layer with most of the multiplications, among kinds that have an efficiency of their own.
 spec::LayerKind main_kind(const spec::ModelShape& shape) {
   std::map<spec::LayerKind, double> work{{spec::LayerKind::dense, 0}};
   for (const spec::LayerShape& layer : shape.layers) {
@@ -94,7 +94,7 @@ spec::LayerKind main_kind(const spec::ModelShape& shape) {
   return std::ranges::max_element(work, {}, [](const auto& one) { return one.second; })->first;
 }
 
-/// What the device has for these products; null: what its class has.
+/// Returns the device's own efficiency of these products; null: it uses its class's.
 const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::LayerKind kind,
                                           spec::Precision precision) {
   const spec::KindEfficiency* best = nullptr;
@@ -116,8 +116,9 @@ bool names_workload(std::string_view text, std::string_view workload) {
   const std::vector<std::string> name = tokens_of(workload);
   return !name.empty() && std::search(all.begin(), all.end(), name.begin(), name.end()) != all.end();
 }
-/// `workload`: what is timed, by the name that scenarios have for it or in words. An efficiency is calibrated where its
-/// source names a workload of the registry; what counts is that of the kind of layer that has most of the arithmetic.
+/// Returns the basis of a device's times. `workload`: the timed network, by its name in scenarios or in words. An
+/// efficiency is calibrated if its source names a workload of the registry; the efficiency of the kind of layer with
+/// most of the arithmetic counts.
 
 ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShape& shape, const std::string& workload,
                            spec::Precision precision) {
@@ -138,7 +139,7 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
 
 std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
                              const report::RunResult& run) {
-  // What is not computing is then what lines and software take together, as it was in the rows of that category.
+  // Everything outside of computing is then the time of lines and software together, as in that category's rows.
   if (!framework.none() && run.spec.communicates) return "network.framework";
   CarriedMessages carried{.gloo = network.rendezvous};
   for (const step::NetworkUse::Collective& one : run.network.collectives) {
@@ -154,7 +155,7 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   if (!std::isfinite(run.step_seconds) || !(run.step_seconds > 0)) return;
   const std::string workload =
       scenario.timed_as && !scenario.timed_as->workload.empty() ? scenario.timed_as->workload : timed.shape.name;
-  // Of several devices the one of which the least is known counts.
+  // The least known of several devices counts.
   ComputeBasis compute;
   std::set<std::string> names;
   for (const spec::DeviceSpec& device : cluster.devices) {
@@ -169,19 +170,19 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
     compute.category = "compute.several-devices";
 
   report::StepBand band;
-  // An event-driven run does not say what of its computing is compression.
+  // An event-driven run does not report how much of its computing is compression.
   const double added =
       std::isfinite(run.compression_seconds) ? std::clamp(run.compression_seconds, 0.0, run.compute_seconds) : 0;
   const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
   const auto add = [&](const std::string& category, double seconds, std::string cause,
                        std::optional<report::Statement> basis) {
-    // A difference of sums is no part of a step.
+    // A difference of sums that is only rounding is no part of a step.
     if (seconds > 1e-9 * run.step_seconds)
       band.parts.push_back({category, seconds, std::move(cause), std::move(basis)});
   };
   add(compute.category, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")),
       compute.basis);
-  // Thin products and passes over memory: nobody has measured them here.
+  // Thin products and passes over memory, without any measurements here.
   add("compute.assumed", added, "compression by " + run.spec.algorithm, report::Statement{"compression-assumed"});
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
@@ -197,7 +198,7 @@ constexpr double kSecondsPerHour = 3600;
 constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kBytesPerGigabyte = 1e9;
 
-/// What a device costs while it is there.
+/// Costs of a device while it is rented.
 struct Terms {
   std::optional<double> per_second;
   std::optional<double> busy_watts, idle_watts;
@@ -217,22 +218,23 @@ class Bill {
     if (!costs_.lines.empty()) rent_lines(sim::platform_links(scenario.platform));
   }
 
-  /// Of a month; none where no line has a price.
+  /// Returns the price per month; none if no line has a price.
   std::optional<double> lines_per_month() const {
     return costs_.lines.empty() ? std::nullopt : std::optional(lines_per_second_ * spec::kMonth);
   }
 
-  /// The costs of `steps` steps that take `seconds` in all and send `bytes`; of devices at a share of their price.
+  /// Returns the costs of `steps` steps that take `seconds` in all and send `bytes`, with devices at a share of their
+  /// price.
   report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes,
                    double share_of_price = 1) const {
     report::Costs costs;
     double money = paid_bytes / kBytesPerGigabyte * costs_.egress_per_gb + seconds * costs_.rent / spec::kMonth;
-    if (run.spec.communicates) money += seconds * lines_per_second_;  // who shares nothing needs none
+    if (run.spec.communicates) money += seconds * lines_per_second_;  // runs without communication need no lines
     double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
     bool powered = true;
     for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {
-      // A run of fewer workers uses the first; the aggregator comes after those it uses.
+      // A run of fewer workers uses the first ones; the aggregator comes after them.
       const Terms& terms = nodes_[node < run.workers ? node : workers_];
       priced = priced && terms.per_second;
       powered = powered && terms.busy_watts;
@@ -249,7 +251,7 @@ class Bill {
     return costs;
   }
 
-  /// What was taken for granted.
+  /// Returns the assumed terms.
   std::vector<report::Statement> terms() const {
     std::vector<report::Statement> statements;
     for (const auto& [device, statement] : device_terms_) statements.push_back(statement);
@@ -324,7 +326,7 @@ class Bill {
   std::vector<double> line_count_, line_mbps_, line_price_;
 };
 
-/// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.
+/// Returns the paid bytes per sent byte: on the named links, counting a byte once per link.
 double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult& run) {
   if (costs.egress_links.empty() || run.total_bytes == 0) return 1;
   double paid = 0;
@@ -334,8 +336,8 @@ double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult&
   return paid * static_cast<double>(run.steps) / run.total_bytes;
 }
 
-/// What so many steps are to be expected to take and cost on machines that may be taken away. What is done again sends
-/// again, and waiting machines are counted as busy ones.
+/// Returns the expected time and costs of `steps` steps on spot machines. Repeated steps send again, and waiting
+/// machines count as busy.
 report::SpotCosts on_spot(const spec::CostSpec::SpotPrice& spot, const Bill& bill, const report::RunResult& run,
                           double steps, double seconds, double bytes, double paid_bytes) {
   estimate::Interruptions what{
@@ -359,12 +361,11 @@ double bytes_to_target(const report::RunResult& run) {
   return at == run.curve.end() ? 0 : at->bytes;
 }
 
-/// Fills in what every run of the result costs, and says on what terms. A scenario without <costs> changes nothing.
+/// Fills in the costs of every run of the result, and their terms. A scenario without <costs> changes nothing.
 ///
-/// Money: hours × the prices of workers and aggregator, what they send × egress, the rent of lines for that time,
-/// energy × electricity. Energy: every
-/// device draws its power while it computes and its idle power else, times the overhead of the building; the network
-/// takes what the scenario says per byte. Both are unknown where a device's price or power is.
+/// Money: hours × the prices of workers and aggregator, sent bytes × egress, the rent of lines for that time, energy ×
+/// electricity. Energy: every device draws its power while it computes and its idle power otherwise, times the overhead
+/// of the building; the network takes the scenario's energy per byte. Both are unknown if a device's price or power is.
 void add_costs(const scenario::Scenario& scenario, report::Result& result) {
   if (!scenario.costs) return;
   result.currency = scenario.costs->currency;
@@ -390,7 +391,7 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     if (costs.per_step.money && run.step_seconds > 0)
       costs.per_month = *costs.per_step.money / run.step_seconds * spec::kMonth;
     if (scenario.costs->spot) {
-      // The longest stretch that means something.
+      // The longest meaningful duration.
       double of_steps = steps;
       double seconds = run.total_seconds;
       if (costs.at_scale) {
@@ -409,16 +410,16 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
   for (report::Statement& statement : bill.terms()) result.assumptions.push_back(std::move(statement));
 }
 
-/// When a run that is learned step by step had taken so many steps, in seconds from the start: as its curve says, and
-/// beyond it with steps of its mean.
+/// Returns the seconds from the start until a run that is learned step by step has taken `step` steps: from its curve,
+/// and beyond it with mean steps.
 double seconds_at(const report::RunResult& run, std::int64_t step);
 
-/// How far a seed moves the time to the target of runs of this kind: as its method or its compression does, whichever
-/// is more.
+/// Returns the scatter between seeds of the time to the target for runs of this kind: of its method or its compression,
+/// whichever is larger.
 double seed_scatter_of(const spec::RunSpec& run, bool exact);
 
-/// Fills in when run `i` reached the target with each of its seeds, and what it came to (RunResult::arrivals,
-/// best_accuracies, final_accuracies). Of event-driven runs with the first alone.
+/// Fills in when run `i` reached the target with each of its seeds, and its accuracies (RunResult::arrivals,
+/// best_accuracies, final_accuracies). For event-driven runs only with the first seed.
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run);
 
 double best_of(const std::vector<step::Evaluation>& curve) {
@@ -448,7 +449,7 @@ double seed_scatter_of(const spec::RunSpec& run, bool exact) {
   const bool compressed = compressor != nullptr && !compressor->lossless;
   const double scatter = std::max(estimate::seed_scatter(method == nullptr ? "unknown" : method->family),
                                   compressed ? estimate::seed_scatter(compressor->family) : 0);
-  // An exact method that is not exact here learns with other weights or without some sites: that was not measured.
+  // An exact method that is not exact here learns with other weights or without some sites: no measurement covers it.
   return scatter > 0 ? scatter : estimate::seed_scatter("unknown");
 }
 
@@ -467,7 +468,7 @@ void add_arrivals(const Learned& learned, std::size_t i, double target, report::
   }
 }
 
-/// The timelines with the dates of their steps.
+/// Returns the timelines with the dates of their steps.
 std::vector<report::TracedStep> traced_steps(const TimedSteps& run) {
   std::vector<report::TracedStep> traced;
   double date = 0;
@@ -484,14 +485,14 @@ std::vector<report::TracedStep> traced_steps(const TimedSteps& run) {
   return traced;
 }
 
-/// Of a run that was learned first: also where its evaluations are finite still.
+/// Returns the divergence of a run that was learned first, even if its evaluations are still finite.
 std::optional<report::Divergence> divergence_of(const step::Trajectory& trajectory,
                                                 const std::vector<report::CurvePoint>& curve) {
   if (trajectory.diverged_at == 0) return report::divergence_of(curve);
   return report::Divergence{trajectory.diverged_at, curve.front().loss, std::numeric_limits<double>::quiet_NaN()};
 }
 
-/// Devices that the run is timed on.
+/// Returns the number of devices on which the run is timed.
 std::size_t devices_of(const ResultContext& context, const spec::RunSpec& run) {
   const bool pooled = algorithms::algorithm_registry().at(run.algorithm).sharing == algorithms::Sharing::pooled;
   return pooled ? static_cast<std::size_t>(context.timed.parallelism.devices()) : context.scenario.all_devices().size();

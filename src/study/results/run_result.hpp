@@ -13,15 +13,14 @@
 #include "study/setting/memory_check.hpp"
 #include "study/setting/timed_as.hpp"
 
-// RunResult is the only struct of a run. Its members are computed by report::summarise() and in this folder, and
-// nowhere else.
+// RunResult is the only struct for a run. Its members are computed only by report::summarise() and in this folder.
 
 namespace dadsim::study {
 
-/// Learns and times another scenario, of the same machines.
+/// Learns and times another scenario on the same machines.
 using TimeAnother = std::function<report::Result(const scenario::Scenario&)>;
 
-/// What the results of a scenario's runs are computed from.
+/// Inputs of the results of a scenario's runs.
 struct ResultContext {
   const scenario::Scenario& scenario;
   const Learned& learned;
@@ -33,21 +32,21 @@ struct ResultContext {
 
 /// A run that was learned step by step, with its simulated times.
 struct TimedSteps {
-  const step::Trajectory& trajectory;  ///< as it was timed: every step by itself where each has its own date
+  const step::Trajectory& trajectory;  ///< as timed: every step separately if each has its own date
   const sim::TimedRun& timings;
-  const std::vector<step::Assignment>& assignment;  ///< by layers that choose
-  const std::vector<std::int64_t>& traced_steps;    ///< that timelines were asked for, from 1
+  const std::vector<step::Assignment>& assignment;  ///< for layers with a choice
+  const std::vector<std::int64_t>& traced_steps;    ///< requested timelines, from 1
 };
 
-/// The steps that are asked for, without those that the run does not have.
+/// Returns the requested steps that the run has.
 std::vector<std::int64_t> existing_steps(const step::Trajectory& trajectory, const std::vector<std::int64_t>& steps);
 
-/// Of run `i`, without what takes the other runs.
+/// Returns the result of run `i`, without members that need the other runs.
 report::RunResult result_of_steps(const ResultContext& context, std::size_t i, const TimedSteps& run);
-/// The same of an event-driven run.
+/// Does the same for an event-driven run.
 report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::EventDrivenRun run);
 
-/// Fills in the rest, with all runs there: bands, arrivals, the time to accuracy at scale, throughput, costs, notes.
+/// Fills in the members that need all runs: bands, arrivals, the time to accuracy at scale, throughput, costs, notes.
 void complete(const ResultContext& context, const std::optional<report::ScaleSetting>& scale, report::Result& result);
 
 }  // namespace dadsim::study

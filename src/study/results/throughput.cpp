@@ -47,7 +47,7 @@ scenario::Scenario first_alone(const scenario::Scenario& scenario) {
   return alone;
 }
 
-/// Whether the numbers of links are those of the platform that is built: nothing draws or changes them.
+/// Returns whether the numbers of links are the built platform's: nothing draws or changes them.
 bool are_fixed(const spec::PlatformSpec& platform) {
   if (!platform.changes.empty() || !platform.profiles.empty()) return false;
   const auto* federation = std::get_if<spec::FederationSpec>(&platform.what);
@@ -59,17 +59,17 @@ bool are_fixed(const spec::PlatformSpec& platform) {
          std::holds_alternative<spec::WanSpec>(platform.what);
 }
 
-/// Who computes alone sends nothing, and how quick a line is means nothing to it, unless one is so slow that SimGrid
-/// takes dates for equal that are further apart than elsewhere.
+/// Removes line speeds from the question of a lone worker, which sends nothing, unless a line is so slow that SimGrid
+/// merges dates that it otherwise separates.
 void forget_quickness(spec::PlatformSpec& platform) {
-  constexpr double kQuick = 1e6;  // byte/s, far above where that begins
+  constexpr double kQuick = 1e6;  // byte/s, far above that limit
   for_each_link(
       platform,
       [](spec::LinkSpec& link) {
         if (link.bandwidth < kQuick) return;
         link.bandwidth = kQuick;
         link.latency = 0;
-        link.queue_bytes = 0;  // which follows from the bandwidth where nobody says it
+        link.queue_bytes = 0;  // by default it follows from the bandwidth
       },
       [](spec::WanSpec::Pair& pair) {
         if (pair.bandwidth < kQuick) return;
@@ -79,13 +79,13 @@ void forget_quickness(spec::PlatformSpec& platform) {
       });
 }
 
-/// All that the step of `alone` depends on.
+/// Returns a hash of everything that the step of `alone` depends on.
 std::string question_of(scenario::Scenario alone) {
   if (alone.all_devices().size() == 1 && are_fixed(alone.platform)) forget_quickness(alone.platform);
   return fmt::format("{:016x}", scenario::hash_of(alone));
 }
 
-/// The network with all of its sequences and experts; with whole attention, or as it is computed.
+/// Returns the network with all of its sequences and experts; with whole attention, or as computed.
 spec::ModelShape undivided_shape(const std::optional<spec::TimedAsSpec>& timed_as, const TimedAs& timed, bool whole) {
   if (!timed_as || timed_as->workload.empty()) return timed.shape;
   spec::TimedAsSpec asked = *timed_as;
@@ -93,7 +93,7 @@ spec::ModelShape undivided_shape(const std::optional<spec::TimedAsSpec>& timed_a
   return spec::shape_of_workload(asked);
 }
 
-/// Flop/s of all devices that a run uses; none where one does not have the precision.
+/// Returns the flop/s of all devices that a run uses; none if one does not support the precision.
 std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t devices, spec::Precision precision) {
   double peak = 0;
   for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
@@ -104,7 +104,7 @@ std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t de
   return peak;
 }
 
-/// Why devices do more than their peak would allow for all that is counted.
+/// Returns the reason why devices exceed their peak for the counted work.
 report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t devices, const TimedAs& timed) {
   for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
     const spec::DeviceSpec& device = find_device(scenario.devices, scenario.all_devices()[i].device);
@@ -118,7 +118,7 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
   return {"fewer-passes"};
 }
 
-/// Why a step of a worker takes longer alone than beside others, which it has to wait for.
+/// Returns the reason why a worker's step takes longer alone than next to others, for which it has to wait.
 report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed_as, const StepAlone& alone,
                                    const report::RunResult& run) {
   constexpr double kAsMuch = 0.999;
@@ -133,7 +133,7 @@ report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed
       .with("compute_seconds", run.compute_seconds);
 }
 
-/// Of all workers that take part, in the steps that were taken: the mean, as they are timed.
+/// Returns the mean rows of all participating workers in the steps taken, as timed.
 double mean_rows(const step::Trajectory& trajectory, double sample_scale) {
   std::vector<double> rows;
   for (const step::Step& step : trajectory.distinct_steps) {
@@ -169,7 +169,7 @@ report::Statement recording_of(const report::Result& result) {
 }
 
 double model_flops(const spec::ModelShape& shape, double samples) {
-  constexpr double kPasses = 3;  // forward, and two products for each of its own on the way back
+  constexpr double kPasses = 3;  // forward, and two products for each of them backward
   double macs = 0;
   for (const spec::LayerShape& layer : shape.layers) macs += layer.forward_macs_per_sample;
   return 2 * kPasses * macs * samples;
@@ -178,10 +178,10 @@ double model_flops(const spec::ModelShape& shape, double samples) {
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     const TimeAnother& time_another, report::Result& result) {
   const std::optional<double> tokens = scenario.timed_as ? tokens_per_sample(*scenario.timed_as) : std::nullopt;
-  const double flops = model_flops(undivided_shape(scenario.timed_as, timed, true), 1);  // of a sample
+  const double flops = model_flops(undivided_shape(scenario.timed_as, timed, true), 1);  // per sample
   const double masked = model_flops(undivided_shape(scenario.timed_as, timed, false), 1);
   std::optional<StepAlone> alone;
-  // Of what is timed alone nothing more is asked: no run of it shares.
+  // A timing of computing alone asks for no more: none of its runs communicates.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   const bool scales =
       some_share && learned.nothing && scenario.stand_in && !timed.recorded && are_alike(scenario.all_devices());

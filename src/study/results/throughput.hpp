@@ -13,21 +13,21 @@ struct StepAlone {
   double compute_seconds = 0;
 };
 
-/// A step of the first worker as a scenario of its own, which shares nothing; where workers divide experts, of as many
-/// of the first as have all of them. Points of a sweep that differ in their lines alone are answered once. Throws
+/// Times a step of the first worker as a scenario of its own, without communication; if workers divide experts, of the
+/// first workers that hold all of them. Points of a sweep that differ only in their lines share one timing. Throws
 /// SimulationError.
 StepAlone time_step_alone(const scenario::Scenario& scenario, const TimeAnother& time_another);
 
-/// Fills in what each run gets done in a second. How well the workers scale is told where nothing is learned: one of
-/// them is timed alone for it, by `time_another`. Throws SimulationError.
+/// Fills in each run's throughput. Scaling efficiency is reported if nothing is learned: one worker is timed alone for
+/// it, by `time_another`. Throws SimulationError.
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     const TimeAnother& time_another, report::Result& result);
 
-/// What was done in the place of learning, where nothing was learned.
+/// Returns the statement about what replaced learning, if nothing was learned.
 report::Statement recording_of(const report::Result& result);
 
-/// Floating-point operations of a training step on so many samples: for every multiplication with its addition of the
-/// forward pass two there and four on the way back, without anything that is computed again.
+/// Returns the floating-point operations of a training step on `samples` samples: for every multiply-add of the forward
+/// pass two there and four in the backward pass, without recomputation.
 double model_flops(const spec::ModelShape& shape, double samples);
 
 }  // namespace dadsim::study

@@ -19,13 +19,13 @@ namespace {
 struct SeedSteps {
   std::vector<estimate::StepsToTarget> runs;  ///< per run of the scenario
   estimate::StepsToTarget gradient_sharing;
-  std::optional<std::size_t> reference_run;  ///< the run that they are of, if it is one of the scenario
-  std::vector<double> best;                  ///< accuracy, per run, with the first seed
+  std::optional<std::size_t> reference_run;  ///< the run with these steps, if it is one of the scenario
+  std::vector<double> best;                  ///< accuracy per run, with the first seed
   double best_of_gradient_sharing = 0;
 };
 
-/// What comes out on the network that learned for run `i`; `as_many`: it needs as many steps as gradient sharing by
-/// definition.
+/// Returns the relative steps of run `i` on the network that learned; `as_many`: by definition it needs as many steps
+/// as gradient sharing.
 estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const std::optional<bool>& is_lossy,
                                     bool as_many) {
   estimate::RelativeSteps relative = estimate::relative_steps(steps.runs.at(i), steps.gradient_sharing);
@@ -33,7 +33,7 @@ estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const
     const auto reached = [](const auto& one) { return one.has_value(); };
     const bool measured = std::ranges::all_of(steps.gradient_sharing, reached);
     if (as_many && !measured) return {estimate::Estimate{1, {}, {}}};
-    if (steps.runs.at(i).size() > 1) return relative;  // which of them is said there
+    if (steps.runs.at(i).size() > 1) return relative;  // the reason is in there
     const double best = measured ? steps.best.at(i) : steps.best_of_gradient_sharing;
     const bool missed = !measured || !steps.runs.at(i).front();
     if (std::isfinite(best) && missed) relative.why_not->with("best_accuracy", best);
@@ -74,7 +74,7 @@ SeedSteps steps_by_seed(const scenario::Scenario& scenario, const Learned& learn
   return steps;
 }
 
-/// The product of the three factors, where they are known.
+/// Adds the product of the three factors, if they are known.
 void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, report::RunResult& run) {
   if (setting.known && scale.relative.ratio && std::isfinite(run.step_seconds)) {
     scale.time = time_at_scale(setting.known->steps, *scale.relative.ratio, run.step_seconds, setting.charges);
@@ -83,14 +83,14 @@ void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, re
   run.at_scale = std::move(scale);
 }
 
-/// Whether its steps are those of gradient sharing up to rounding, so that it needs as many.
+/// Returns whether its steps equal those of gradient sharing up to rounding, so that it needs as many.
 bool needs_as_many_steps(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return info != nullptr && info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
          !has_own_layers(*info, run) && info->exact(run);
 }
 
-/// The scale study that a scenario names, at the size of what it times.
+/// The scale study that a scenario names, at the size of the timed network.
 struct NamedLadder {
   report::LadderFile file;
   std::vector<double> size;
@@ -103,9 +103,9 @@ std::optional<NamedLadder> named_ladder(const scenario::Scenario& scenario) {
   return named;
 }
 
-/// Puts the relative steps of the study in the place of those of the network that learned.
+/// Replaces the relative steps of the network that learned by the study's.
 void take_from(const NamedLadder& named, const spec::RunSpec& run, report::ScaleResult& scale) {
-  constexpr double kLevel = 0.95;  // as all intervals of relative steps
+  constexpr double kLevel = 0.95;  // like all intervals of relative steps
   const std::optional<estimate::Estimate> measured = scale.relative.ratio;
   const auto none = [&](Statement why) { scale.relative = {std::nullopt, std::move(why)}; };
   const auto says = [&](Statement what) {
@@ -140,7 +140,7 @@ void take_from(const NamedLadder& named, const spec::RunSpec& run, report::Scale
 
 }  // namespace
 
-// Exchange and collectives mean nothing to what is learned.
+// Exchange and collectives do not affect learning.
 void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& setting, const Learned& learned,
                report::Result& result) {
   std::vector<SeedSteps> steps;
@@ -148,7 +148,7 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
   result.scale = setting;
   const std::optional<NamedLadder> ladder = named_ladder(scenario);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    // What it learns depends on the cluster: there is no number of steps that would hold for another network.
+    // Its learning depends on the cluster: no number of steps would hold for another network.
     if (scenario.runs[i].event_driven) continue;
     const std::optional<bool>& is_lossy = result.runs[i].is_lossy;
     const bool as_many = needs_as_many_steps(scenario.runs[i]);

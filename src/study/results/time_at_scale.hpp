@@ -7,12 +7,12 @@
 
 namespace dadsim::study {
 
-/// Fills in every run's part, from the steps to the target by seed.
+/// Fills in every run's time at scale, from the steps to the target by seed.
 void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& setting, const Learned& learned,
                report::Result& result);
 
-/// The same where nothing was learned: runs that equal gradient sharing up to rounding need as many steps, and of the
-/// others nothing is known.
+/// Does the same if nothing was learned: runs that equal gradient sharing up to rounding need as many steps; nothing is
+/// known of the others.
 void add_scale_by_definition(const scenario::Scenario& scenario, const report::ScaleSetting& setting,
                              report::Result& result);
 

@@ -20,9 +20,9 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kSmall = 1 << 20;  // bytes: below, software takes more than links
+constexpr double kSmall = 1 << 20;  // bytes, below which software takes longer than links
 
-/// The same in every evaluation that both have.
+/// Returns whether two runs agree in every evaluation that both have.
 bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
   const std::size_t common = std::min(a.curve.size(), b.curve.size());
   return common > 1 && std::equal(a.curve.begin(), a.curve.begin() + static_cast<std::ptrdiff_t>(common),
@@ -31,7 +31,7 @@ bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
                                   });
 }
 
-/// Of what learns, and of what is timed.
+/// Returns the lossy layers of the learning network and of the timed one.
 std::pair<algorithms::LossyLayers, algorithms::LossyLayers> lossy_layers_of(std::int64_t batch, std::size_t workers,
                                                                             const spec::RunSpec& run,
                                                                             const spec::ModelShape& learned,
@@ -41,7 +41,7 @@ std::pair<algorithms::LossyLayers, algorithms::LossyLayers> lossy_layers_of(std:
           algorithms::lossy_layers(info, run, timed.shape, timed.batch, workers)};
 }
 
-/// Gradient sharing with the scenario's own seed; null where nobody has learned it.
+/// Returns gradient sharing with the scenario's own seed; null if it was not learned.
 const LearnedRun* reference_of(const scenario::Scenario& scenario, const Learned& learned) {
   if (!learned.reference.empty()) return learned.reference.front().get();
   const std::optional<std::size_t> run = reference_run_of(scenario.runs);
@@ -98,7 +98,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
   try {
     const spec::DataFacts facts = models::inspect_data(scenario.data.source);
     warnings.insert(warnings.end(), facts.notes.begin(), facts.notes.end());
-    // Nor does it matter where relative steps come from a scale study.
+    // It has no effect either if relative steps come from a scale study.
     if (!scale_setting(scenario) || !scenario.ladder.empty()) return warnings;
     const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
     const TimedAs timed = timed_as_of(scenario, learned);
@@ -119,7 +119,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
       warnings.push_back(text + "; a larger batch, wider layers or a stronger compression");
     }
   } catch (const InputError&) {
-    // Data that cannot be read are an error of their own, told where they are read.
+    // Unreadable data are an error of their own, reported when they are read.
   }
   return warnings;
 }
