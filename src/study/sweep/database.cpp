@@ -30,7 +30,7 @@ namespace dadsim::study {
 
 namespace {
 
-/// Of a file that nothing is to be made beside (https://www.sqlite.org/uri.html).
+/// Returns the address of a file next to which nothing may be created (https://www.sqlite.org/uri.html).
 std::string immutable_address(const std::string& path) {
   std::string address = "file:";
   for (const char c : path) {
@@ -46,7 +46,8 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, none);
 }
 
-/// No value of a file is longer than the file; one that says so is damaged, and room for it need not be looked for.
+/// Returns the length of the longest possible value: none is longer than the file. A longer one is damage, for which no
+/// memory is needed.
 int longest_value(const std::string& path) {
   constexpr std::uintmax_t kLeast = 1'000'000;  // bytes
   std::uintmax_t bytes = kLeast;
@@ -58,8 +59,8 @@ int longest_value(const std::string& path) {
   return static_cast<int>(std::min<std::uintmax_t>(bytes, 1'000'000'000));
 }
 
-// SQLite also says SQLITE_NOMEM of a size that is so large that it asks nobody for it, as only damaged files hold:
-// whether there was no memory, its allocator has to tell.
+// SQLite also returns SQLITE_NOMEM for sizes so large that it never calls its allocator, which occur only in damaged
+// files: only the allocator knows whether memory was denied.
 sqlite3_mem_methods allocator;
 thread_local bool was_denied = false;
 
@@ -68,7 +69,7 @@ void* noted(void* memory) {
   return memory;
 }
 
-/// False where somebody else has begun to use SQLite in this process.
+/// Returns false if SQLite is already in use in this process.
 bool watch_allocator() {
   if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &allocator) != SQLITE_OK) return false;
   sqlite3_mem_methods watched = allocator;
@@ -77,19 +78,19 @@ bool watch_allocator() {
   return sqlite3_config(SQLITE_CONFIG_MALLOC, &watched) == SQLITE_OK;
 }
 
-/// Has to be asked before the first use of SQLite.
+/// Must be called before the first use of SQLite.
 bool allocator_is_watched() {
   static const bool watched = watch_allocator();
   return watched;
 }
 
-/// Waits until a file or a folder is on the disk. `whose`: what is written there.
+/// Waits until a file or a folder is on the disk. `whose`: the file written, for messages.
 void sync(const std::string& path, const std::string& whose) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
-  // Some file systems have nothing to wait for in a folder.
+  // Some file systems cannot sync a folder.
   if (!done && reason != EINVAL) throw OutputError(fmt::format("cannot write '{}': {}", whose, std::strerror(reason)));
 }
 
@@ -99,7 +100,7 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
   allocator_is_watched();
   const bool reads = access == Access::read || access == Access::look;
   leaves_index_ = access == Access::read && !is_there(path_ + "-shm");
-  // A change that was cut short is undone from the journal beside the file by whoever opens it next, who has to write.
+  // The next program that opens the file undoes an interrupted change from the journal next to it, and so must write.
   const bool undoes = access == Access::read && is_there(path_ + "-journal");
   const int flags = (reads && !undoes ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |  // NOLINT
                     (reads ? 0 : SQLITE_OPEN_CREATE) | (access == Access::look ? SQLITE_OPEN_URI : 0);
@@ -118,11 +119,11 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
       execute(
           "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE; COMMIT");
     } else if (access == Access::memory) {
-      execute("PRAGMA page_size=1024");  // what travels is whole pages, some for each table
+      execute("PRAGMA page_size=1024");  // results consist of whole pages, some for each table
     } else if (access == Access::scratch) {
       execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
     } else {
-      number("SELECT COUNT(*) FROM sqlite_schema");  // whether it is a database
+      number("SELECT COUNT(*) FROM sqlite_schema");  // fails unless it is a database
     }
   } catch (...) {
     sqlite3_close(connection_);
@@ -140,11 +141,11 @@ Database::Database(std::string name, std::string_view bytes) : path_(std::move(n
     auto* image = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size() + 1));
     if (image == nullptr) throw std::bad_alloc();
     std::copy(bytes.begin(), bytes.end(), image);
-    // The image is the connection's from here on, whatever happens.
+    // The image belongs to the connection from here on, whatever happens.
     const int code = sqlite3_deserialize(connection_, "main", image, size, size,
                                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
     if (code != SQLITE_OK) fail(code);
-    number("SELECT COUNT(*) FROM sqlite_schema");  // whether it is a database
+    number("SELECT COUNT(*) FROM sqlite_schema");  // fails unless it is a database
   } catch (...) {
     sqlite3_close(connection_);
     throw;
@@ -162,7 +163,7 @@ std::string Database::bytes() {
 void Database::close() {
   if (access_ == Access::write) execute("PRAGMA journal_mode=DELETE");
   sqlite3_close(std::exchange(connection_, nullptr));
-  // SQLite does not tell whether that went well.
+  // SQLite does not report whether that succeeded.
   if (access_ == Access::write && is_there(path_ + "-journal"))
     throw OutputError(fmt::format("cannot write '{}': its journal is left; the same command ends that", path_));
   if (access_ == Access::scratch) sync(path_, path_);
@@ -175,12 +176,12 @@ void Database::close() {
 Database::~Database() {
   if (connection_ == nullptr) return;
   if (interrupted().load()) ends_by_itself();  // with its log folded in
-  // One file without a log beside it, which can be read where nothing can be written. If that fails, the log stays and
-  // is read with the file.
+  // Leaves one file without a log next to it, which can be read where nothing can be written. If that fails, the log
+  // stays and is read with the file.
   if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
   sqlite3_close(connection_);
-  // Who only reads the log of a killed process makes an index of it and leaves it; so does one that is killed itself.
-  // Without a log there is nothing to index.
+  // A reader of a killed process's log creates an index and leaves it; so does a killed process. Without a log the
+  // index is useless.
   const bool without_log = access_ == Access::write && !is_there(path_ + "-wal");
   if ((leaves_index_ || without_log) && is_there(path_ + "-shm")) std::remove((path_ + "-shm").c_str());
 }
@@ -221,7 +222,7 @@ void Database::fail(int code) const {
       if (named_to_be_read) refuse("cannot be read", "the file of a sweep");
       throw OutputError(fmt::format("cannot {} '{}': {}", access_ == Access::read ? "read" : "write", path_, message));
     default:
-      // What this program asks of tables that it made does not fail otherwise.
+      // This program's queries of its own tables do not fail otherwise.
       if (named_to_be_read) refuse("is no results of a sweep, or damaged", "name another file");
       break;
   }
@@ -250,7 +251,7 @@ Database::Transaction::~Transaction() {
 void Database::Transaction::commit() {
   database_.execute("COMMIT");
   open_ = false;
-  lock_.unlock();  // another one may follow in the same block
+  lock_.unlock();  // another transaction may follow in the same block
 }
 
 Statement::Statement(Database& database, const std::string& text) : database_(database) {
@@ -262,11 +263,11 @@ Statement::Statement(Database& database, const std::string& text) : database_(da
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
 Statement& Statement::bound(int code) {
-  if (code != SQLITE_OK) database_.fail(code);  // or a NULL would stand for it
+  if (code != SQLITE_OK) database_.fail(code);  // otherwise a NULL would replace the value
   return *this;
 }
 
-/// What has no bytes is NULL, empty, or there was no memory for it.
+/// Throws if memory was denied; a value without bytes is NULL or empty otherwise.
 void Statement::check_memory(const void* bytes) const {
   if (bytes == nullptr && sqlite3_errcode(database_.connection_) == SQLITE_NOMEM) database_.fail(SQLITE_NOMEM);
 }
@@ -274,7 +275,7 @@ void Statement::check_memory(const void* bytes) const {
 Statement& Statement::operator<<(std::int64_t value) { return bound(sqlite3_bind_int64(statement_, ++bound_, value)); }
 
 Statement& Statement::operator<<(double value) {
-  return bound(sqlite3_bind_double(statement_, ++bound_, value));  // not a number becomes NULL
+  return bound(sqlite3_bind_double(statement_, ++bound_, value));  // NaN becomes NULL
 }
 
 Statement& Statement::operator<<(std::string_view text) {

@@ -11,45 +11,44 @@ struct sqlite3_stmt;
 
 namespace dadsim::study {
 
-/// A connection to an SQLite file. What fails while writing (a full disk, a folder that is not writable, a file that
-/// another program has locked) throws OutputError; a file to read that is no database, or is damaged, InputError; one
-/// that there is no descriptor or memory for, EnvironmentError.
+/// A connection to an SQLite file. Errors in writing (a full disk, a folder that is not writable, a file locked by
+/// another program) throw OutputError; a file to read that is no database, or is damaged, InputError; a lack of
+/// descriptors or memory, EnvironmentError.
 class Database {
  public:
   enum class Access {
-    read,     ///< a file that is there; a change of it that was cut short is undone, and nothing else written
-    look,     ///< the same of somebody else's file: no log or lock is made beside it, and none is looked at
-    write,    ///< a file that is there or is made; locked for others until it is closed
-    scratch,  ///< written once by nobody else: no journal, the file is thrown away if that fails
-    memory,   ///< no file: it is had as bytes(), and `path` is what messages call it
+    read,     ///< an existing file; an interrupted change is undone, nothing else is written
+    look,     ///< an existing file of another owner: no log or lock is made next to it, or examined
+    write,    ///< an existing or new file; locked for others until it is closed
+    scratch,  ///< written once by this process alone: no journal; the file is deleted on failure
+    memory,   ///< no file: its contents are bytes(), and `path` is its name in messages
   };
   Database(std::string path, Access access);
-  /// What bytes() of another database gave, to be read; `name` is what messages call it.
+  /// Opens the result of bytes() of another database, for reading; `name` is its name in messages.
   Database(std::string name, std::string_view bytes);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Ends with all of it on the disk: the log is folded in, and its place in the folder is written too. Nothing may be
-  /// asked of it afterwards. Without this call what fails at the end is not said, and the log stays. Throws
-  /// OutputError.
+  /// Closes it with everything on the disk: the log is folded in, and the folder's entry is written too. It cannot be
+  /// used afterwards. Without this call errors at the end are not reported, and the log stays. Throws OutputError.
   void close();
-  /// All of it, as it would stand in a file.
+  /// Returns the whole contents, as they would be in a file.
   std::string bytes();
 
   const std::string& path() const { return path_; }
-  /// From now on it has been found whole: where it cannot be read any more, the disk is at fault and not who named it,
-  /// and that is an OutputError too.
+  /// Marks the database as verified: later read errors are the disk's fault, and throw OutputError too.
   void trust() { trusted_ = true; }
-  /// Statements without parameters and results, with semicolons between them.
+  /// Executes statements without parameters and results, separated by semicolons.
   void execute(const std::string& statements);
-  /// The first column of the first row, nothing where there is no row.
+  /// Returns the first column of the first row; none without a row.
   std::optional<std::int64_t> number(const std::string& statement);
 
-  /// To be locked around statements where several threads use the database.
+  /// Returns the mutex to lock around statements if several threads use the database.
   std::mutex& mutex() { return mutex_; }
 
-  /// All or nothing, whatever happens to the process: rolled back unless committed. Locks the mutex while it is open.
+  /// All changes or none, whatever happens to the process: rolled back unless committed. Locks the mutex while it is
+  /// open.
   class Transaction {
    public:
     explicit Transaction(Database& database);
@@ -71,7 +70,7 @@ class Database {
   std::string path_;
   Access access_;
   bool trusted_ = false;
-  bool leaves_index_ = false;  ///< what it finds beside the file when it ends is its own
+  bool leaves_index_ = false;  ///< files next to the database at its end are its own
   sqlite3* connection_ = nullptr;
   std::mutex mutex_;
 };
@@ -84,7 +83,7 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // One parameter after the other. Not a number is stored as NULL.
+  // Bind one parameter after the other. NaN is stored as NULL.
   Statement& operator<<(std::int64_t value);
   Statement& operator<<(double value);
   Statement& operator<<(std::string_view text);
@@ -92,13 +91,13 @@ class Statement {
   Statement& operator<<(const std::optional<double>& value);
   Statement& blob(std::string_view bytes);
 
-  /// Whether there is a (further) row. After the last one the statement is ready to be bound again.
+  /// Returns whether there is a (further) row. After the last one the statement can be bound again.
   bool step();
-  /// For a statement without rows.
+  /// Runs a statement without rows.
   void run() { static_cast<void>(step()); }
 
   std::int64_t integer(int column) const;
-  double real(int column) const;  ///< NULL is not a number
+  double real(int column) const;  ///< NULL becomes NaN
   std::string text(int column) const;
   std::string bytes(int column) const;
   bool is_null(int column) const;

@@ -18,7 +18,7 @@
 namespace dadsim::study {
 namespace {
 
-/// A file that goes away unless it has been renamed.
+/// A temporary file that is removed unless it is renamed.
 class Beside {
  public:
   explicit Beside(const std::string& path) : path_(fmt::format("{}.{}.tmp", path, ::getpid())) {}
@@ -35,7 +35,7 @@ class Beside {
   std::string path_;
 };
 
-/// The first column in which `file` has something else for a trial.
+/// Returns the first column in which `file` differs for a trial.
 std::string differing_column_in(Database& file, const TrialResults& other) {
   Statement trial(file, "SELECT words FROM trial WHERE point = ? AND seed = ?");
   trial << other.trial.point << other.trial.seed;
@@ -64,7 +64,7 @@ void tell_what_is_lost(const std::string& file, const SweepDamage& damage, std::
   }
 }
 
-/// Puts files together in one database, a trial at a time: what is in memory does not grow with them.
+/// Merges files into one database, a trial at a time: memory use does not grow with them.
 class Merging {
  public:
   Merging(Database& out, const MergeOptions& options, MergedSweep& merged)
@@ -94,7 +94,7 @@ class Merging {
     ++files_;
   }
 
-  /// Once all are there: what is the same of all of them.
+  /// Writes their common parts, after all files.
   void finish() {
     if (!errors_.empty()) throw InputError(std::move(errors_));
     merged_.identity.shard = merged_.identity.shards = 1;
@@ -103,7 +103,7 @@ class Merging {
   }
 
  private:
-  /// To those before it; says why where it does not.
+  /// Checks that a file belongs to the previous ones; reports why it does not.
   bool belongs(const std::string& file, const ResultsReader& reader) {
     const SweepIdentity& identity = reader.identity();
     if (first_.empty()) {
@@ -150,13 +150,13 @@ class Merging {
   const MergeOptions& options_;
   MergedSweep& merged_;
   std::string first_;
-  std::size_t files_ = 0;  ///< that are in
+  std::size_t files_ = 0;  ///< number of merged files
   std::vector<SweepColumn> columns_;
   SweepSettings settings_;
   std::vector<Diagnostic> errors_;
 };
 
-/// Points that have all their trials, and those that lack some.
+/// Counts the points with all their trials, and lists those that lack some.
 void count_what_is_there(Database& database, MergedSweep& merged) {
   merged.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
   Statement select(database, "SELECT point, COUNT(*) FROM trial GROUP BY point ORDER BY point");
@@ -174,14 +174,14 @@ void count_what_is_there(Database& database, MergedSweep& merged) {
   for (; next <= merged.identity.points; ++next) merged.missing.push_back(next);
 }
 
-/// Copies the records that can be read; the others are worked out again. `weights`: of event-driven runs, too, for
-/// trials that are still to be done.
+/// Copies the readable records; the others are computed again. `weights`: includes those of event-driven runs, for
+/// trials that are still open.
 void copy_cache(const std::string& file, Database& to, bool weights) {
   Database from(file, Database::Access::read);
   try {
     if (from.number("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'records'") > 0)
       return copy_records(from, to, weights);
-    Statement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the version before
+    Statement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the previous version
     RecordWriter writer(to);
     while (select.step()) writer.write("learned", select.text(0), select.bytes(1));
   } catch (const InputError&) {
@@ -223,7 +223,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     database.close();
   }
   beside.rename_to(out);
-  // What was learned lies there file by file.
+  // The learned records are in the order of the files.
   if (files.size() > 1) put_in_order(out);
   return merged;
 }

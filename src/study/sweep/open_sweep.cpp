@@ -18,7 +18,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Those of the shard, as far as they are not there.
+/// Writes the missing points of the shard.
 void write_points(Database& database, const SweepPoints& sweep, const Shard& shard) {
   PointWriter writer(database);
   for (std::size_t i = 0; i < sweep.points().size(); ++i) {
@@ -28,7 +28,7 @@ void write_points(Database& database, const SweepPoints& sweep, const Shard& sha
   }
 }
 
-/// Trials of points that do not go are results from the beginning.
+/// Writes the results of infeasible points, which are known from the beginning.
 void write_infeasible(Database& database, const SweepPoints& sweep, const Shard& shard) {
   for (std::size_t i = 0; i < sweep.points().size(); ++i) {
     const auto id = static_cast<std::int64_t>(i) + 1;
@@ -64,12 +64,12 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, none);
 }
 
-/// What the file of a sweep says of itself, changing nothing of a file that is none; nothing where it is still to be
-/// filled in. Throws InputError.
+/// Returns the identity in the file of a sweep, without changing other files; none if it is still to be filled in.
+/// Throws InputError.
 std::optional<SweepIdentity> identity_in(const std::string& path) {
   std::error_code none;
   const bool log = exists(path + "-wal") || exists(path + "-journal");
-  // SQLite takes what is called so beside a new file for its own, and removes it.
+  // SQLite takes files with these names next to a new file for its own, and removes them.
   for (const char* beside : {"-wal", "-journal", "-shm"}) {
     if (exists(path) || !exists(path + beside)) continue;
     throw InputError(Diagnostic{path + beside, 0, fmt::format("stands there without '{}'", path),
@@ -124,7 +124,7 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
                                 "or another file with --out"});
   }
   auto database = std::make_unique<Database>(path, Database::Access::write);
-  // Merged from some shards alone, it lacks the points of the others.
+  // A file merged from some shards lacks the points of the others.
   Database::Transaction transaction(*database);
   if (!why.empty()) {
     asked = *there;
@@ -138,7 +138,7 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
   return database;
 }
 
-/// A file whose learning is used.
+/// Opens a file whose learning is reused.
 std::unique_ptr<Database> open_learned(const std::string& path, bool any_build) {
   auto database = std::make_unique<Database>(path, Database::Access::read);
   if (!has_tables(*database)) throw InputError(Diagnostic{path, 0, "holds no results of a sweep", "the file of one"});

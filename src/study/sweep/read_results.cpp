@@ -20,7 +20,7 @@ std::uint64_t from_hex(const std::string& text) {
   return value;
 }
 
-/// Lists the tables, without those of records, which differ from version to version.
+/// Lists the tables, except records, whose form differs between versions.
 std::string tables_of(Database& database) {
   Statement select(database,
                    "SELECT type, name, tbl_name, sql FROM sqlite_schema "
@@ -38,7 +38,7 @@ std::string tables_of(Database& database) {
                               "a copy of it, or begin anew with another file"});
 }
 
-/// Whether the program can say what stands there: sentences of other versions have other words.
+/// Returns whether the program can read the statement: other versions have other words.
 bool is_readable(const std::pair<std::string, std::string>& setting) {
   if (setting.first != "assumption") return true;
   try {
@@ -62,13 +62,13 @@ void ResultsReader::lose(std::int64_t point) {
   damage_.points.insert(point);
 }
 
-/// Loses the point in each row.
+/// Marks the point in each row as lost.
 void ResultsReader::lose_rows(const std::string& select) {
   Statement rows(database_, select);
   while (step(rows)) lose(rows.integer(0));
 }
 
-/// What SQLite no longer gives of a table ends with it.
+/// Scans a table, up to the point where SQLite can no longer read it.
 void ResultsReader::scan(const std::function<void()>& table) {
   try {
     table();

@@ -11,42 +11,42 @@
 
 namespace dadsim::study {
 
-/// What of a file cannot be trusted.
+/// Damage of a file.
 struct SweepDamage {
-  std::string structure;          ///< what SQLite says of it; empty: nothing
-  std::set<std::int64_t> points;  ///< whose values or results are lost
-  std::int64_t results = 0;       ///< rows of trials and of points that are lost
+  std::string structure;          ///< SQLite's message about the structure; empty: none
+  std::set<std::int64_t> points;  ///< points whose values or results are lost
+  std::int64_t results = 0;       ///< lost rows of trials and points
   bool any() const { return !structure.empty() || results > 0; }
 };
 
-/// A trial with what there is to say of it.
+/// A trial with its results.
 struct TrialResults {
   SweepTrial trial;
-  std::string message;         ///< of a failure; empty: it is done
+  std::string message;         ///< message of a failure; empty: it is done
   std::vector<SweepRun> runs;  ///< in order
 };
 
-/// Reads a file of results one point or trial at a time, in order, each only where it is as it was written: SQLite's
-/// own check of the structure, the tables as this program makes them, and the checksum of every row. What is damaged
-/// is told as damage, and left out. Memory does not grow with the file, but for one bit a point.
+/// Reads a file of results one point or trial at a time, in order, and only intact data: it uses SQLite's check of the
+/// structure, the form of this program's tables, and the checksum of every row. Damaged data are reported, and left
+/// out. Memory does not grow with the file, except for one bit per point.
 class ResultsReader {
  public:
-  /// Reads of what sweep it is, and with what settings. Throws InputError where even that cannot be said.
+  /// Reads the sweep's identity and settings. Throws InputError if even these are unreadable.
   explicit ResultsReader(Database& database);
 
   const SweepIdentity& identity() const { return identity_; }
   const std::vector<SweepColumn>& columns() const { return columns_; }
   const SweepSettings& settings() const { return settings_; }
 
-  /// All points, before any trial is asked for; trials see to that where nobody has.
+  /// Visits all points, before any trial; otherwise each_trial() does it first.
   void each_point(const std::function<void(SweepResults::Point&&)>& take);
-  /// All trials of points that are whole.
+  /// Visits all trials of intact points.
   void each_trial(const std::function<void(TrialResults&&)>& take);
-  /// Damage found so far.
+  /// Returns the damage found so far.
   const SweepDamage& damage() const { return damage_; }
-  /// Throws InputError where that is anything: what is lost, and how to go on.
+  /// Throws InputError if there is any: the losses, and how to continue.
   void throw_if_damaged() const;
-  /// The values of a point.
+  /// Returns the values of a point.
   std::vector<std::string> values_of(std::int64_t point);
 
  private:
@@ -63,16 +63,16 @@ class ResultsReader {
   SweepIdentity identity_;
   std::vector<SweepColumn> columns_;
   SweepSettings settings_;
-  std::vector<bool> is_whole_;  ///< per point; empty: they have not been read
+  std::vector<bool> is_whole_;  ///< per point; empty: not read yet
   std::unique_ptr<Statement> values_;
 };
 
-/// All of a file. Throws InputError where it is damaged: what is lost, and how to go on.
+/// Reads a whole file. Throws InputError if it is damaged: the losses, and how to continue.
 SweepResults read_results(Database& database);
-/// Reads all of a file, and returns of what sweep it is. Throws as read_results() does.
+/// Reads a whole file, and returns its sweep's identity. Throws like read_results().
 SweepIdentity whole_identity(Database& database);
 
-/// "3, 7 … 12, 40 and 17 more".
+/// Returns for example "3, 7 … 12, 40 and 17 more".
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers);
 
 }  // namespace dadsim::study

@@ -16,7 +16,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Whether there is a link matters to hosts and routes; which one it is does not.
+/// Returns a placeholder for a link: only its existence matters to hosts and routes.
 spec::LinkSpec some_link(const spec::LinkSpec& link) {
   spec::LinkSpec some;
   if (link.bandwidth > 0) {
@@ -49,7 +49,8 @@ std::string as_text(const spec::DataSource& source) {
   return xml.finish();
 }
 
-/// What a check depends on that points of a sweep may have in common; nullopt where that is not remembered.
+/// Returns the part of a scenario that a check depends on, which points of a sweep may share; nullopt if the check is
+/// not remembered.
 std::optional<std::string> as_text(scenario::Catalog::Check what, const scenario::Scenario& scenario) {
   if (what == scenario::Catalog::Check::collectives) {
     std::string named;

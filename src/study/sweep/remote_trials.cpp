@@ -43,13 +43,13 @@ std::string do_tasks(const std::string& path, std::string_view piece, TaskStates
   throw std::logic_error("a task of no kind");
 }
 
-/// A trial as a process needs it that has not read the whole sweep.
+/// A trial for a process that has not read the whole sweep.
 struct TrialTask {
   SweepTrial trial;
-  std::uint64_t hash = 0;              ///< of the scenario of its point, with the first seed
+  std::uint64_t hash = 0;              ///< hash of its point's scenario, with the first seed
   std::uint64_t problem = 0;           ///< number of its learning problem
-  std::vector<std::string> overrides;  ///< of the point, without its seed
-  std::uint64_t first_seed = 0;        ///< of the point
+  std::vector<std::string> overrides;  ///< overrides of the point, without its seed
+  std::uint64_t first_seed = 0;        ///< first seed of the point
 };
 void fields(auto& bytes, of<SweepTrial> auto& trial) { bytes(trial.point, trial.seed); }
 void fields(auto& bytes, of<TrialTask> auto& task) {
@@ -66,7 +66,7 @@ namespace {
   throw InputError(Diagnostic{from, 0, what, remedy});
 }
 
-/// Loads the scenarios of tasks, and looks whether they are what the sweep means by them.
+/// Loads the scenarios of tasks, and checks that they are the sweep's.
 class TrialScenarios {
  public:
   TrialScenarios(const std::string& path, const std::vector<std::string>& overrides, bool seeded,
@@ -99,7 +99,7 @@ class TrialScenarios {
   std::map<std::int64_t, const TrialTask*> by_point_;
 };
 
-/// Has others do what a file lacks: of each batch of trials that share something first what they learn.
+/// Posts the trials that a file lacks to other processes: for each batch of related trials first their learning.
 class RemoteSweep {
  public:
   RemoteSweep(const SweepPoints& sweep, Database& database, TaskQueue& queue)
@@ -137,7 +137,7 @@ class RemoteSweep {
   }
 
  private:
-  /// Trials that are still to be posted, and what they share.
+  /// Trials that are still to be posted, and their common part.
   struct Batch {
     SweepBatch trials;
     std::shared_ptr<const TaskContext> context;
@@ -158,7 +158,7 @@ class RemoteSweep {
     return words;
   }
 
-  /// Posts as many tasks as others may ask for soon: trials first whose learning is there.
+  /// Posts as many tasks as other processes may soon request: first trials whose learning is present.
   void post() {
     constexpr std::size_t kMostOpen = 20'000;
     constexpr std::size_t kMostLearning = 64;  // learned runs stay in memory until their trials are done
@@ -188,7 +188,7 @@ class RemoteSweep {
       Batch& batch = learning.mapped();
       if (!done.fault.empty()) return lose(done.fault, batch.trials.points.size());
       keep_learned(done.result);
-      // Tasks of one context travel together, and so do those that need the same.
+      // Tasks of one context are sent together, and so are those with the same state.
       batch.context = std::make_shared<const TaskContext>(*context_);
       batch.learned = {{fmt::format("{:016x}-{:x}", fingerprint(done.result), done.result.size()),
                         [result = std::make_shared<const std::string>(done.result)] { return *result; }}};
@@ -257,7 +257,7 @@ std::string task_of_trial(const SweepPoints& sweep, const SweepTrial& trial) {
                  .problem = sweep.points()[point].problem,
                  .overrides = sweep.overrides(point, 0),
                  .first_seed = sweep.seed_of(point, 0)};
-  if (sweep.seeds() > 1) task.overrides.pop_back();  // the seed
+  if (sweep.seeds() > 1) task.overrides.pop_back();  // removes the seed
   WireWriter wire;
   wire << task;
   return wire.bytes();
@@ -294,7 +294,7 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
     last = learns;
     batches.back().points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
   }
-  // Points of other pieces share what event-driven runs learned here before.
+  // Points of other pieces reuse what event-driven runs learned here before.
   static const auto memory = std::make_shared<MemoryHistoryStore>(1e9);
   options.memory = memory;
   const TrialScenarios scenarios(path, piece.context.overrides, identity.seeds > 1, tasks);
@@ -314,7 +314,7 @@ void take_results(Database& file, const SweepIdentity& sweep, std::string_view b
   if (const std::string why = difference(identity, sweep); !why.empty()) refuse(from, why, "a piece of this sweep");
   ResultsReader reader(piece);
   write_settings(file, reader.settings());
-  Database::Transaction together(file);  // a wait for the disk, at most, for all of them
+  Database::Transaction together(file);  // at most one wait for the disk for all of them
   copy_trials(reader, file, [&](const TrialResults& trial) {
     refuse(from, fmt::format("has other results for point {} than those that are there", trial.trial.point),
            "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
 constexpr std::int64_t kTables = 11;               // PRAGMA user_version: raised when a table changes
 
-// Before the table of the runs, and behind it.
+// Statements before the table of runs, and after it.
 constexpr const char* kCreateFirst = R"(
 CREATE TABLE sweep(version TEXT NOT NULL, build TEXT NOT NULL, hash TEXT NOT NULL, scenario_file TEXT NOT NULL,
   scenario_name TEXT NOT NULL, scenario TEXT NOT NULL, resolved TEXT NOT NULL, points INTEGER NOT NULL, seeds INTEGER NOT NULL,
@@ -45,7 +45,7 @@ std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
 using report::Figure;
 using report::figures;
 
-constexpr std::size_t kLineWidth = 120;  // SQLite keeps the statement as it was written, for people to read
+constexpr std::size_t kLineWidth = 120;  // SQLite keeps the statement as written, for people to read
 
 const char* sql_type(Figure::Kind kind) {
   return kind == Figure::Kind::text ? "TEXT NOT NULL" : kind == Figure::Kind::number ? "REAL" : "INTEGER";
@@ -70,7 +70,7 @@ std::string create_run_table() {
   return text + line + '\n';
 }
 
-/// The number that SQLite gives back: one kind of what is not a number, and no sign of zero.
+/// Returns the number as SQLite returns it: a single NaN, and no sign of zero.
 double as_kept(double value) { return value != value ? std::numeric_limits<double>::quiet_NaN() : value + 0.0; }
 
 std::string marks(std::size_t count) {
@@ -172,7 +172,7 @@ void TrialWriter::write(const SweepTrial& trial, const std::vector<SweepRun>& ru
         run_ << run.figures.text(i);
       } else if (const double value = run.figures.number(i);
                  figures()[i].kind != Figure::Kind::number && std::isfinite(value) && value == std::trunc(value)) {
-        run_ << static_cast<std::int64_t>(value);  // known steps may have fractions, which the column takes as well
+        run_ << static_cast<std::int64_t>(value);  // known steps may have fractions, which the column accepts as well
       } else {
         run_ << value;
       }
@@ -214,7 +214,7 @@ const char* differing_column(const SweepRun& a, const SweepRun& b) {
     if (is_text(i)) return a.figures.text(i) == b.figures.text(i);
     const double one = a.figures.number(i);
     const double other = b.figures.number(i);
-    return one == other || (one != one && other != other);  // not a number is as good as the other
+    return one == other || (one != one && other != other);  // any two NaN are equal
   };
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (!same(i)) return figures()[i].name;

@@ -15,16 +15,16 @@ namespace dadsim::study {
 
 /// The identity of the sweep whose results a file holds.
 struct SweepIdentity {
-  std::string version;  ///< of dadsim
-  std::string build;    ///< what it was built from (support/build.hpp); several, with spaces, where that was allowed
+  std::string version;  ///< version of dadsim
+  std::string build;    ///< support/build.hpp; several, separated by spaces, if permitted
   std::uint64_t hash = 0;
   std::string scenario_file, scenario_name;
-  std::string scenario;  ///< the file's text
-  std::string resolved;  ///< with every default filled in
+  std::string scenario;  ///< text of the file
+  std::string resolved;  ///< scenario with every default filled in
   std::int64_t points = 0, seeds = 1;
-  double target_accuracy = 0;  ///< of the scenario as it stands
+  double target_accuracy = 0;  ///< target of the scenario itself
   std::int64_t shard = 1, shards = 1;
-  std::string currency;  ///< of money; empty where the scenario does not ask for costs
+  std::string currency;  ///< currency of the costs; empty if the scenario has no <costs>
 };
 
 /// A dimension of the sweep, or one of several paths that are linked.
@@ -42,12 +42,12 @@ struct SweepTrial {
   auto operator<=>(const SweepTrial&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
-/// What is kept of a run of a trial: the figures of the run.
+/// The figures of a run of a trial.
 struct SweepRun {
   SweepTrial trial;
   std::int64_t number = 0;  ///< from 1, in the order of the scenario
   report::FigureValues figures;
-  std::string uncertainty;  ///< what leaves its times open (report::to_text()); empty: nothing is known of it
+  std::string uncertainty;  ///< reasons why its times are uncertain (report::to_text()); empty: none known
   const std::string& label() const { return figures.text("label"); }
   bool event_driven() const { return figures.is("event_driven"); }
 };
@@ -58,28 +58,29 @@ struct FailedTrial {
   bool is_infeasible() const;
 };
 
-/// How the words of a trial begin that does not go: more than a memory holds, say. It is a result, and no failure.
+/// Prefix of the message of an infeasible trial (too large for a memory, for example), which is a result and no
+/// failure.
 inline constexpr std::string_view kInfeasible = "infeasible: ";
 
-/// What points have in common, or some of them: "learned_on" and "timed_as" with a network, "assumption" with a
-/// statement as report::to_text() has it.
+/// Settings common to all points, or some of them: "learned_on" and "timed_as" with a network, "assumption" with a
+/// statement in the form of report::to_text().
 using SweepSettings = std::set<std::pair<std::string, std::string>>;
 SweepSettings settings_of(const report::Result& result);
 
-/// Results of more runs than this are not held in memory, and not shown on a terminal or a page: a CSV, or a program
-/// that asks SQLite, has them.
+/// Most runs that are held in memory, or shown on a terminal or a page; larger results are in a CSV, or a program can
+/// query SQLite.
 inline constexpr std::int64_t kMostRunsShown = 100'000;
-/// Of a file: the runs that it has results of.
+/// Returns the number of runs with results in a file.
 std::int64_t count_runs(Database& database);
 
-/// All that a file holds but what was learned, points and trials in order.
+/// Contents of a file except learned records, points and trials in order.
 struct SweepResults {
   SweepIdentity identity;
   std::vector<SweepColumn> columns;
   struct Point {
     std::int64_t id = 0;
     std::string hash;                 ///< Scenario::hash, 16 hexadecimal digits
-    std::vector<std::string> values;  ///< per column
+    std::vector<std::string> values;  ///< one per column
   };
   std::vector<Point> points;
   std::vector<SweepRun> runs;
@@ -88,21 +89,21 @@ struct SweepResults {
 };
 
 // The tables of a file of results; docs/sweep.md explains them. `run` has a column for every figure of a run
-// (report/figures.hpp), in its order. A number that is not known is NULL, a text that there is none of is empty.
+// (report/figures.hpp), in its order. An unknown number is NULL, a missing text is empty.
 
 void create_tables(Database& database);
-/// Whether the tables are there; those of the version before, too, with `or_before`. Throws InputError where the file
+/// Returns whether the tables exist; with `or_before` also those of the previous version. Throws InputError if the file
 /// holds others.
 bool has_tables(Database& database, bool or_before = false);
-/// The identity, and the dimensions in order.
+/// Writes the identity, and the dimensions in order.
 void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
-/// Those that are new.
+/// Writes new settings.
 void write_settings(Database& database, const SweepSettings& settings);
-/// `message`: empty if it is done, else why it failed, or that it is infeasible, and why. One transaction.
+/// Writes a trial in one transaction. `message`: empty if it is done, else why it failed or is infeasible.
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
                  const std::string& message);
 
-/// Writes points that are not there yet, within a transaction of the caller's.
+/// Writes new points, within a transaction of the caller.
 class PointWriter {
  public:
   explicit PointWriter(Database& database);
@@ -112,7 +113,7 @@ class PointWriter {
   Statement point_, value_;
 };
 
-/// The same of trials, which must not be there.
+/// Writes trials, which must be new, likewise.
 class TrialWriter {
  public:
   explicit TrialWriter(Database& database);
@@ -122,31 +123,30 @@ class TrialWriter {
   Statement trial_, run_;
 };
 
-/// The statement that reads the runs of a trial (point, seed), in order, and a run of one of its rows.
+/// Returns the statement that reads the runs of a trial (point, seed), in order, or the run in one of its rows.
 std::string select_runs_of_trial();
 SweepRun run_of_row(const Statement& row);
-/// The name of the first column in which two runs differ; null where there is none.
+/// Returns the name of the first column in which two runs differ; null if there is none.
 const char* differing_column(const SweepRun& a, const SweepRun& b);
 
-// Checksums that stand with a row, of all that it says: of the sweep with its dimensions, of a point with its values,
-// of a trial with its runs. SQLite finds pages that hang together wrongly, but not that a number in one of them is
-// another one.
+// Checksums stored with a row, over all its contents: a sweep with its dimensions, a point with its values, a trial
+// with its runs. SQLite detects inconsistent pages, but not a changed number in one of them.
 std::int64_t checksum_of(const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
 std::int64_t checksum_of(const SweepResults::Point& point);
 std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs);
 std::int64_t checksum_of_setting(const std::string& what, const std::string& data, const std::string& words);
 
-/// The status of a trial of these words: "done", "failed" or "infeasible".
+/// Returns the status of a trial with this message: "done", "failed" or "infeasible".
 const char* status_of(std::string_view message);
 
-/// Why results of these two do not belong together; empty if they do. Builds are compared by build_difference().
+/// Returns why results of these two do not belong together; empty if they do. build_difference() compares builds.
 std::string difference(const SweepIdentity& a, const SweepIdentity& b);
-/// Why these two builds may give other results; empty if they are the same.
+/// Returns why these two builds may give different results; empty if they are equal.
 std::string build_difference(const SweepIdentity& a, const SweepIdentity& b);
-/// Both builds, for what both made.
+/// Returns both builds, for results of both.
 std::string builds_of(const SweepIdentity& a, const SweepIdentity& b);
 
-/// The largest sampling_error of all runs; 0 where nothing was interpolated.
+/// Returns the largest sampling_error of all runs; 0 if nothing was interpolated.
 double worst_sampling_error(const SweepResults& results);
 
 }  // namespace dadsim::study

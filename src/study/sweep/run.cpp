@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// How far a sweep is.
+/// Shows the progress of a sweep.
 class SweepLine {
  public:
   SweepLine(std::int64_t done, std::int64_t trials, std::int64_t to_learn, std::size_t threads, bool enabled)
@@ -91,16 +91,16 @@ class SweepLine {
   std::int64_t learned_ = 0, timed_ = 0;
   double learning_seconds_ = 0, timing_seconds_ = 0;
   ProgressLine line_;
-  double last_ = -1;  ///< seconds: when something was shown
+  double last_ = -1;  ///< seconds of the last output
 };
 
-/// What is wrong with a trial of which that shows when it is learned or timed.
+/// Returns the message of a trial that fails while it is learned or timed.
 template <class Result>
 std::string words_of_failure(const Outcome<Result>& outcome) {
   return (outcome.fault.infeasible ? std::string(kInfeasible) : std::string()) + outcome.message;
 }
 
-/// Times trials side by side, so many at a time; each simulation is a process of its own.
+/// Times trials in parallel, at most `threads` at a time; each simulation is a process of its own.
 class Timers {
  public:
   Timers(const ScenarioOfTrial& scenario_of, Database& database, SweepLine& line, std::size_t threads)
@@ -111,7 +111,7 @@ class Timers {
         room_(2 * threads),
         free_(static_cast<std::ptrdiff_t>(threads)) {}
   ~Timers() {
-    failed_ = true;  // those that wait end at once
+    failed_ = true;  // waiting ones end at once
     begun_.clear();
   }
   Timers(const Timers&) = delete;
@@ -119,23 +119,23 @@ class Timers {
 
   using LearnedPtr = std::shared_ptr<const Learned>;
 
-  /// Waits for room. Throws what an earlier one has thrown.
+  /// Waits for a free place, and starts a timing. Rethrows an error of an earlier one.
   void time(std::size_t point, std::int64_t seed, LearnedPtr learned) {
     while (begun_.size() >= room_ || (failed_ && !begun_.empty())) finish_first();
     const auto work = [this, job = Job{point, seed, std::move(learned)}] { run_in_turn(job); };
     try {
       begun_.push_back(std::async(std::launch::async, work));
-    } catch (const std::system_error&) {  // no further thread is to be had
+    } catch (const std::system_error&) {  // no further thread is available
       work();
     }
   }
 
-  /// Waits until all are timed. Throws what one has thrown.
+  /// Waits until all are timed. Rethrows an error of one of them.
   void finish() {
     while (!begun_.empty()) finish_first();
   }
 
-  /// After finish().
+  /// Counts results; call it after finish().
   void count(SweepProgressNumbers& numbers) const {
     numbers.plays = plays_;
     numbers.operations_learned = operations_learned_;
@@ -216,12 +216,12 @@ class Timers {
   TrialWriter writer_;  ///< within a transaction
   SweepLine& line_;
   std::mutex mutex_;
-  SweepSettings settings_;  ///< that were written already
+  SweepSettings settings_;  ///< settings written so far
   std::atomic<std::int64_t> plays_{0}, operations_learned_{0}, operations_found_{0};
   std::size_t room_;
   std::counting_semaphore<> free_;
   std::atomic<bool> failed_{false};
-  std::deque<std::future<void>> begun_;  ///< the first of them first
+  std::deque<std::future<void>> begun_;  ///< in the order of their starts
 };
 
 std::set<SweepTrial> finished_trials(Database& database) {
@@ -279,7 +279,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
       const scenario::Scenario scenario = scenario_of(batch.points.front(), batch.seed);
       auto outcome = outcome_of([&] { return learn_scenario(scenario, &store, options.show_progress && line.idle()); });
       if (!outcome.result) {
-        // The data cannot be dealt so, for example: that shows when they are.
+        // For example, the data cannot be dealt as asked, which shows only when they are dealt.
         for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(outcome));
         continue;
       }

@@ -19,13 +19,13 @@ constexpr auto kLongestPending = std::chrono::seconds(1);
 
 constexpr std::string_view kLearned = "learned", kEvaluation = "evaluation", kWeights = "weights";
 
-/// Stands before a value in its record: SQLite finds pages that hang together wrongly, but not that a number in one of
-/// them is another one.
+/// Returns the checksum before a value in its record: SQLite detects inconsistent pages, but not a changed number in
+/// one of them.
 std::string print_of(std::string_view kind, std::string_view key, std::string_view value) {
   return fmt::format("{:016x}", fingerprint(value, fingerprint(key, fingerprint(kind))));
 }
 
-/// The value in a record; nothing where it is damaged.
+/// Returns the value in a record; none if it is damaged.
 std::optional<std::string> value_in(std::string_view kind, std::string_view key, std::string_view record) {
   const std::size_t begin = std::min(record.size(), print_of({}, {}, {}).size());
   const std::string_view value = record.substr(begin);
@@ -37,7 +37,7 @@ std::string key_text(std::uint64_t key) { return fmt::format("{:016x}", key); }
 
 std::string key_text(const world::ValueKey& key) { return key_text(key[0]) + key_text(key[1]); }
 
-/// An evaluation has scalars alone.
+/// Returns whether it is small: an evaluation has only scalars.
 bool is_small(const world::Datum& datum) { return datum.numbers.empty(); }
 
 world::DatumPtr find_datum(Database& database, const world::ValueKey& key) {
@@ -78,7 +78,7 @@ void write_learned(RecordWriter& writer, std::uint64_t key, const LearnedRun& ru
 
 void copy_records(Database& from, Database& to, bool weights) {
   std::int64_t bytes = weight_bytes(to);
-  // Weights last, and all in the order of the keys: which of the weights fit must not depend on anything else.
+  // Weights last, and all in the order of keys: the choice of weights that fit must not depend on anything else.
   Statement select(from, "SELECT key, kind, value FROM records ORDER BY kind, key");
   Statement insert(to, "INSERT OR IGNORE INTO records VALUES(?,?,?)");
   while (select.step()) {
@@ -108,7 +108,7 @@ SweepHistoryStore::~SweepHistoryStore() {
   try {
     flush();
   } catch (const std::exception&) {
-    // What could not be written is learned again; why it could not is said by whoever writes next.
+    // A record that could not be written is learned again; the next writer reports the reason.
   }
 }
 

@@ -16,14 +16,13 @@
 
 namespace dadsim::study {
 
-// The table `records` of a file of results: what was worked out, by its key. Its kind is "evaluation" or "weights" of
-// event-driven runs, or "learned". A record that is not as it was written is as good as none: what it held is worked
-// out again.
+// The table `records` of a file of results: computed results by their keys. Its kind is "evaluation" or "weights" of
+// event-driven runs, or "learned". A damaged record counts as missing: its contents are computed again.
 
-/// The value of a record; nothing where there is none, or it is damaged. Locks the database.
+/// Returns the value of a record; none if it is missing or damaged. Locks the database.
 std::optional<std::string> find_record(Database& database, const std::string& key);
 
-/// Writes records within a transaction of the caller's.
+/// Writes records, within a transaction of the caller.
 class RecordWriter {
  public:
   explicit RecordWriter(Database& database);
@@ -35,21 +34,20 @@ class RecordWriter {
 
 void write_learned(RecordWriter& writer, std::uint64_t key, const LearnedRun& run);
 
-/// Bytes of weights that a file of results keeps; evaluations, of some bytes each, are always kept.
+/// Most bytes of weights in a file of results; evaluations, of a few bytes each, are always kept.
 inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
 
-/// Puts the records of `from` that `to` lacks into it, in the order of kinds and keys; weights only with `weights`, and
+/// Copies the records of `from` that `to` lacks, in the order of kinds and keys; weights only with `weights`, and
 /// within kMostHistoryBytes.
 void copy_records(Database& from, Database& to, bool weights);
 
-/// What was learned in the order of events, in memory as far as there is room, and in a file of results: a sweep that
-/// is killed and goes on, and simulates in nearly the same order, learn only what differs. Records are written some
-/// at a time, a second of learning later at most, and by flush(). For several threads.
+/// Event-driven learning, in memory as far as it fits, and in a file of results: a sweep that continues after being
+/// killed, or simulates in nearly the same order, learns only the differences. Records are written in groups, after a
+/// second of learning at the latest, and by flush(). For several threads.
 class SweepHistoryStore final : public world::HistoryStore {
  public:
-  /// `file` keeps what is learned; `other`, if there is one, is only read. `memory`: a gigabyte of its own where there
-  /// is none; of one that others fill too the file keeps what is found there, as if it had been learned: whose file it
-  /// came into before may be lost.
+  /// `file` keeps the learning; `other`, if any, is only read. `memory`: none: a gigabyte of its own. If others fill it
+  /// too, values found there are kept in the file like learned ones, since the other file may be lost.
   SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes = kMostHistoryBytes,
                     std::shared_ptr<MemoryHistoryStore> memory = nullptr);
 
@@ -76,24 +74,24 @@ class SweepHistoryStore final : public world::HistoryStore {
   bool shares_memory_;
   std::shared_ptr<MemoryHistoryStore> memory_;
   std::mutex mutex_;
-  std::set<world::ValueKey> in_file_;  ///< or about to be
-  std::int64_t bytes_ = 0;             ///< of weights that are there
+  std::set<world::ValueKey> in_file_;  ///< in the file, or about to be
+  std::int64_t bytes_ = 0;             ///< bytes of weights in the file
   std::vector<Kept> pending_;
   std::int64_t pending_bytes_ = 0;
   std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
-/// Learned runs in a gigabyte of memory, and in a file of results, which others may use meanwhile.
+/// Learned runs in a gigabyte of memory, and in a file of results, which others may use at the same time.
 class SweepLearningStore : public LearningStore {
  public:
-  /// See SweepHistoryStore.
+  /// Arguments as in SweepHistoryStore.
   SweepLearningStore(Database& file, Database* other, std::int64_t most_weights,
                      std::shared_ptr<MemoryHistoryStore> memory = nullptr);
 
   LearnedRunPtr find(std::uint64_t key) override;
   void keep(std::uint64_t key, const LearnedRunPtr& run) override;
 
-  std::int64_t learned() const { return learned_; }  ///< kept, and so learned, since it was made
+  std::int64_t learned() const { return learned_; }  ///< number of runs kept, and so learned, since its construction
 
  private:
   Database& file_;

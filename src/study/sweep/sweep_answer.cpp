@@ -57,7 +57,7 @@ bool counts_tokens(const SweepResults& results) {
 
 namespace {
 
-/// The changes of a point: "nic=200Gbps, batch=16".
+/// Returns the changes of a point: "nic=200Gbps, batch=16".
 std::vector<std::string> changes_of(const SweepResults& results, std::size_t point) {
   std::vector<std::string> changes;
   for (std::size_t i = 0; i < results.columns.size(); ++i)
@@ -70,9 +70,9 @@ std::vector<std::string> changes_of(const SweepResults& results, std::size_t poi
 std::optional<report::Statement> best_statement(const SweepResults& results, const std::vector<PointOutcome>& all) {
   const std::optional<BestPoint> best = best_point(all);
   if (!best || all.size() < 2) return std::nullopt;
-  // Where runs are told apart at each point, and all points are of the same work, who is first where is the answer.
+  // If several runs compete at each point, with the same work at all points, the answer is who wins at each point.
   if (tally_of(all).labels.size() > 1 && !report::is_of_work(metric_of(all))) return std::nullopt;
-  // Of different networks none is the best.
+  // Different networks have no best one.
   const std::string& workload = results.runs.front().figures.text("workload");
   if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
     return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<report::Statement> best_statement(const SweepResults& results, con
 
 namespace {
 
-/// A run at one of two points.
+/// Returns one side of a comparison: a run at one of two points.
 report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
   report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
                               .event_driven = run.event_driven(),

@@ -36,14 +36,14 @@ std::string csv_header(const std::vector<SweepColumn>& columns) {
   return header + report::csv_names_of_figures() + ",failed\n";
 }
 
-/// `values`: of the point.
+/// Returns the lines of a trial; `values`: those of its point.
 std::string csv_lines(const TrialResults& trial, const std::vector<std::string>& values) {
   std::string begin = std::to_string(trial.trial.point) + ',' + std::to_string(trial.trial.seed);
   for (const std::string& value : values) begin += "," + report::csv_field(value);
   std::string lines;
   if (!trial.message.empty()) {
     const std::string names = report::csv_names_of_figures();
-    const std::string nothing(static_cast<std::size_t>(std::ranges::count(names, ',')), ',');  // in their columns
+    const std::string nothing(static_cast<std::size_t>(std::ranges::count(names, ',')), ',');  // columns of the figures
     lines += begin + nothing + ',' + report::csv_field(trial.message) + "\n";
   }
   for (const SweepRun& run : trial.runs) lines += begin + report::csv_fields_of(run.figures) + ",\n";
@@ -60,7 +60,7 @@ std::string joined(const std::vector<std::string>& texts) {
   return text;
 }
 
-/// What stands behind a number, and the number.
+/// Splits a text into a number and the rest.
 std::optional<std::pair<double, std::string>> number_and_rest(const std::string& text) {
   double number = 0;
   const char* end = text.data() + text.size();
@@ -69,7 +69,7 @@ std::optional<std::pair<double, std::string>> number_and_rest(const std::string&
   return std::pair{number, std::string(stop, end)};
 }
 
-/// Numbers of all texts, or nothing if one has none.
+/// Returns the numbers of all texts, or none if one has none.
 template <class Parse>
 std::optional<std::vector<double>> all_of(const std::vector<std::string>& texts, const Parse& parse) {
   std::vector<double> numbers;
@@ -81,7 +81,7 @@ std::optional<std::vector<double>> all_of(const std::vector<std::string>& texts,
   return numbers;
 }
 
-/// Reads the texts as numbers with a common unit, if they are that.
+/// Reads the texts as numbers with a common unit, if possible.
 std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& texts, std::string& unit) {
   auto plain = all_of(texts, [](const std::string& text) -> std::optional<double> {
     const auto parts = number_and_rest(text);
@@ -111,7 +111,7 @@ std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& te
   });
 }
 
-/// The axes with their values in order; fills in where the points are.
+/// Returns the axes with their values in order, and fills in the points' positions.
 std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::SweepReport::Point>& points) {
   std::map<std::int64_t, std::vector<std::size_t>> columns;
   for (std::size_t i = 0; i < results.columns.size(); ++i) columns[results.columns[i].axis].push_back(i);
@@ -154,7 +154,7 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
   return axes;
 }
 
-/// Labels of all runs: those that win most points first, then in the order of the ranks, then those that take no part.
+/// Returns all runs: those that win most points first, then in the order of ranks, then those that do not compete.
 std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
   std::map<std::string, std::int64_t> won;
   std::vector<report::SweepReport::Run> runs;
@@ -178,7 +178,7 @@ std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const
 }
 
 constexpr std::size_t kMostRows = 28;    // points in a table of their own
-constexpr std::size_t kMostLabels = 8;   // in a summary; the rest are counted together
+constexpr std::size_t kMostLabels = 8;   // in a summary; the others are counted together
 constexpr std::size_t kMostAcross = 40;  // columns of a map
 constexpr std::size_t kMostDown = 24;    // and rows
 constexpr std::size_t kLongestValue = 24;
@@ -200,7 +200,7 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestValue ? text : left_aligned(text, kLongestValue);
 }
 
-/// A value that tells points apart is never cut at its end, where most of them differ.
+/// Shortens a value in the middle: most values differ at their ends.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kLongest = 44;
   constexpr std::size_t kKept = 20;  // at either end
@@ -209,7 +209,7 @@ std::string shortened(const std::string& text) {
   return text.substr(0, kKept) + " … " + text.substr(text.size() - kKept);
 }
 
-/// By what a point is decided, as a column has it: a time, or a rate where a price of work stands in its place.
+/// Returns the deciding amount of a point for a column: a time, or a rate if a price of work replaces it.
 std::string amount_text(const estimate::Estimate& amount, report::Metric metric) {
   if (!report::is_of_work(metric)) return time_text(amount);
   const auto rate = [&](double price) { return report::rate_in_words(report::rate_of_work(price, metric)); };
@@ -226,7 +226,8 @@ std::string amount_title(const SweepResults& results, report::Metric metric) {
                                                     : "time to target";
 }
 
-/// Those that are not told apart from the quickest, and that one before them: "equal: dad, edad", "open: dad, edad".
+/// Returns the labels of the quickest run and of those not distinguished from it: "equal: dad, edad", "open: dad,
+/// edad".
 std::string labels_beside_first(const PointOutcome& outcome) {
   std::string labels = cut(outcome.ranked.front().label);
   bool equal = true;
@@ -237,7 +238,7 @@ std::string labels_beside_first(const PointOutcome& outcome) {
   return (equal ? "equal: " : "open: ") + labels;
 }
 
-/// Where nothing is learned, the run of which is told how it scales: the first that shares. Empty: none.
+/// Returns the run whose scaling is reported without learning: the first that communicates. Empty: none.
 std::string measured_run(const SweepResults& results) {
   const auto run = std::ranges::find_if(
       results.runs, [](const SweepRun& one) { return std::isfinite(one.figures["scaling_efficiency"]); });
@@ -255,14 +256,14 @@ void add_measures(const SweepResults& results, std::int64_t point, const std::st
   row.push_back(human_percent(run->figures["scaling_efficiency"]));
 }
 
-/// Of a point whose target no run reaches: how near one came.
+/// Describes a point whose target no run reaches: the nearest accuracy.
 std::string never_reached(const PointOutcome& outcome) {
   const TimeToTarget& nearest = *std::ranges::max_element(outcome.ranked, {}, &TimeToTarget::best_accuracy);
   if (!(nearest.best_accuracy > 0)) return "(no time)";
   return fmt::format("never reached: best {} ({})", human_percent(nearest.best_accuracy), cut(nearest.label));
 }
 
-/// Which points do not go, by why.
+/// Lists the infeasible points by reason.
 std::string infeasible_points(const SweepResults& results) {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> by_words;
   for (const FailedTrial& one : results.failed) {
@@ -329,7 +330,7 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
   return grid_text(std::move(rows), label) + infeasible_points(results);
 }
 
-/// Values of an axis in the order of the points.
+/// Returns the values of an axis in the order of the points.
 std::vector<std::string> values_of(const SweepResults& results, std::size_t column) {
   std::vector<std::string> values;
   for (const SweepResults::Point& point : results.points) {
@@ -339,7 +340,7 @@ std::vector<std::string> values_of(const SweepResults& results, std::size_t colu
   return values;
 }
 
-/// Which run is the quickest where, by letter; empty unless the points are a grid over two axes that fits.
+/// Returns a map of the quickest runs, by letter; empty unless the points form a grid over two axes that fits.
 std::string map_of(const SweepResults& results, const std::vector<PointOutcome>& all,
                    const std::map<std::string, char>& letters) {
   const auto second = std::ranges::find(results.columns, 2, &SweepColumn::axis);
@@ -375,8 +376,8 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
   return text;
 }
 
-/// How far the relative steps of each run move over the points, where they do: other networks that learn, other
-/// targets, other batches.
+/// Describes the spread of each run's relative steps over the points, if they vary: with the learning network, the
+/// target or the batch.
 std::string spread_of_relative_steps(const SweepResults& results) {
   struct Spread {
     std::string label;

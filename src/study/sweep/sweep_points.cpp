@@ -34,7 +34,7 @@
 namespace dadsim::study {
 namespace {
 
-/// One axis of drawn points: a number in (0, 1) for each.
+/// Returns one axis of drawn points: a number in (0, 1) for each.
 std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) {
   RandomStream random(sweep.seed, Purpose::sweep_points, axis);
   std::vector<double> drawn(static_cast<std::size_t>(sweep.points));
@@ -42,7 +42,7 @@ std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) 
     std::ranges::generate(drawn, [&] { return models::uniform01(random); });
     return drawn;
   }
-  // Each of as many equal parts as there are points has one, in an order of its own.
+  // Each of as many equal parts as points contains one, in random order.
   std::iota(drawn.begin(), drawn.end(), 0.0);
   models::shuffle(std::span(drawn), random);
   for (double& part : drawn) part = (part + models::uniform01(random)) / static_cast<double>(drawn.size());
@@ -50,21 +50,21 @@ std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) 
 }
 
 constexpr std::size_t kErrorsShown = 100;
-constexpr std::size_t kWrongPointsLookedAt = 1000;  // then it is clear that something is wrong
+constexpr std::size_t kWrongPointsLookedAt = 1000;  // enough to show that something is wrong
 
-/// "point 12 (training.batch=64, seed=3)".
+/// Returns for example "point 12 (training.batch=64, seed=3)".
 std::string in_words(std::size_t point, const std::vector<std::string>& overrides) {
   std::string text = fmt::format("point {} (", point + 1);
   for (std::size_t i = 0; i < overrides.size(); ++i) text += (i == 0 ? "" : ", ") + scenario::printable(overrides[i]);
   return text + ")";
 }
 
-/// What is wrong with points, each mistake once, at the line of the <vary> that makes it.
+/// Collects errors of points, each once, at the line of the <vary> that causes it.
 class PointErrors {
  public:
   PointErrors(std::string file, const spec::SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
 
-  /// `overrides`: those of the point, one per varied path.
+  /// `overrides`: the point's, one per varied path.
   void add(std::size_t point, const std::vector<std::string>& overrides, const InputError& error) {
     const std::lock_guard lock(mutex_);
     ++points_;
@@ -108,9 +108,9 @@ class PointErrors {
     auto operator<=>(const Mistake&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
   };
   struct Found {
-    std::size_t first = 0;        ///< point
-    std::string first_point;      ///< what it is in there
-    std::set<std::string> where;  ///< values, or points, that it is in
+    std::size_t first = 0;        ///< index of the first point
+    std::string first_point;      ///< the first point, in words
+    std::set<std::string> where;  ///< values, or points, with the error
     const char* noun = "";
   };
 
@@ -131,7 +131,7 @@ class PointErrors {
   std::map<Mistake, Found> errors_;
 };
 
-/// Why a point does not go.
+/// Returns why a point is infeasible.
 std::string in_words_of(const InputError& error) {
   const Diagnostic& first = error.diagnostics().front();
   std::string text = std::string(kInfeasible) + first.what;
@@ -139,7 +139,7 @@ std::string in_words_of(const InputError& error) {
   return text;
 }
 
-/// Of a point that is no scenario.
+/// Returns the fingerprint of an infeasible point.
 std::uint64_t fingerprint_of_infeasible(const std::vector<std::string>& overrides, const std::string& words) {
   WireWriter all;
   for (const std::string& one : overrides) all << std::string_view(one);
@@ -147,9 +147,9 @@ std::uint64_t fingerprint_of_infeasible(const std::vector<std::string>& override
   return fingerprint(all.bytes());
 }
 
-/// Keys of the runs that a scenario learns, and what else decides on what is learned with them. Runs that
-/// learn on their cluster are learned while their points are timed: that they differ makes another problem, but nothing
-/// is found under their keys.
+/// Returns the keys of the runs that a scenario learns, and a hash of everything else that determines their learning.
+/// Runs that learn on their cluster are learned during timing: their differences make another problem, but nothing is
+/// found under their keys.
 std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::Scenario& scenario) {
   std::vector<std::uint64_t> keys;
   WireWriter all;
@@ -192,7 +192,7 @@ PointLayout::PointLayout(spec::SweepSpec sweep) : sweep_(std::move(sweep)) {
 
 PointValues PointLayout::at(std::size_t point) const {
   PointValues values;
-  std::size_t later = count_;  // points of the axes that are still to come
+  std::size_t later = count_;  // points of the later axes
   for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
     std::size_t index = point;
     if (sweep_.method == spec::SweepSpec::Method::grid) {
@@ -252,7 +252,7 @@ scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) c
   };
   try {
     scenario::Scenario scenario = load(seed);
-    // The hash that results stand under is that of the first seed.
+    // Results are stored under the hash with the first seed.
     const std::uint64_t hash = seed == 0 ? scenario.hash : load(0).hash;
     if (hash != points_[point].hash) throw changed("a file that it names has changed since");
     return scenario;

@@ -16,7 +16,7 @@ using estimate::Contender;
 using estimate::Standing;
 using report::Metric;
 
-/// Mean and interval: the ratio to ones, for which Fieller's interval is Student's.
+/// Returns mean and interval: the ratio to ones, for which Fieller's interval is Student's.
 estimate::Estimate mean_of(const std::vector<double>& values) {
   return estimate::ratio_of_means(values, std::vector<double>(values.size(), 1.0));
 }
@@ -31,7 +31,7 @@ struct OverSeeds {
   std::vector<double> step_seconds = {};
   double best_accuracy = 0;
   bool counted = false;                             ///< its relative steps are known
-  std::optional<estimate::Estimate> at_scale = {};  ///< its time at scale, as the run says it
+  std::optional<estimate::Estimate> at_scale = {};  ///< its time at scale, from the run itself
 };
 
 void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
@@ -66,7 +66,7 @@ void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
                           known(run.figures["relative_steps_high"])};
 }
 
-/// None unless every seed has one.
+/// Returns the mean time; none unless every seed has one.
 std::optional<estimate::Estimate> seconds_of(OverSeeds& over, Metric metric) {
   Contender& contender = over.contender;
   std::vector<double> values = contender.by_seed;
@@ -76,12 +76,12 @@ std::optional<estimate::Estimate> seconds_of(OverSeeds& over, Metric metric) {
   contender.seconds = mean_of(values).value;
   if (metric == Metric::time_at_scale) {
     if (values.size() == 1) return over.at_scale;
-    contender.relative.reset();  // the scatter is in the values
+    contender.relative.reset();  // the values contain the scatter
   }
   return report::time_of(contender, metric);
 }
 
-/// Whether nothing was learned, by event-driven runs alone: rounds are all that there is to compare.
+/// Returns whether nothing was learned, by event-driven runs alone: only rounds can be compared.
 bool are_rounds(const std::vector<const SweepRun*>& runs) {
   return std::ranges::any_of(runs, &SweepRun::event_driven) && std::ranges::all_of(runs, [](const SweepRun* run) {
            return !std::isfinite(run->figures["best_accuracy"]) &&
@@ -102,13 +102,13 @@ Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
                                 std::ranges::any_of(runs, has_learned));
 }
 
-/// What all points are decided by where it is a metric of work; none where each goes by its own time.
+/// Returns the metric of work that decides all points; none if each is decided by its own time.
 std::optional<Metric> work_metric(const SweepResults& results,
                                   const std::vector<std::vector<const SweepRun*>>& points) {
   const auto asked = std::ranges::find(results.settings, "metric", &std::pair<std::string, std::string>::first);
   spec::AskedMetric by = spec::AskedMetric::automatic;
   if (asked != results.settings.end()) by = spec::parse<spec::AskedMetric>(asked->second).value_or(by);
-  std::map<std::string, std::vector<report::Work>> works;  // by label: each with itself at other points
+  std::map<std::string, std::vector<report::Work>> works;  // by label: each compared with itself at other points
   std::optional<Metric> common;
   for (const std::vector<const SweepRun*>& runs : points) {
     if (runs.empty()) continue;
@@ -132,7 +132,7 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
       std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
   std::vector<OverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
-    // An event-driven one has no time of a workload.
+    // An event-driven run has no time of a workload.
     const bool by_steps = outcome.metric != Metric::time_to_target && outcome.metric != Metric::time_per_round;
     if (by_steps && run->event_driven()) continue;
     auto own = std::ranges::find(all, run->label(), &OverSeeds::label);
@@ -149,7 +149,7 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
     for (std::size_t i = 0; i < all.size(); ++i) all[i].contender = contenders[i];
   }
   std::erase_if(all, [](const OverSeeds& one) { return !one.competes; });
-  // A quicker step wins nothing where nobody knows how many of them it takes.
+  // A quicker step wins nothing if the number of steps is unknown.
   const auto is_counted = [](const OverSeeds& one) { return one.counted; };
   if ((outcome.metric == Metric::time_per_step || report::is_of_work(outcome.metric)) &&
       std::ranges::any_of(all, is_counted))

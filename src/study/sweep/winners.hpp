@@ -11,47 +11,48 @@
 
 namespace dadsim::study {
 
-/// How long a run of a point takes to the target, over its seeds.
+/// Time of a run of a point to the target, over its seeds.
 struct TimeToTarget {
   std::string label;
-  std::optional<estimate::Estimate> seconds;  ///< mean with its 95 % interval; none unless every seed has such a time
-  estimate::Verdict verdict = {};             ///< how it stands to the quickest, where it has such a time
-  double best_accuracy = 0;                   ///< of all seeds
-  estimate::Contender contender = {};         ///< what is known of it
+  std::optional<estimate::Estimate> seconds;  ///< mean with its 95 % interval; none unless every seed has a time
+  estimate::Verdict verdict = {};             ///< relation to the quickest, if it has a time
+  double best_accuracy = 0;                   ///< over all seeds
+  estimate::Contender contender = {};         ///< input of the comparison
 };
 
-/// A point decided: its runs, quickest first; by a metric of work the best first, whose price stands in the place of a
-/// time (report/run/work.hpp). The ends that algorithms are measured against take no part where there
-/// are others, nor do event-driven runs where a workload is timed. By what is timed: where it is a workload, by its
-/// time to accuracy if that is known and by its step if not, else by the time to the target of the network that
-/// learned. Where points do other work in a step, or the scenario asks for it, all of them by a metric of work.
+/// A decided point: its runs, quickest first; by a metric of work the best first, with a price in place of a time
+/// (report/run/work.hpp). References do not compete with other runs, nor do event-driven runs if a workload is timed.
+///
+/// A workload is decided by its time to accuracy if that is known, otherwise by its step; else the time to the target
+/// of the network that learned decides. If points do different work in a step, or the scenario asks for it, all are
+/// decided by a metric of work.
 struct PointOutcome {
   std::size_t point = 0;             ///< index among SweepResults::points
-  std::vector<TimeToTarget> ranked;  ///< those that reach the target by time, then the others; empty: failed or open
+  std::vector<TimeToTarget> ranked;  ///< runs that reach the target by time, then the others; empty: failed or open
   report::Metric metric = report::Metric::time_to_target;
-  /// Some run reaches the target.
+  /// Returns whether some run reaches the target.
   bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
-  /// And is told apart from all others.
+  /// Returns whether it is also distinguished from all others.
   bool won() const { return reached() && !is_open(); }
-  /// The quickest is equal to others, or cannot be told apart from them.
+  /// Returns whether the quickest is equal to others, or cannot be distinguished from them.
   bool is_open() const;
-  /// Those that are not told apart from the quickest.
+  /// Returns the runs not distinguished from the quickest.
   std::vector<const TimeToTarget*> beside_first() const;
 };
 
-/// The outcome of every point, in order.
+/// Returns the outcome of every point, in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
 
-/// The best of points that one run, or the best one of each, is compared at; none unless some point has a time.
+/// The best of the points, comparing one run, or the best run of each; none unless some point has a time.
 struct BestPoint {
   std::size_t point = 0;              ///< index among SweepResults::points
-  std::optional<std::size_t> next;    ///< the next one that is told apart from it
-  estimate::Estimate factor;          ///< how many times as long, or as dear, that one is
-  std::vector<std::size_t> beside{};  ///< those that are not told apart from it
+  std::optional<std::size_t> next;    ///< the next one that is distinguished from it
+  estimate::Estimate factor;          ///< ratio of that one's time, or price
+  std::vector<std::size_t> beside{};  ///< points not distinguished from it
 };
 std::optional<BestPoint> best_point(const std::vector<PointOutcome>& all);
 
-/// What most points are decided by.
+/// Returns the metric that decides most points.
 report::Metric metric_of(const std::vector<PointOutcome>& all);
 
 }  // namespace dadsim::study
