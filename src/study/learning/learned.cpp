@@ -38,7 +38,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Training that ends after so many steps.
+/// Returns training that ends after `steps` steps.
 spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem& problem, std::uint64_t seed,
                                int steps) {
   spec::TrainingSpec few_steps = training;
@@ -49,7 +49,7 @@ spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem
   return few_steps;
 }
 
-/// Whoever says the most frequent class every time.
+/// Returns the quality of always guessing the most frequent class.
 report::Guess guess_of(const models::Samples& test) {
   std::map<std::int32_t, double> counts;
   for (const std::int32_t label : test.labels) counts[label] += 1;
@@ -63,7 +63,7 @@ report::Guess guess_of(const models::Samples& test) {
   return guess;
 }
 
-/// Leaves of a run what its steps compute and send.
+/// Keeps only the computations and messages of a run's steps.
 void forget_what_was_learned(LearnedRun& run) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   step::Trajectory& trajectory = run.trajectory;
@@ -74,7 +74,7 @@ void forget_what_was_learned(LearnedRun& run) {
   if (cap > 0) run.remarks.push_back(report::Statement{"ranks-at-cap"}.with("cap", cap));
 }
 
-/// A scenario that was read to be learned may be timed without.
+/// Refuses a scenario that needs learning; it may have been read for learning, and then be timed without it.
 void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   std::vector<Diagnostic> errors;
   for (const auto& [run, fault] : faults_where_nothing_is_learned(scenario)) {
@@ -84,7 +84,7 @@ void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-/// See settled(): what is learned may depend on what the layers of the timed network take.
+/// Returns the settled run (see settled()): learning may depend on the choices of the timed network's layers.
 spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cache, const spec::RunSpec& run,
                      const spec::TrainingSpec& training, std::uint64_t seed) {
   if (!may_be_settled(run)) return run;
@@ -94,7 +94,7 @@ spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cac
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed}).batch;
   const TimedAs timed = timed_as_of(scenario, shape, rows / static_cast<double>(problem->partition.size()));
   return settled(run, shape, timed, cluster_of(scenario), [&] {
-    // The first steps alone are not like the others: effective ranks rise.
+    // The first steps are not typical: effective ranks rise.
     constexpr int kSteps = 20;
     const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
     return algorithms::learn(run, {problem->data, problem->partition, scenario.model, few_steps, seed},
@@ -102,8 +102,8 @@ spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cac
   });
 }
 
-/// What a run that has been taken on its cluster has to say of itself, and what it has spent. `begun`: per site, the
-/// steps that it has begun; empty: all have begun all.
+/// Adds the remarks and the privacy spent of a run taken on its cluster. `begun`: per site, the steps that it has
+/// begun; empty: all have begun all.
 void tell_how_it_went(const scenario::Scenario& scenario, const spec::RunSpec& run, const models::Dataset& data,
                       const algorithms::RunContext& planned, std::uint64_t seed, std::vector<std::int64_t> begun,
                       LearnedRun& result) {
@@ -130,7 +130,7 @@ class Learner {
           bool show_progress)
       : scenario_(scenario), store_(store), show_progress_(show_progress), shared_cache_(std::move(shared_cache)) {}
 
-  /// Those that the store lacks side by side.
+  /// Learns the runs that the store lacks, in parallel.
   std::vector<LearnedRunPtr> learn(const std::vector<spec::RunSpec>& asked_runs, const spec::TrainingSpec& training,
                                    std::uint64_t seed) {
     std::vector<spec::RunSpec> runs;
@@ -142,7 +142,7 @@ class Learner {
     const std::optional<std::size_t> leader = first_exact(runs);
     const auto follows = [&](std::size_t i) { return leader && i > *leader && learns_the_pooled_gradient(runs[i]); };
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      // What is learned on its cluster must not be found under a key that knows no cluster.
+      // Learning on a cluster must not be found under a key without a cluster.
       if (!learns_on_cluster(scenario_, runs[i])) {
         keys[i] = learning_hash_of(scenario_, runs[i], training, seed);
         if (follows(i)) keys[i] = fingerprint(fmt::format("{} beside {}", keys[i], keys[*leader]));
@@ -150,7 +150,7 @@ class Learner {
       }
       if (!learned[i]) missing.push_back(i);
     }
-    // Runs that differ in what goes wrong, or in how sums are carried out, learn the same: once.
+    // Runs that differ only in failures, or in the algorithm of sums, learn the same: once.
     const auto same_as = [&](std::size_t i) -> std::size_t {
       for (const std::size_t earlier : missing) {
         if (earlier == i || learns_on_cluster(scenario_, runs[i])) return i;
@@ -165,7 +165,7 @@ class Learner {
     const algorithms::LearningProblem asked{
         problem.data, problem.partition, scenario_.model,
         scenario_.timing_only ? first_steps(training, problem, seed, scenario::kRecordedSteps) : training, seed};
-    // Of the whole training, also where a few of its steps are recorded: what is said of it is not of these alone.
+    // The whole training, even if only some of its steps are recorded: remarks refer to the whole.
     const algorithms::RunContext planned =
         algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
     const auto facts_of = [&](const spec::RunSpec& run) {
@@ -191,7 +191,7 @@ class Learner {
       result->guess = guess_of(problem.data.test);
       result->rows = planned.batch / static_cast<double>(problem.partition.size());
       const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // it is remarked on once it has steps
+      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // its remarks come after it has steps
       if (info != nullptr && info->remark && !later) {
         methods::RunFacts facts = facts_of(run);
         if (!scenario_.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
@@ -298,8 +298,7 @@ LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::Run
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const algorithms::RunContext planned =
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
-  // Its noise is calibrated to the steps that are planned: a site that has begun as many has no ε left, and the run
-  // ends.
+  // Its noise is calibrated to the planned steps: a site that has begun as many has no ε left, and the run ends.
   if (info != nullptr && info->privacy && info->asks_for_plan(run.parameters)) attendance.limit_begun(planned.steps);
   auto result = std::make_shared<LearnedRun>(described);
   result->trajectory =
@@ -340,7 +339,7 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
   Learner learner(scenario, store, learned.shared_cache, show_progress);
   learned.runs = learner.learn(scenario.runs, scenario.training, scenario.seed);
   if (!learned.nothing && scale_setting(scenario)) {
-    // Only the steps to the target are asked of what follows.
+    // The following runs need only the steps to the target.
     spec::TrainingSpec training = scenario.training;
     training.stop = spec::TrainingSpec::Stop::target;
     const bool beside = needs_reference(scenario);
@@ -356,7 +355,7 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
       learned.other_seeds.push_back(std::move(others));
     }
   }
-  // Simulations are forked from here on: a process without the memory that learning no longer needs is forked sooner.
+  // Simulations are forked from here on: forks are faster without memory that learning no longer needs.
   ::malloc_trim(0);
   learned.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return learned;

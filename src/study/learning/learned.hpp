@@ -21,18 +21,18 @@
 
 namespace dadsim::study {
 
-/// Says of each adversary what of a run's privacy holds towards it: what all sites get holds towards other sites; what
-/// single messages or their sums are like decides what holds towards those who see them.
+/// Adds to each adversary the privacy that holds against it. Against other sites the privacy of what all sites receive
+/// holds; against those who see single messages or their sums, the privacy of these.
 void add_privacy(const methods::PrivacySpent& spent, step::Leak& leak);
 
-/// What one run learned with one seed, and all that timing asks of the network that learned.
+/// Learning of one run with one seed, and the properties of the learned network that timing needs.
 struct LearnedRun {
   spec::ModelShape shape;
   std::string data;                        ///< name of the data set
   bool has_batch_statistics = false;       ///< batch norms
-  double rows = 0;                         ///< of a worker's batch in a step with all sites, the mean over both
-  report::Guess guess = {};                ///< what guessing would come to on the held-back samples
-  std::vector<report::Statement> remarks;  ///< of the algorithm on this network
+  double rows = 0;                         ///< mean batch of a worker in a step with all sites, over both
+  report::Guess guess = {};                ///< result of guessing on the held-back samples
+  std::vector<report::Statement> remarks;  ///< remarks of the algorithm on this network
   step::Trajectory trajectory;
 };
 
@@ -41,8 +41,8 @@ using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
 class SharedCache;
 class TimingMemory;
 
-/// Learned runs by the keys of learning_hash_of(), in memory as far as there is room: a learning problem is learned
-/// once for any number of clusters. For one thread.
+/// Learned runs by the keys of learning_hash_of(), in memory as far as they fit: a learning problem is learned once for
+/// any number of clusters. For one thread.
 class LearningStore {
  public:
   explicit LearningStore(double most_bytes = std::numeric_limits<double>::infinity()) : runs_(most_bytes) {}
@@ -50,12 +50,12 @@ class LearningStore {
   LearningStore(const LearningStore&) = delete;
   LearningStore& operator=(const LearningStore&) = delete;
 
-  virtual LearnedRunPtr find(std::uint64_t key);  ///< null if it is not there
+  virtual LearnedRunPtr find(std::uint64_t key);  ///< null if missing
   virtual void keep(std::uint64_t key, const LearnedRunPtr& run);
-  /// Runs that others have learned. Each counts once it has been found, as if it had been learned here.
+  /// Adds runs that others have learned. A run counts once it has been found, as if learned here.
   void offer(std::map<std::uint64_t, LearnedRunPtr> runs) { offered_.merge(runs); }
   const MemoryStore<std::uint64_t, LearnedRunPtr>& runs() const { return runs_; }
-  /// What runs whose order depends on time share from one simulation to another.
+  /// Returns the cache that event-driven runs share between simulations.
   const std::shared_ptr<SharedCache>& shared_cache();
 
  protected:
@@ -67,42 +67,41 @@ class LearningStore {
   std::shared_ptr<SharedCache> shared_cache_;
 };
 
-/// Whether a run learns what every exact run of the sites does, up to rounding (pooled data have batch norms of their
-/// own).
+/// Returns whether a run learns the same as every exact run of the sites, up to rounding (pooled data have batch norms
+/// of their own).
 bool learns_the_pooled_gradient(const spec::RunSpec& run);
 
 /// The learned half of a scenario.
 struct Learned {
-  /// Per run of the scenario, with its own seed. Of those that learn on their cluster (learns_on_cluster) all but the
+  /// Per run of the scenario, with its own seed. Runs that learn on their cluster (learns_on_cluster) lack the
   /// trajectory.
   std::vector<LearnedRunPtr> runs;
   std::shared_ptr<SharedCache> shared_cache;
-  /// With the seeds after it, each per run of the scenario; those end at the target. Only where steps at scale are
-  /// asked for.
+  /// Per further seed and run of the scenario; these runs end at the target. Only if steps at scale are requested.
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
-  std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where needs_reference()
-  bool nothing = false;                  ///< runs are timed and simulated, and no accuracy is known of any
+  std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, if needs_reference()
+  bool nothing = false;                  ///< nothing was learned: runs are timed and simulated, without accuracies
   double wall_seconds = 0;
-  /// The schedules of the runs above, for whoever times them on several platforms.
+  /// Schedules of the runs above, for timing on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
-  /// What was simulated of them, for whoever times them as many scenarios ask on their own clusters; may be null.
+  /// Simulations of these runs, reused by scenarios that time them on their own clusters; may be null.
   std::shared_ptr<TimingMemory> timings{};
 };
 
-/// Learns a run of the scenario by those that are there in each step. `described`: what is known of the run without
-/// its steps. Nothing of it is kept: who is there depends on the cluster. With another seed than the scenario's it ends
-/// at the target.
+/// Learns a run of the scenario with the sites present in each step. `described`: the known properties of the run
+/// without its steps. Nothing is kept, since presence depends on the cluster. With a seed other than the scenario's it
+/// ends at the target.
 LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                              SharedCache& shared_cache, std::uint64_t seed, algorithms::Attendance& attendance);
-/// The first so many steps of a run that was to take more, learned again by themselves.
+/// Learns the first `steps` steps of a longer run again, independently.
 LearnedRunPtr learn_first_steps(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                 const LearnedRun& described, SharedCache& shared_cache, std::uint64_t seed,
                                 std::int64_t steps);
 
-/// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
-/// Of a scenario that asks for times only steps are recorded, and nothing is learned: sizes that learning would decide
-/// on are as large as a run's parameters let them be. *Requires* a scenario without faults_of_runs(), which reading one
-/// looks for; throws InputError where nothing is learned all the same that has to be, Cancelled.
+/// Learns whatever `store` (may be null) lacks, and keeps it there. `show_progress` on standard error. For a
+/// timing-only scenario only steps are recorded: sizes that learning would determine have the largest values of the
+/// run's parameters. *Requires* a scenario without faults_of_runs(), which reading one checks. Throws InputError if
+/// something must be learned that is not, Cancelled.
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
 
 }  // namespace dadsim::study

@@ -13,8 +13,8 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" where the least significant byte comes first
-constexpr int kCompression = 1;              // the quickest: ranks and samples repeat so much that more gains little
+constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" in little-endian order
+constexpr int kCompression = 1;  // the fastest level: ranks and samples repeat so much that higher ones gain little
 
 }  // namespace
 
@@ -66,7 +66,7 @@ LearnedRunPtr learned_from_bytes(std::string_view bytes) {
   std::uint64_t size = 0;
   std::uint64_t print = 0;
   head >> mark >> format >> size >> print;
-  // zlib makes at most about 1,000 times as many bytes of some: a damaged size must not take all memory.
+  // zlib expands by a factor of at most about 1,000: a damaged size must not take all memory.
   if (mark != kMark || format != step::kTrajectoryFormat || size / 1100 > bytes.size()) return nullptr;
   std::string plain(size, '\0');
   uLongf got = size;

@@ -11,9 +11,9 @@
 
 namespace dadsim::study {
 
-/// What an operation gave as bytes, for a file or another process of the same build.
+/// Serialises the result of an operation, for a file or another process of the same build.
 std::string to_bytes(const world::Datum& datum);
-/// Null where the bytes are damaged.
+/// Returns null for damaged bytes.
 world::DatumPtr datum_from_bytes(std::string_view bytes);
 
 void fields(auto& bytes, of<LearnedRun> auto& run) {
@@ -21,10 +21,10 @@ void fields(auto& bytes, of<LearnedRun> auto& run) {
         run.remarks, run.trajectory);
 }
 
-/// A learned run as bytes, compressed, to be kept in a file.
+/// Serialises a learned run, compressed, for a file.
 std::string to_bytes(const LearnedRun& run);
 
-/// Null where the bytes are none of to_bytes of this build: of another format or byte order, cut off, damaged.
+/// Returns null unless the bytes come from to_bytes() of this build: another format or byte order, truncated, damaged.
 LearnedRunPtr learned_from_bytes(std::string_view bytes);
 
 }  // namespace dadsim::study

@@ -11,7 +11,8 @@
 namespace dadsim::study {
 namespace {
 
-/// All that a simulation of the run may depend on: the scenario without what is worked out of its times alone.
+/// Returns a hash of everything that a simulation of the run may depend on: the scenario without what is only computed
+/// from its times.
 std::string question_of(const scenario::Scenario& scenario, std::size_t run) {
   scenario::Scenario some = scenario;
   some.costs.reset();

@@ -19,26 +19,27 @@
 
 namespace dadsim::study {
 
-/// Runs that were simulated already, of scenarios that learn the same. Points of a sweep that differ in what a
-/// simulation does not see (prices, budgets, what is asked) are simulated once. For several threads.
+/// Runs simulated so far, of scenarios with the same learning. Points of a sweep that differ only outside of
+/// simulations (prices, budgets, questions) are simulated once. For several threads.
 class TimingMemory {
  public:
-  /// Run number `run` of a scenario on its own cluster: what `simulate` gives, now or for an earlier scenario.
+  /// Returns run number `run` of a scenario on its own cluster: the result of `simulate`, now or for an earlier
+  /// scenario.
   sim::TimedRun of(const scenario::Scenario& scenario, std::size_t run, const std::function<sim::TimedRun()>& simulate);
 
  private:
   AnswerMemory<std::shared_ptr<const sim::TimedRun>> runs_;
 };
 
-/// The data of a scenario as one seed draws and deals them.
+/// The data of a scenario, drawn and dealt with one seed.
 struct Problem {
   Problem(const scenario::Scenario& scenario, std::uint64_t seed);
   models::Dataset data;
   models::Partition partition;
-  models::DriftedData drift;  ///< its samples stand behind those of the partition
+  models::DriftedData drift;  ///< its samples follow those of the partition
 };
 
-/// What was learned in the order of events, in memory as far as there is room: what was used last stays.
+/// Event-driven learning in memory, as far as it fits: the least recently used values are dropped.
 class MemoryHistoryStore final : public world::HistoryStore {
  public:
   explicit MemoryHistoryStore(double most_bytes) : data_(most_bytes) {}
@@ -48,30 +49,30 @@ class MemoryHistoryStore final : public world::HistoryStore {
   void release(const world::ValueKey& key) override;
 
  private:
-  std::mutex mutex_;  ///< of the claims
+  std::mutex mutex_;  ///< protects the claims
   std::condition_variable released_;
   std::set<world::ValueKey> claimed_;
   MemoryStore<world::ValueKey, world::DatumPtr> data_;
 };
 
-/// What simulations of one process share: data, and what was learned. For several threads.
+/// Common cache of the simulations of one process: data and learning. For several threads.
 class SharedCache {
  public:
-  /// `histories`: where what was learned is kept; none: in a gigabyte of memory.
+  /// `histories`: store of the learning; null: a gigabyte of memory.
   explicit SharedCache(std::shared_ptr<world::HistoryStore> histories = nullptr);
 
   std::shared_ptr<const Problem> problem(const scenario::Scenario& scenario, std::uint64_t seed);
   world::HistoryStore& histories() { return *histories_; }
-  /// What is learned from now on in the order of events is kept in so much memory.
+  /// Limits later event-driven learning to `bytes` of memory.
   void keep_histories_in(double bytes) { histories_ = std::make_shared<MemoryHistoryStore>(bytes); }
 
-  /// Other processes that learn event-driven runs, of a scenario that is theirs too; null: there are none.
+  /// Sets other processes that learn event-driven runs of their copy of the scenario; null: none.
   void set_remote(std::shared_ptr<world::RemoteOperations> remote) { remote_ = std::move(remote); }
   world::RemoteOperations* remote() const { return remote_.get(); }
 
  private:
   std::mutex mutex_;
-  std::uint64_t key_ = 0;  ///< of the last problem; 0: none yet
+  std::uint64_t key_ = 0;  ///< key of the last problem; 0: none yet
   std::shared_ptr<const Problem> problem_;
   std::shared_ptr<world::HistoryStore> histories_;
   std::shared_ptr<world::RemoteOperations> remote_;

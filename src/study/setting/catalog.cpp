@@ -30,15 +30,16 @@
 namespace dadsim::study {
 namespace {
 
-/// Carries out a check of Catalog::Check on a scenario that has been read whole (for memory: but for its runs), with
-/// samples like this one.
+/// Runs a check of Catalog::Check on a scenario that has been read completely (for memory: except its runs), with
+/// samples of this shape.
 std::vector<scenario::Catalog::ScenarioFault> check_scenario(scenario::Catalog::Check what,
                                                              const scenario::Scenario& scenario,
                                                              const spec::SampleShape& sample);
 
 using ScenarioFaults = std::vector<scenario::Catalog::ScenarioFault>;
 
-/// The same words as when it is timed; whichever algorithm serves any ranks needs no look at the platform.
+/// Reports a collective's fault in the words used when it is timed; an algorithm for any ranks needs no look at the
+/// platform.
 std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, step::CollectiveKind kind,
                                          const std::string& algorithm) {
   collectives::CollectiveRequest request;
@@ -52,7 +53,7 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
       return refused.fault();
     }
   };
-  collectives::RankLayout uneven;  // nothing that it could rest on
+  collectives::RankLayout uneven;  // without any structure to rely on
   uneven.node_of = {0, 0, 1};
   if (!fault(uneven)) return {};
   std::map<std::string, std::int32_t> node_of;
@@ -63,7 +64,7 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::runtime_error&) {
-    return {};  // what cannot be built has findings of its own
+    return {};  // an invalid platform has findings of its own
   }
   collectives::RankLayout layout;
   std::map<std::int32_t, std::int32_t> number_of;
@@ -76,7 +77,7 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
   return fault(layout);
 }
 
-/// Of algorithms that runs ask for by name: a run would find that out when it is timed, after it has learned.
+/// Reports collective algorithms named by runs: a run would otherwise fail when it is timed, after its learning.
 ScenarioFaults faults_of_named_collectives(const scenario::Scenario& scenario) {
   ScenarioFaults faults;
   if (scenario.workers.size() < 2) return faults;
@@ -95,10 +96,10 @@ ScenarioFaults faults_of_named_collectives(const scenario::Scenario& scenario) {
   return faults;
 }
 
-/// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the
-/// data. The other kinds are checked where they are read.
+/// Reports a split that leaves a worker without samples. Only the data show that for splits by class and by site; other
+/// kinds are checked when they are read.
 ScenarioFaults fault_of_split(const scenario::Scenario& scenario) {
-  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, a class without one is a rare thing
+  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, an empty class is rare
   const spec::SplitSpec& split = scenario.data.split;
   if (split.kind != spec::SplitSpec::Kind::by_class && split.kind != spec::SplitSpec::Kind::by_site) return {};
   if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return {};
@@ -146,7 +147,7 @@ scenario::Scenario load_base(const scenario::ScenarioSource& source, const std::
     try {
       return source.load(unchecked, catalog);
     } catch (const InputError&) {
-      throw error;  // it was not the memory
+      throw error;  // the cause was not memory
     }
   }
 }
@@ -182,7 +183,7 @@ scenario::Catalog make_catalog() {
   catalog.files_of_platform = sim::files_of_platform;
   catalog.hosts_of_platform = [](const spec::PlatformSpec& platform) {
     std::vector<std::string> names;
-    // Nothing is loaded of a file that would do harm.
+    // A harmful file is not loaded.
     if (!sim::check_platform(platform, {}, {}).file_errors.empty()) return names;
     for (sim::PlatformHost& host : sim::platform_hosts(platform)) names.push_back(std::move(host.name));
     return names;
@@ -209,7 +210,7 @@ scenario::Catalog make_catalog() {
 scenario::Catalog make_catalog_without_learning() {
   scenario::Catalog catalog = make_catalog();
   catalog.check = [](scenario::Catalog::Check what, scenario::Scenario scenario, const spec::SampleShape& sample) {
-    // Clients that learn nothing hold nothing; a network of each kind there is all the same.
+    // Clients without learning hold nothing; there is still a network of each kind.
     if (what == scenario::Catalog::Check::memory)
       for (spec::RunSpec& run : scenario.runs) run.event_driven = false;
     if (what == scenario::Catalog::Check::runs) scenario.timing_only = true;

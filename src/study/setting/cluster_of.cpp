@@ -11,7 +11,8 @@
 namespace dadsim::study {
 namespace {
 
-/// exp(σz) ÷ speed: the median of exp(σz) is 1, of speeds as of times. A worker's is its own, whoever else there is.
+/// Returns exp(σz) ÷ speed: the median of exp(σz) is 1, for speeds as for times. A worker's draw does not depend on
+/// other workers.
 double slowdown_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
   const double slowdown = 1 / worker.speed;
   if (worker.speed_spread == 0) return slowdown;
@@ -29,7 +30,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
     cluster.hosts.push_back(worker.host);
     spec::DeviceSpec& device = cluster.devices.emplace_back(find_device(scenario.devices, worker.device));
     device.slowdown = slowdown_of(worker, number, scenario.seed) * scenario.framework.computing;
-    // Words for a reader: of 100,000 workers they would take longer and more memory than all else.
+    // Drops descriptions for readers: for 100,000 workers they would dominate time and memory.
     std::string().swap(device.description);
     std::string().swap(device.source);
   }

@@ -5,9 +5,9 @@
 
 namespace dadsim::study {
 
-/// The cluster that a scenario describes: its hosts and devices, each as quick as its own.
+/// Returns the cluster of a scenario: its hosts and devices, each with its own speed.
 sim::Cluster cluster_of(const scenario::Scenario& scenario);
-/// As a run has it, under conditions of its own.
+/// Returns the cluster of a run, under the run's own conditions.
 sim::Cluster cluster_of_run(sim::Cluster cluster, const spec::RunSpec& run);
 
 }  // namespace dadsim::study

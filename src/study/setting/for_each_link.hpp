@@ -6,8 +6,8 @@
 
 namespace dadsim::study {
 
-/// Calls `link` for every link that a declared platform has, those with bandwidth 0 (that are none) too, and `pair` for
-/// every direction between regions or clusters. A platform file has none that could be changed here.
+/// Calls `link` for every link of a declared platform, including absent ones with bandwidth 0, and `pair` for every
+/// direction between regions or clusters. A platform file has none that could be changed here.
 void for_each_link(spec::PlatformSpec& platform, const std::function<void(spec::LinkSpec&)>& link,
                    const std::function<void(spec::WanSpec::Pair&)>& pair);
 

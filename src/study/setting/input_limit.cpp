@@ -10,7 +10,7 @@ void at_least(double seconds, step::StepTiming& timing) {
   if (!(longer > 0)) return;
   timing.seconds = seconds;
   timing.exposed_seconds += longer;
-  // Without any of the others the input takes as long.
+  // Removing any of the others leaves the input's time.
   timing.bounds = {{"", "overlap", seconds - longer, 1 - longer / seconds},
                    {"input", "bandwidth", longer, longer / seconds}};
   std::ranges::stable_sort(timing.bounds, std::ranges::greater{}, &step::Bound::seconds);

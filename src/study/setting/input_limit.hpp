@@ -10,13 +10,12 @@
 
 namespace dadsim::study {
 
-/// Makes every step as long as the input of its largest batch takes, TimedAs::input_rate samples per second: input is
-/// read ahead beside everything else, and a step cannot end before the next batch is there. What a step gets longer by
-/// is time in which it stands still, and of the input on its critical path. `timings` are of the trajectory's distinct
-/// steps.
+/// Lengthens every step to the input time of its largest batch, at TimedAs::input_rate samples per second: input is
+/// read ahead, overlapping with everything else, and a step cannot end before the next batch is present. The added time
+/// is exposed, and belongs to the input on the critical path. `timings` are of the trajectory's distinct steps.
 void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, sim::TimedRun& timings);
 
-/// What is assumed of it, as a sentence; empty where there is no limit.
+/// Returns the assumption about the input, as a sentence; none without a limit.
 std::optional<report::Statement> input_assumption(const std::optional<spec::TimedAsSpec>& timed_as);
 
 }  // namespace dadsim::study

@@ -41,7 +41,8 @@ bool is_pooled(const spec::RunSpec& run) {
   return info != nullptr && info->sharing == methods::Sharing::pooled;
 }
 
-/// The least that such a run is known to take: what is published of jobs often leaves out what they compute again.
+/// Returns the least memory that such a run is known to take: published descriptions of jobs often omit what they
+/// recompute.
 double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run, TimedAs timed) {
   const bool blocks = std::ranges::any_of(
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
@@ -50,18 +51,18 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
   estimate::MemoryUse use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
   if (spec::casts_operands(timed.precision)) {
     const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
-    const double both = one_scale ? 1 : 2;  // ways round that a cast is kept
+    const double both = one_scale ? 1 : 2;  // number of orientations in which a cast is kept
     const double casts = both * spec::operand_bytes(timed.precision);
     use.parameters *= casts / (bytes_per_element(timed.precision) + (both > 1 ? casts : 0));
   }
   return use.total();
 }
 
-/// The memory that a run needs when it is timed like this.
+/// Returns the memory of a run with this timing.
 RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
   const bool pooled = is_pooled(run);
   RunMemory memory;
-  if (timed.recorded) {  // which says nothing of memory
+  if (timed.recorded) {  // a recorded step has no information about memory
     memory.use.parameters = std::numeric_limits<double>::quiet_NaN();
     return memory;
   }
@@ -101,11 +102,11 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
   const bool own = info != nullptr &&
                    (info->sharing == methods::Sharing::no_sharing || info->sharing == methods::Sharing::own_weights);
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
-  constexpr double kPerNetwork = 8000;  // bytes: what holds one together, however small it is
+  constexpr double kPerNetwork = 8000;  // bytes to hold one together, however small it is
   const bool fails = !(run.conditions.failures_of(scenario.failures) == spec::FailureSpec{});
   const double held = models_held(run, static_cast<double>(scenario.workers.size()), fails);
   const double copies = 2 + estimate::optimizer_state_per_parameter(scenario.training.optimizer);
-  // The weights between two epochs, where targets are looked for (algorithms/recent_weights.hpp).
+  // The weights between two epochs, if targets are searched for (algorithms/recent_weights.hpp).
   const double one_copy = kFloat * networks * parameters;
   const double between = scenario.training.evaluate_every > 0 || run.event_driven
                              ? 0
@@ -157,8 +158,8 @@ estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const 
   estimate::MemoryUse use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision,
                                        timed.parallelism, timed.states);
   if (sums_in_fp32(run, timed)) use.gradients *= timed.gradient_width;
-  // Who sums gradients over nothing has them in the room that the pass back leaves behind it (PyTorch, whose
-  // zero_grad() sets them to none).
+  // A single worker keeps its gradients in the memory freed by the backward pass (PyTorch, whose zero_grad() sets them
+  // to none).
   const bool one_pass = timed.parallelism.micro_batch == 0 || timed.parallelism.micro_batch >= timed.batch;
   if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass)
     use.gradients = std::max(0.0, use.gradients - use.activations - use.scores);

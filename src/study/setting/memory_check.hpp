@@ -14,40 +14,38 @@
 
 namespace dadsim::study {
 
-/// Bytes of this machine that learning a run takes at least: of each network that is there at a time its weights, their
-/// gradient and what the optimizer keeps (one network where all sites share one, one for each site where they have
-/// weights of their own), what the layers write for a batch, and the samples; of an event-driven run besides what
-/// clients hold until it has gone into a model. Measured peaks lie up to a half above it. 0 where the layers do not fit
-/// the samples.
+/// Returns the least bytes of this machine needed to learn a run. For each network held at a time (one if all sites
+/// share it, else one per site): its weights, their gradient, the optimizer's state, the outputs of layers for a batch,
+/// and the samples. For event-driven runs also the clients' results until they have entered a model. Measured peaks are
+/// up to a half higher. 0 if the layers do not fit the samples.
 double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::SampleShape& sample);
 
-/// Why the runs of a scenario cannot be learned on a machine of `limit` bytes (0: nobody knows), as many side by side
-/// as there are threads, none: they can. A scenario without runs is taken for one of a single
-/// network.
+/// Returns why the runs of a scenario cannot be learned on a machine of `limit` bytes (0: unknown), with as many in
+/// parallel as there are threads; none: they can. A scenario without runs counts as one with a single network.
 std::optional<Fault> fault_of_host_memory(const scenario::Scenario& scenario, const spec::SampleShape& sample,
                                           double limit);
 
-/// What a run needs on the worker that has the least memory, and how much that is.
+/// Memory of a run on the worker with the least memory, and that worker's memory.
 struct RunMemory {
   estimate::MemoryUse use;
-  /// Bytes below which nobody comes who says no more than the scenario does: the blocks of a transformer computed
-  /// again, the loss and feed-forward networks in parts, and matrices that are cast kept as casts alone. Of networks
-  /// without attention blocks are kept.
+  /// Lower bound in bytes for any program that fits the scenario: transformer blocks recomputed, the loss and
+  /// feed-forward networks in parts, and cast matrices kept only as casts. Blocks of networks without attention are
+  /// kept.
   double least = 0;
-  std::string device;         ///< of that worker
-  double available = 0;       ///< byte; 0 where no worker's is known
-  bool some_unknown = false;  ///< for some worker it is not known
-  bool checked = true;        ///< false for the reference ends, which stand for no real placement
+  std::string device;         ///< device of that worker
+  double available = 0;       ///< byte; 0 if no worker's is known
+  bool some_unknown = false;  ///< some worker's memory is unknown
+  bool checked = true;        ///< false for the references, which represent no real placement
 };
 
-/// What a run needs on one of so many workers when it is timed like this.
+/// Returns the memory of a run on one of `workers` workers with this timing.
 estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                       const TimedAs& timed, std::int64_t workers);
 
-/// Per run of the scenario, when it is timed like this.
+/// Returns the memory of each run of the scenario with this timing.
 std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const TimedAs& timed);
 
-/// What is wrong where not even the least that a run may need fits, with its breakdown; none: it may fit.
+/// Returns a fault, with a breakdown, if not even the least memory of a run fits; none: it may fit.
 std::optional<Fault> fault_of_memory(const std::optional<spec::TimedAsSpec>& timed_as, const RunMemory& memory);
 
 }  // namespace dadsim::study

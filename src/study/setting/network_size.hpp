@@ -11,21 +11,21 @@
 
 namespace dadsim::study {
 
-/// Tokens of a sample, of workloads whose samples are sequences; none of others.
+/// Returns the tokens per sample of workloads whose samples are sequences; otherwise none.
 std::optional<double> tokens_per_sample(const spec::TimedAsSpec& timed);
 
-/// How large a network is beside a step of `batch` samples of all workers, the mean. rows_per_width: numbers in the
-/// factors A and Δ that dAD would share of all sites, Σ rows (in + out), ÷ numbers in the gradient, Σ in · out, over
-/// the layers that have an outer product. The critical batch is left open.
+/// Returns the size of a network relative to a step of `batch` samples of all workers, on average. rows_per_width:
+/// numbers in the factors A and Δ that dAD would share for all sites, Σ rows (in + out), ÷ numbers in the gradient, Σ
+/// in · out, over the layers with an outer product. The critical batch is left open.
 report::StudiedSize size_of(const spec::ModelShape& shape, double batch);
 
-/// Decades (log₁₀) of each kind of size, as estimate::Ladder takes them; not a number where a size is not known.
+/// Returns the decades (log₁₀) of each kind of size, for estimate::Ladder; NaN for unknown sizes.
 std::vector<double> decades_of(const report::StudiedSize& size, const std::vector<spec::SizeKind>& kinds);
-/// Whether all of them are.
+/// Returns whether all of them are known.
 bool are_known(const std::vector<double>& decades);
 
-/// The size of what a scenario's <timed-as> names, its critical batch from the steps published for it at two batches
-/// or more, where there are some.
+/// Returns the size of the workload in a scenario's <timed-as>, with its critical batch from published steps at two
+/// batches or more, if there are any.
 report::StudiedSize size_of_workload(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

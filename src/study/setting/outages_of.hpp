@@ -9,17 +9,18 @@
 
 namespace dadsim::study {
 
-/// The hosts of the workers, then that of the aggregator.
+/// Returns the hosts of the workers, then the aggregator's.
 std::vector<std::string> node_names(const scenario::Scenario& scenario);
 
-/// What goes wrong in a run of the scenario, with what the platform's own profiles say. `links` lists those of the
-/// platform, and is asked only where some can fail.
+/// Returns the outages of a run of the scenario, including the platform's own profiles. `links` lists the platform's
+/// links, and is called only if some can fail.
 world::Outages outages_of(const scenario::Scenario& scenario, const spec::RunSpec& run, std::vector<std::string> hosts,
                           const std::function<std::vector<std::string>()>& links);
 
-/// Whether sites may be missing from the steps of a run: it takes steps, and something can go wrong.
+/// Returns whether sites may miss steps of a run: it takes steps, and something can fail.
 bool may_be_absent(const scenario::Scenario& scenario, const spec::RunSpec& run);
-/// Whether what a run learns depends on its cluster: on the order of events, or on who is there in which step.
+/// Returns whether a run's learning depends on its cluster: on the order of events, or on the sites present in each
+/// step.
 bool learns_on_cluster(const scenario::Scenario& scenario, const spec::RunSpec& run);
 
 }  // namespace dadsim::study

@@ -20,14 +20,14 @@ class PlainSteps {
   PlainSteps(const PlainSteps&) = delete;
   PlainSteps& operator=(const PlainSteps&) = delete;
 
-  /// Of a network that is timed, `batch` samples a step.
+  /// Returns a step of a timed network, with `batch` samples.
   schedule::Schedule of(const spec::ModelShape& shape, std::int64_t batch, spec::Precision precision) const;
 
  private:
-  std::unique_ptr<SmallProblem> problem_;  ///< what a step does is seen on a small network
+  std::unique_ptr<SmallProblem> problem_;  ///< a small network shows the operations of a step
 };
 
-/// The sum of its computations' times on one device, by the roofline alone (sim::seconds_on).
+/// Returns the sum of its computations' times on one device, by the roofline alone (sim::seconds_on).
 double seconds_of(const spec::DeviceSpec& device, const schedule::Schedule& schedule);
 
 }  // namespace dadsim::study

@@ -40,7 +40,7 @@ namespace {
 
 using Kinds = std::set<step::CollectiveKind>;
 
-/// Of whatever way a layer takes, where it takes one of several: which one is found when the step is timed.
+/// Returns the kinds of collectives in all alternatives: the timing of a step decides which one a layer takes.
 Kinds recorded_kinds(const step::StepStructure& structure) {
   Kinds kinds;
   for (const step::Sweep& sweep : structure.sweeps) {
@@ -63,7 +63,7 @@ Kinds scheduled_kinds(const schedule::Schedule& schedule) {
   return kinds;
 }
 
-/// One step of the run with a sample a site.
+/// Takes one step of the run with one sample per site.
 step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSpec& run) {
   const models::Dataset data = models::load_dataset(scenario.data, scenario.seed);
   const models::Partition partition =
@@ -80,7 +80,7 @@ step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSp
   return trajectory;
 }
 
-/// What its steps carry out, and why that cannot be among the devices that divide workers.
+/// Collectives of a run's steps, and why the devices that divide workers cannot carry them out.
 struct Carried {
   Kinds kinds;
   std::optional<Fault> fault;
@@ -94,7 +94,7 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
     return {recorded_kinds(trajectory.structures.front()), std::nullopt};
   const schedule::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
   Carried carried{scheduled_kinds(schedule), std::nullopt};
-  // Otherwise all workers take part, who have been looked at.
+  // Otherwise all workers take part, and have been checked.
   if (!timed.parallelism.divides() && !timed.recorded) return carried;
   std::map<std::string, std::int32_t> node_of;
   for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) node_of[host.name] = host.node;
@@ -104,7 +104,8 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
   return carried;
 }
 
-/// An algorithm that rests on nodes of one size, where some of their sites may be away; nothing: it serves any ranks.
+/// Reports an algorithm that relies on nodes of equal size, if some of their sites may be absent; none: it serves any
+/// ranks.
 std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::string& algorithm) {
   collectives::CollectiveRequest request;
   request.kind = kind;
@@ -116,9 +117,9 @@ std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::stri
   return fault;
 }
 
-/// What is wrong with the algorithms of collectives that a run names: those of a kind that none of its steps carries
-/// out, which would change nothing. One step is taken to see which kinds these are, of the scenario's network with a
-/// sample a site; of a run that names none, nothing is computed. `learned`: the shape of that network.
+/// Reports the collective algorithms named by a run that none of its steps uses, and so would have no effect. It takes
+/// one step to see the kinds in use, on the scenario's network with one sample per site; for a run that names none,
+/// nothing is computed. `learned`: the shape of that network.
 methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                          const spec::ModelShape& learned) {
   using step::CollectiveKind;
@@ -147,7 +148,7 @@ methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, con
 
 using Faults = std::vector<std::pair<std::size_t, Fault>>;
 
-/// What methods have against the batches and steps that are planned, with every seed.
+/// Adds the methods' faults about planned batches and steps, with every seed.
 void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleShape& sample, Faults& faults) {
   const auto asks = [](const spec::RunSpec& run) {
     const methods::MethodInfo* info = protocols::find_method(run.algorithm);
@@ -177,7 +178,7 @@ void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleS
   }
 }
 
-/// Clients that are at work for a model at the same time, as far as the run's parameters say.
+/// Returns the clients that work for a model at the same time, as far as the run's parameters determine it.
 double clients_at_work(const spec::RunSpec& run, double sites) {
   const auto value = [&](const char* name) -> std::optional<double> {
     const auto found = run.parameters.find(name);
@@ -191,7 +192,7 @@ double clients_at_work(const spec::RunSpec& run, double sites) {
   return std::min(clients, sites);
 }
 
-/// What the framework cannot send, and what its server cannot hold.
+/// Adds what the framework cannot send, and what its server cannot hold.
 void add_faults_of_framework(const scenario::Scenario& scenario, const spec::ModelShape& learned, Faults& faults) {
   const spec::FrameworkSpec& framework = scenario.framework;
   const bool refuses = framework.longest_message > 0;
@@ -229,7 +230,7 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
   }
 }
 
-/// A recorded step says what is sent, and to whom: runs differ in how collectives are carried out alone.
+/// Adds faults of runs with a recorded step, which defines the messages: only their collective algorithms may differ.
 void add_faults_of_recorded(const std::vector<spec::RunSpec>& runs, Faults& faults) {
   const std::string& plain = algorithms::baseline().name;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -285,7 +286,7 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
   }
   add_faults_of_framework(scenario, spec::model_shape(scenario.model, sample), faults);
   add_faults_of_plans(scenario, sample, faults);
-  if (!faults.empty()) return faults;  // steps are taken of what can be taken alone
+  if (!faults.empty()) return faults;  // only a feasible run can take a step
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     for (methods::RunFault& fault :
          faults_of_collectives(scenario, scenario.runs[i], spec::model_shape(scenario.model, sample))) {

@@ -10,12 +10,13 @@
 
 namespace dadsim::study {
 
-/// What learning would decide on in runs of a scenario of which nothing is learned: each with the index of its run.
+/// Returns the faults of runs whose course learning would decide, in a scenario without learning, each with the index
+/// of its run.
 std::vector<std::pair<std::size_t, Fault>> faults_where_nothing_is_learned(const scenario::Scenario& scenario);
 
-/// Everything that would keep runs of a scenario from being carried out that has been read whole, each fault with the
-/// index of its run: devices that have not the memory, batches and steps with which a method cannot do what it is asked
-/// for (the data are loaded where a method looks at them), and where nothing is learned what learning would decide.
+/// Returns all obstacles to carrying out the runs of a completely read scenario, each with the index of its run:
+/// devices with too little memory, batches and steps with which a method cannot meet its parameters (the data are
+/// loaded if a method examines them) and, without learning, decisions that learning would make.
 std::vector<std::pair<std::size_t, Fault>> faults_of_runs(const scenario::Scenario& scenario,
                                                           const spec::SampleShape& sample);
 

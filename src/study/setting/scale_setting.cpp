@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kLadder = "a file that `dadsim scale-study scenario.xml --json FILE` has written";
 
-/// The user's own number.
+/// Returns the user's own number of steps.
 std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, std::int64_t batch,
                                               std::int64_t dataset_size) {
   estimate::KnownSteps known;

@@ -12,7 +12,7 @@ namespace dadsim::study {
 namespace {
 
 double bytes_of(const schedule::Schedule& schedule) {
-  // A computation has three values per worker where workers differ; most schedules have some that do.
+  // A computation has three values per worker if workers differ; most schedules have some such computation.
   return static_cast<double>(schedule.tasks.size()) *
          (sizeof(schedule::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
 }
@@ -22,12 +22,12 @@ bool sums_gradients(const spec::RunSpec& run) {
   return info != nullptr && info->sums_gradients(run);
 }
 
-/// The step as it was recorded, for some layers of what one device has, or all.
+/// Returns the recorded step, for some layers of one device's part, or for all.
 schedule::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStructure& structure,
                                       const step::Step& step, const spec::ModelShape& learned,
                                       const spec::ModelShape& device, const TimedAs& timed, double sample_scale,
                                       const step::Assignment* assignment, const spec::LayerRange* layers) {
-  // Stages put what each bucket sends together themselves.
+  // Stages combine the messages of each bucket themselves.
   const bool staged = run.exchange == spec::ExchangeMode::peer &&
                       std::ranges::any_of(structure.sweeps, [](const step::Sweep& sweep) { return sweep.stage > 0; });
   schedule::Schedule schedule =
@@ -48,7 +48,7 @@ schedule::Schedule undivided_schedule(const spec::RunSpec& run, const step::Step
   return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
-/// The step as it was recorded, with the collectives that the run asks for.
+/// Returns the recorded step with the run's collectives.
 schedule::Schedule recorded_schedule(const spec::RunSpec& run, schedule::Schedule schedule) {
   for (schedule::Task& task : schedule.tasks) {
     auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);

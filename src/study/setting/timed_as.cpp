@@ -29,7 +29,7 @@ std::string describe_network(const std::string& name, const spec::ModelShape& sh
 
 namespace {
 
-/// A device of which a step was measured takes that.
+/// Returns the measured step time of a device, if there is one.
 double step_seconds_of(const scenario::Scenario& scenario) {
   const auto is_measured = [&](const spec::Placement& worker) {
     return find_device(scenario.devices, worker.device).step_seconds > 0;
@@ -47,8 +47,8 @@ double saved_numbers_of(spec::FrameworkSpec::Sends sends, const spec::OptimizerS
   return numbers;
 }
 
-/// What an optimizer keeps beside 16-bit weights, and what an update moves of it: masters and moments come and go; a
-/// 16-bit copy is written beside masters.
+/// Sets the optimizer's state with 16-bit weights, and the bytes that an update moves: masters and moments are read and
+/// written; a 16-bit copy is written in addition to masters.
 void take_states(const spec::TimedAsSpec& asked, const spec::OptimizerSpec& optimizer, TimedAs& timed) {
   constexpr double kFloat = 4;  // bytes
   constexpr double kScaled = 1 + 4.0 / 256;
@@ -105,7 +105,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   } else {
     timed.description = describe_network(timed.description, timed.shape, timed.batch);
   }
-  if (!(scenario.payload.bytes > 0))  // the bytes of a payload are those that go
+  if (!(scenario.payload.bytes > 0))  // the bytes of a payload are those sent
     timed.saved_numbers = saved_numbers_of(scenario.framework.sends, scenario.training.optimizer, timed.shape);
   timed.shape = spec::with_divided_sequences(std::move(timed.shape), timed.parallelism.context);
   if (scenario.timed_as) {
