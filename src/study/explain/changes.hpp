@@ -12,38 +12,37 @@
 
 namespace dadsim::study {
 
-/// Links that are of one kind: their names differ in numbers alone.
+/// Links of one kind: their names differ only in numbers.
 struct LinkGroup {
   std::string pattern;  ///< "hospital-#-up"
   std::vector<std::string> links;
   double least_bandwidth = std::numeric_limits<double>::infinity(), most_bandwidth = 0;  ///< byte/s
   double least_latency = std::numeric_limits<double>::infinity(), most_latency = 0;      ///< seconds
-  double busy_share = 0;  ///< the most of any of them in any run
+  double busy_share = 0;  ///< largest of any of them in any run
 
   void add(const step::LinkUse& use);
 };
 
-/// The name of the link that a direction is part of, with a # for every number in it.
+/// Returns the name of the link that a direction belongs to, with a # for every number in it.
 std::string pattern_of_link(const std::string& direction);
 
-/// A change of them, "twice the bandwidth of the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".
+/// Returns a change of the links, "twice the bandwidth of the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".
 report::Statement change_of(const char* kind, double factor, const LinkGroup& group);
 
-/// The same change of each of the links.
+/// Returns the same change for each of the links.
 std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency);
 void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes);
-/// Everything that the device does, measured times included.
+/// Speeds up everything that the device does, including measured times.
 void speed_up(spec::DeviceSpec& device, double factor);
-/// The same of a device of the scenario, which may time a step that was recorded.
+/// Does the same for a device of the scenario, which may time a recorded step.
 void speed_up(spec::DeviceSpec& device, double factor, const scenario::Scenario& scenario);
-/// All that it does and waits for.
+/// Speeds up all that it does and waits for.
 void speed_up(spec::FrameworkSpec& framework, double factor);
-/// Sums of each run stay what they were carried out as, where that was one algorithm: no library has a choice for links
-/// without limits.
+/// Keeps the sum algorithm of each run that used a single one: no library has a choice for links without limits.
 void keep_sums(const report::Result& as, scenario::Scenario& scenario);
-/// What is tried is simulated as closely as what it is compared with, where all runs were simulated alike.
+/// Simulates variations as accurately as their reference, if all runs had the same accuracy.
 void keep_fidelity(const report::Result& as, sim::Cluster& cluster);
-/// One that sends the same and takes no time.
+/// Returns a framework that sends the same and takes no time.
 spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework);
 
 }  // namespace dadsim::study

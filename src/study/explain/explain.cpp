@@ -21,14 +21,14 @@ namespace dadsim::study {
 namespace {
 
 constexpr double kTwice = 2;
-constexpr std::size_t kMostLinksAlone = 12;  // that are changed one by one, the busiest first
-constexpr double kLeastEffect = 0.001;       // of the time: less says nothing
-constexpr double kLeastBusy = 0.01;          // of the step, in some run: what is idle more than that changes nothing
-constexpr double kBeyondMeasure = 1e6;       // as good as no limit, and still a number that SimGrid takes
-constexpr std::int64_t kTriedSteps = 16;     // of those that differ: what-ifs are compared on a sample of a run
-constexpr double kBuckets = 25e6;            // bytes: what PyTorch's DistributedDataParallel takes
+constexpr std::size_t kMostLinksAlone = 12;  // links varied one by one, the busiest first
+constexpr double kLeastEffect = 0.001;       // share of the time below which an effect is meaningless
+constexpr double kLeastBusy = 0.01;       // share of the step, in some run: changes of less busy links have no effect
+constexpr double kBeyondMeasure = 1e6;    // as good as unlimited, and still accepted by SimGrid
+constexpr std::int64_t kTriedSteps = 16;  // differing steps: what-ifs are compared on a sample of a run
+constexpr double kBuckets = 25e6;         // bytes: the default of PyTorch's DistributedDataParallel
 
-/// Something to change, with what it makes of scenario and cluster.
+/// A variation, with its effect on scenario and cluster.
 struct Variation {
   report::WhatIf what_if;
   std::function<void(scenario::Scenario&, sim::Cluster&)> make;
@@ -61,8 +61,8 @@ class Explainer {
   }
 
  private:
-  /// A run whose steps differ is compared with itself on a sample of them: a change of the cluster changes all of them
-  /// alike, and the ratio is known far better than it matters (Cochran, Sampling Techniques, 1977, chapter 6).
+  /// Compares a run whose steps differ with itself on a sample of them: a change of the cluster affects all of them
+  /// similarly, so that the ratio is known more precisely than needed (Cochran, Sampling Techniques, 1977, chapter 6).
   void compare_on_a_sample() {
     of_sample_.assign(scenario_.runs.size(), {1, std::nullopt});
     if (scenario_.network.timed_steps > 0) return;
@@ -96,7 +96,7 @@ class Explainer {
     return cluster;
   }
 
-  /// What is there to be tried, side by side.
+  /// Tries all variations in parallel.
   void try_all(bool show_progress) {
     Progress progress("what if", variations_.size(), show_progress);
     auto tried = outcomes_of(
@@ -104,7 +104,7 @@ class Explainer {
     for (std::size_t i = 0; i < tried.size(); ++i) {
       if (tried[i].result) {
         explanation_.what_ifs.push_back(std::move(*tried[i].result));
-      } else {  // another batch may not go into as many pieces
+      } else {  // another batch may not divide into as many pieces
         explanation_.notes.push_back(report::Statement{"untried-change"}
                                          .with("fault", std::move(tried[i].message))
                                          .with(variations_[i].what_if.change));
@@ -123,7 +123,7 @@ class Explainer {
       const report::RunResult& run = result.runs[i];
       report::Effect effect{run.step_seconds * of_sample_[i].step_seconds, std::nullopt};
       if (run.target_reached) {
-        // The steps were learned with the batch as it is.
+        // The steps were learned with the unchanged batch.
         const double fewer = variation.what_if.kind == report::WhatIf::Kind::batch ? variation.what_if.factor : 1;
         effect.target_seconds = run.target_seconds * of_sample_[i].target_seconds.value_or(1) / fewer;
       }
@@ -138,7 +138,7 @@ class Explainer {
 
   // ---- links ----
 
-  /// All links that carry something, together as `key` says, the busiest first.
+  /// Returns all links that carry something, grouped by `key`, the busiest first.
   std::vector<LinkGroup> groups(std::string (*key)(const std::string&)) const {
     std::map<std::string, LinkGroup> groups;
     for (const report::RunResult& run : explanation_.result.runs) {
@@ -155,7 +155,7 @@ class Explainer {
     return all;
   }
 
-  /// Links of which a run's critical path says that they are waited for.
+  /// Returns the links that a run's critical path waits for.
   std::set<std::string> links_waited_for() const {
     std::set<std::string> names;
     for (const report::RunResult& run : explanation_.result.runs) {
@@ -191,7 +191,7 @@ class Explainer {
         });
   }
 
-  /// Whether a group makes a difference: then its links are looked at one by one.
+  /// Returns whether a group makes a difference, so that its links are varied one by one.
   bool matters(report::WhatIf::Kind kind, const std::string& pattern) const {
     for (const report::WhatIf& tried : explanation_.what_ifs) {
       if (tried.kind != kind || tried.on != pattern) continue;
@@ -206,13 +206,13 @@ class Explainer {
     std::map<std::string, std::size_t> sizes;
     for (const LinkGroup& link : groups(report::name_of_link)) ++sizes[pattern_of_link(link.pattern)];
     std::size_t alone = 0;
-    // What is named has to be looked at before what is only busy.
+    // Links on critical paths are tried before links that are only busy.
     std::vector<LinkGroup> links = groups(report::name_of_link);
     std::stable_partition(links.begin(), links.end(),
                           [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
     for (const LinkGroup& link : links) {
       const std::string group = pattern_of_link(link.pattern);
-      if (sizes[group] == 1) continue;  // it is the group
+      if (sizes[group] == 1) continue;  // it is the whole group
       const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
       const bool by_latency = matters(report::WhatIf::Kind::latency, group);
       if (!by_bandwidth && !by_latency) continue;
@@ -248,7 +248,7 @@ class Explainer {
     }
   }
 
-  // ---- what computes ----
+  // ---- computing ----
 
   void vary_devices() {
     std::set<std::string> names;
@@ -274,7 +274,7 @@ class Explainer {
         [](scenario::Scenario&, sim::Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
   }
 
-  // ---- how the step is made ----
+  // ---- settings of the step ----
 
   void vary_batch() {
     const std::int64_t batch = scenario_.timed_as ? scenario_.timed_as->batch : scenario_.training.batch;
@@ -326,7 +326,7 @@ class Explainer {
         [this](scenario::Scenario& scenario, sim::Cluster& cluster) {
           keep_sums(explanation_.result, scenario);
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
-          // Traffic of others that never pauses holds up nobody there, and would be a million times as many messages.
+          // Continuous background traffic delays nothing there, but would be a million times as many messages.
           cluster.platform.background.clear();
         });
     add({.kind = report::WhatIf::Kind::limit,
@@ -368,8 +368,8 @@ class Explainer {
   const Learned& learned_;
   bool show_progress_;
   report::Explanation explanation_;
-  std::int64_t timed_steps_ = 0;           ///< of each run, in what is tried; 0: as the scenario says
-  std::vector<report::Effect> of_sample_;  ///< per run: what its times are by those on the sample
+  std::int64_t timed_steps_ = 0;           ///< per run, in variations; 0: as in the scenario
+  std::vector<report::Effect> of_sample_;  ///< per run: its times relative to those on the sample
   std::set<std::string> waited_for_;
   std::vector<Variation> variations_;
 };

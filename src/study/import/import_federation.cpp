@@ -17,7 +17,7 @@ namespace {
 
 using formats::ClientLog;
 
-constexpr std::int64_t kRounds = 5;  // of the scenario that is written
+constexpr std::int64_t kRounds = 5;  // rounds of the written scenario
 
 double middle_of(std::vector<double> values) {
   std::ranges::sort(values);
@@ -25,7 +25,7 @@ double middle_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// The transfers that carry a model: of at least half as many bytes as the largest.
+/// Returns the transfers that carry a model: those with at least half as many bytes as the largest.
 std::vector<ClientLog::LoggedTransfer> of_models(const std::vector<ClientLog::LoggedTransfer>& all) {
   double most = 0;
   for (const ClientLog::LoggedTransfer& one : all) most = std::max(most, one.bytes);
@@ -50,7 +50,7 @@ double rate_of(const std::vector<ClientLog::LoggedTransfer>& models) {
   return middle_of(std::move(rates));
 }
 
-/// A name that a host may have.
+/// Returns a valid host name.
 std::string host_name(const std::string& name, std::size_t number, std::set<std::string>& taken) {
   std::string host;
   for (const char c : name) {
@@ -93,7 +93,7 @@ std::string scenario_of_sites(const std::string& source, const std::vector<SiteF
         Open element(xml, "worker");
         element.set("hosts", site.count > 0 ? fmt::format("{}-[1-{}]", site.name, site.count) : site.name)
             .set("device", "rtx-3090");
-        // Training takes as long as the log says: the speed of a site is what tells it from the others.
+        // Training takes the time in the log: a site's speed is its only difference from others.
         if (training > 0 && site.training > 0 && site.training != training)
           element.set("speed", std::clamp(training / site.training, 0.01, 100.0));
       }

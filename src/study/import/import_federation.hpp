@@ -9,34 +9,34 @@
 
 namespace dadsim::study {
 
-/// What is said beside logs.
+/// Facts given in addition to logs.
 struct FederationFacts {
-  std::optional<double> model_bytes;   ///< in the place of what logs say
-  std::optional<double> step_seconds;  ///< that a client trains in a round
+  std::optional<double> model_bytes;   ///< replaces the logs'
+  std::optional<double> step_seconds;  ///< training time of a client per round
   std::optional<double> line;          ///< byte/s of every client, both ways
 };
 
-/// A federation as logs of its rounds describe it.
+/// A federation derived from logs of its rounds.
 struct ImportedFederation {
-  std::string scenario;  ///< a whole one, of event-driven rounds that are timed alone
+  std::string scenario;  ///< a complete scenario of event-driven rounds that are only timed
   std::size_t sites = 0;
   double model_bytes = 0;
-  double round_seconds = 0;           ///< of the log: what a round of the scenario has to take
-  bool line_is_assumed = false;       ///< nobody said what lines carry: kAssumedLine
-  bool training_is_the_rest = false;  ///< what a round takes beyond its transfers is taken for training
+  double round_seconds = 0;           ///< round time in the log, which the scenario has to reproduce
+  bool line_is_assumed = false;       ///< the line is kAssumedLine, since none was given
+  bool training_is_the_rest = false;  ///< the part of a round outside its transfers counts as training
 };
 
 /// byte/s: 1 Gbit/s.
 inline constexpr double kAssumedLine = 125e6;
 
-/// Of the logs of clients of NVIDIA FLARE: the lines of each as quick as its largest transfers were, its training as
-/// long as it took in the median. Throws std::runtime_error, in words, where a log has no transfer in some direction,
-/// or none that took time.
+/// Returns the federation in logs of NVIDIA FLARE clients: each line as fast as its client's largest transfers, its
+/// training the median. Throws std::runtime_error, with a message for the user, if a log has no transfer in some
+/// direction, or none with a duration.
 ImportedFederation federation_of(const std::vector<formats::ClientLog>& clients, const FederationFacts& facts);
 
-/// Of the log of a server of Flower: rounds and clients, and how long rounds took in the median. Lines are as fast as
-/// said, or as what rounds take beside the training that is said lets them be; without either kAssumedLine. Throws
-/// std::runtime_error, in words, where neither the log nor anybody says the bytes of a model.
+/// Returns the federation in the log of a Flower server: rounds and clients, and the median round time. Lines have the
+/// given rate, or the one that follows from rounds and a given training time; without either kAssumedLine. Throws
+/// std::runtime_error, with a message for the user, if neither the log nor the caller gives the bytes of a model.
 ImportedFederation federation_of(const formats::ServerLog& server, const FederationFacts& facts);
 
 }  // namespace dadsim::study

@@ -30,7 +30,7 @@ namespace {
 
 using Open = scenario::XmlWriter::Open;
 
-/// No layer of a network that can be trained today is refused, and no product of sizes overflows.
+/// Checks sizes: it refuses no layer of a network that can be trained today, and no product of sizes overflows.
 void check_sizes(const spec::Sizes& sizes) {
   constexpr std::int64_t kMostOfOthers = 10'000'000;
   constexpr double kMostParameters = 1e15;
@@ -59,18 +59,18 @@ spec::ModelShape shape_of(const formats::ModelConfig& config) {
   return make(config.type, config.sizes);
 }
 
-/// A size as <timed-as> takes it.
+/// Returns a size in the form of <timed-as>.
 std::string size_text(const spec::ParameterSpec& size, std::int64_t value) {
   return size.type == spec::ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
                                                         : fmt::format("{}", value);
 }
 
-/// The sizes that `workload` takes, where they are not its own.
+/// Returns the sizes for `workload` that differ from its own.
 spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes& sizes) {
   spec::ParameterValues asked;
   for (const spec::ParameterSpec& size : workload.parameters) {
     const auto found = sizes.find(size.name);
-    // What is left out of a config is nothing: sizes of a family begin at others.
+    // Sizes missing in a config are absent: those of a family have other minima.
     const bool choice = size.type == spec::ParameterSpec::Type::choice;
     if (found == sizes.end() && !choice && size.minimum > 0) continue;
     const std::string text = size_text(size, found == sizes.end() ? 0 : found->second);
@@ -79,7 +79,7 @@ spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes
   return asked;
 }
 
-/// Whether the workload with these sizes has these layers.
+/// Returns whether the workload with these sizes has these layers.
 bool is_same(const spec::Workload& workload, const spec::ParameterValues& sizes, const spec::ModelShape& shape) {
   try {
     return workload.shape(sizes).layers == shape.layers;
@@ -88,8 +88,8 @@ bool is_same(const spec::Workload& workload, const spec::ParameterValues& sizes,
   }
 }
 
-/// The sides of the matrix that a layer multiplies by. One whose matrix is another's (a decoder that shares the table
-/// of words) does not have it, but multiplies all the same.
+/// Returns the sides of the matrix that a layer multiplies by. A layer that uses another one's matrix (a decoder that
+/// shares the word table) does not own it, but multiplies by it.
 std::pair<std::int64_t, std::int64_t> sides_of(const spec::LayerShape& layer) {
   if (layer.in > 0 || layer.kind != spec::LayerKind::dense) return {layer.in, layer.out};
   const double outputs = layer.outputs_per_sample / static_cast<double>(layer.rows_per_sample);
@@ -102,7 +102,7 @@ bool is_family(const spec::Workload& workload) {
          workload.parameters.end();
 }
 
-/// A workload that has the same layers: one of a name of its own, else a size of a family.
+/// Finds a workload with the same layers: one with a name of its own, else a size of a family.
 void find_workload(const spec::Sizes& sizes, ImportedModel& model) {
   for (const bool family : {false, true}) {
     for (const spec::Workload& workload : spec::workload_registry().all()) {
@@ -147,7 +147,7 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
 
 namespace {
 
-/// The workload that a released model is called after: "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b.
+/// Returns the workload named after a released model: "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b.
 const spec::Workload* workload_called(const std::string& model) {
   std::string name = model.substr(model.find_last_of('/') + 1);
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -162,13 +162,13 @@ const spec::Workload* workload_called(const std::string& model) {
   }
 }
 
-/// An element of a document, without the declaration of a document.
+/// Returns an element, without the declaration of a document.
 std::string finish_element(scenario::XmlWriter& xml) {
   const std::string text = xml.finish();
   return text.substr(text.find('\n') + 1);
 }
 
-/// What does not fit a memory is a result, and may be written.
+/// Checks an imported scenario; one that does not fit a memory is valid, since that is a result.
 void check_made_of(const std::string& file, const std::function<void()>& read) {
   try {
     read();
@@ -236,7 +236,7 @@ std::string timed_as_element(const ImportedModel& model, const std::string& laye
     }
     for (const auto& [name, value] : model.sizes) element.set(name.c_str(), value);
     element.set("batch", batch).set("precision", precision);
-    // What frameworks run today. A file of layers says its own attention.
+    // The default of today's frameworks. A file of layers has its own attention.
     if (!model.workload.empty()) element.set("attention", "flash");
     if (model.adapter) element.set("adapters", model.adapter->rank);
     if (model.adapter && model.adapter->attention_alone) element.set("adapted", "attention");
@@ -270,7 +270,7 @@ std::string file_of_layers(const std::string& file, const spec::ModelShape& shap
 
 namespace {
 
-/// `run`: attributes of it.
+/// Returns a scenario; `run`: attributes of its run.
 std::string scenario_on(const std::string& name, const std::string& timed_as, std::int64_t nodes, std::int64_t gpus,
                         const std::string& run) {
   scenario::XmlWriter head;

@@ -26,35 +26,35 @@
 namespace dadsim::study {
 namespace {
 
-/// What one rank of a trace goes through, in order.
+/// Program of one rank in a trace, in order.
 struct RankProgram {
-  /// A collective or a message that it takes part in.
+  /// A collective or a message of the rank.
   struct TracePart {
     std::string name;
-    std::string kind;                   ///< as <recorded-step> calls it; "send" of a message
-    std::vector<std::int64_t> members;  ///< ranks, rising; of a message: from, to
+    std::string kind;                   ///< name in <recorded-step>; "send" for a message
+    std::vector<std::int64_t> members;  ///< ranks, ascending; for a message: from, to
     double bytes = 0;
     std::int64_t tag = 0;
-    std::uint64_t node = 0;  ///< of the trace
+    std::uint64_t node = 0;  ///< node of the trace
   };
   struct TraceEvent {
     enum class TraceTask : std::uint8_t { compute, issue, wait, wait_for_message };
     TraceTask what = TraceTask::compute;
-    std::string name;      ///< of a computation
-    double seconds = 0;    ///< of a computation
-    std::size_t part = 0;  ///< of `issued` or `received`
+    std::string name;      ///< name of a computation
+    double seconds = 0;    ///< duration of a computation
+    std::size_t part = 0;  ///< index into `issued` or `received`
     bool operator==(const TraceEvent& other) const { return what == other.what && part == other.part; }
   };
   std::vector<TracePart> issued, received;
-  std::vector<TracePart> alone;    ///< collectives of a group with no other rank
-  std::vector<TraceEvent> events;  ///< a computation, perhaps of no time, before each of the others and at the end
+  std::vector<TracePart> alone;    ///< collectives of groups without other ranks
+  std::vector<TraceEvent> events;  ///< a computation, possibly empty, before each of the others and at the end
   std::size_t host_operations = 0;
 };
 
 using formats::ChakraNode;
 
-/// As <recorded-step> calls it, and its share of the bytes that a rank hands over. What goes from one rank to all, or
-/// from all to one, carries as many bytes over each line of a ring as half of an all-reduce does.
+/// Returns the name of a collective in <recorded-step>, and its share of the bytes that a rank sends. A transfer from
+/// one rank to all, or from all to one, puts half the bytes of an all-reduce on each line of a ring.
 std::pair<const char*, double> kind_of(ChakraNode::Collective collective, std::size_t members) {
   const double each = 1 / static_cast<double>(members);
   switch (collective) {
@@ -98,8 +98,8 @@ class ProgramWriter {
   }
 
  private:
-  /// What has to be through before a node begins: parts of the program that its computations have not waited for.
-  /// Numbers of `issued`, and behind them of `received`.
+  /// Parts of the program that must end before a node begins, and for which its computations have not waited: indices
+  /// into `issued`, followed by those into `received`.
   using Pending = std::set<std::pair<bool, std::size_t>>;
 
   static bool sends(const ChakraNode& node) {
@@ -107,7 +107,7 @@ class ProgramWriter {
            node.type == ChakraNode::Type::receive;
   }
 
-  /// The host's call of what the device does, which has a node of its own.
+  /// Returns whether a node is the host's call of a device operation that has a node of its own.
   bool is_call(const ChakraNode& node) const {
     if (!node.on_host) return false;
     return sends(node) ? some_sent_by_device_ : some_on_device_ && node.type == ChakraNode::Type::compute;
@@ -124,7 +124,7 @@ class ProgramWriter {
     for (std::size_t i = 0; i < count; ++i) {
       for (const std::uint64_t before : trace_.nodes[i].after) {
         const auto found = number_of_.find(before);
-        if (found == number_of_.end()) continue;  // converters leave some out
+        if (found == number_of_.end()) continue;  // converters omit some
         followers[found->second].push_back(i);
         ++waiting[i];
       }
@@ -178,7 +178,7 @@ class ProgramWriter {
     if (!pending.empty()) pending_of_[number] = std::move(pending);
   }
 
-  /// A file of a step has amounts up to this one.
+  /// Checks an amount against the limit of a file of a step.
   void check_amount(const ChakraNode& node, double amount) const {
     constexpr double kMost = 1e18;
     if (amount > kMost)
@@ -220,7 +220,7 @@ class ProgramWriter {
     }
   }
 
-  /// What a collective comes after goes before it on its own line, or is waited for.
+  /// The predecessors of a collective go before it on its own line, or are waited for.
   void issue(const ChakraNode& node, Pending& pending) {
     RankProgram::TracePart part = part_of(node);
     if (part.members.size() < 2) {
@@ -268,7 +268,7 @@ class ProgramWriter {
     if (std::ranges::find(members, rank_) == members.end())
       throw std::runtime_error(
           fmt::format("takes part in '{}' of group '{}', to which it does not belong", node.name, node.group));
-    constexpr double kWord = 4;  // bytes that a barrier may be thought to sum
+    constexpr double kWord = 4;  // bytes that a barrier counts as summing
     const auto [kind, share] = kind_of(node.collective, members.size());
     const double bytes = node.collective == ChakraNode::Collective::barrier ? kWord : node.bytes;
     return {node.name, kind, std::move(members), share * bytes, 0, node.id};
@@ -284,12 +284,12 @@ class ProgramWriter {
   std::unordered_map<std::uint64_t, std::size_t> number_of_;
   std::unordered_map<std::size_t, Pending> pending_of_;
   Pending waited_;
-  std::size_t pending_count_ = 0;  ///< in all of pending_of_
+  std::size_t pending_count_ = 0;  ///< entries in all of pending_of_
 };
 
-/// Orders the nodes of a rank by what they come after, and by their numbers, and passes over what neither computes on a
-/// device nor sends. A computation waits for what it comes after; collectives of one group follow one another anyway.
-/// `members` of a group. Throws std::runtime_error, in words.
+/// Orders the nodes of a rank by their dependences, then by their numbers, and skips those that neither compute on a
+/// device nor send. A computation waits for its dependences; collectives of one group follow one another anyway.
+/// `groups`: members of each group. Throws std::runtime_error, with a message for the user.
 RankProgram program_of_rank(const formats::ChakraTrace& trace, std::int64_t rank,
                             const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t ranks) {
   return ProgramWriter(trace, rank, groups, ranks).write();
@@ -299,7 +299,7 @@ using TraceEvent = RankProgram::TraceEvent;
 using TracePart = RankProgram::TracePart;
 using Members = std::vector<std::int64_t>;
 
-/// How ranks are numbered: rank t + tensor × (replica + replicas × stage).
+/// Numbering of ranks: rank t + tensor × (replica + replicas × stage).
 struct RankOrder {
   std::int64_t ranks = 1, of_stage = 1, tensor = 1;
 
@@ -309,7 +309,7 @@ struct RankOrder {
   std::int64_t place_of(std::int64_t rank) const { return rank % of_stage; }
 };
 
-/// By how much neighbours in a list of ranks are apart, where all are; 0: they are not.
+/// Returns the distance of neighbours in a list of ranks, if constant; otherwise 0.
 std::int64_t step_of(const Members& members) {
   const std::int64_t step = members[1] - members[0];
   for (std::size_t i = 2; i < members.size(); ++i) {
@@ -322,7 +322,7 @@ bool is_within_stage(const Members& members, const RankOrder& order) {
   return order.stage_of(members.front()) == order.stage_of(members.back());
 }
 
-/// Stages lie as far apart as messages go; what is left is divided by groups.
+/// Finds the numbering: the distance of messages gives the stages; groups divide the rest.
 RankOrder order_of(const std::vector<RankProgram>& programs) {
   RankOrder order{.ranks = static_cast<std::int64_t>(programs.size())};
   std::int64_t apart = 0;
@@ -335,7 +335,7 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   if (order.ranks % order.of_stage != 0)
     throw std::runtime_error(fmt::format(
         "has messages among ranks {} apart, and {} ranks are no whole number of stages", apart, order.ranks));
-  std::map<std::int64_t, std::string> sizes;  // of groups whose ranks follow one another, and are not all of a stage
+  std::map<std::int64_t, std::string> sizes;  // groups of consecutive ranks that are not a whole stage
   std::map<std::int64_t, std::string> strides;
   for (const RankProgram& program : programs) {
     for (const TracePart& part : program.issued) {
@@ -355,7 +355,8 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   return order;
 }
 
-/// Whether it is among the ranks of a tensor group; else among those in the same place of all of them.
+/// Returns whether a collective is among the ranks of a tensor group; otherwise it is among corresponding ranks of all
+/// of them.
 bool is_within_tensor(const TracePart& part, const RankOrder& order) {
   const auto size = static_cast<std::int64_t>(part.members.size());
   const std::int64_t first = order.place_of(part.members.front());
@@ -367,7 +368,7 @@ bool is_within_tensor(const TracePart& part, const RankOrder& order) {
       part.name, fmt::join(part.members, " "), order.tensor, order.tensor));
 }
 
-/// Norms of gradients and the like go among all stages: of so few bytes that they are left out.
+/// Bytes below which collectives are left out: norms of gradients and the like go among all stages.
 constexpr double kFewBytes = 4096;
 
 void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step) {
@@ -396,8 +397,7 @@ void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order,
   }
 }
 
-/// The messages of a trace, by both ends: number `k` of those with one tag from one rank to another is the same at
-/// both.
+/// Matches the messages of a trace: number `k` of those with one tag from one rank to another is the same at both ends.
 class Messages {
  public:
   explicit Messages(const std::vector<RankProgram>& programs) {
@@ -422,7 +422,8 @@ class Messages {
     }
   }
 
-  /// Who sends what a rank receives, and which of its collectives and messages that is.
+  /// Returns the sender of a received message, and the index of the message among the sender's collectives and
+  /// messages.
   std::pair<std::int64_t, std::size_t> sender(std::size_t rank, std::size_t received) const {
     return sender_of_.at(rank).at(received);
   }
@@ -458,7 +459,7 @@ class StepMerger {
   }
 
  private:
-  /// Of a stage: that of its first rank, which stands for the others.
+  /// Returns the program of a stage: its first rank's, which represents the others.
   const RankProgram& program(std::size_t stage) const {
     return programs_[stage * static_cast<std::size_t>(order_.of_stage)];
   }
@@ -497,7 +498,7 @@ class StepMerger {
         of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
   }
 
-  /// One value for each replica of a stage, of the values that its ranks have.
+  /// Returns one value for each replica of a stage, from its ranks' values.
   std::vector<double> per_replica(std::int64_t stage, const std::function<double(const RankProgram&)>& of) const {
     std::vector<double> values;
     for (std::int64_t replica = 0; replica < order_.replicas(); ++replica) {
@@ -509,7 +510,7 @@ class StepMerger {
     return values;
   }
 
-  /// Adds what a stage does next; false where it waits for a message that has not been sent yet.
+  /// Adds the next event of a stage; false if it waits for a message that has not been sent yet.
   bool take(std::int64_t stage, std::size_t at) {
     const RankProgram& own = program(static_cast<std::size_t>(stage));
     const TraceEvent& event = own.events[at];
@@ -557,17 +558,17 @@ class StepMerger {
   const RankOrder& order_;
   RecordedStep& step_;
   Messages messages_;
-  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> number_of_;  ///< of (stage, part): from 1
+  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> number_of_;  ///< number of (stage, part), from 1
   std::size_t collectives_ = 0;
 };
 
-/// One number where all are the same.
+/// Returns one number if all are equal, else the list.
 std::string list_of(const std::vector<double>& values) {
   const bool same = std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end();
   return same ? fmt::format("{}", values.front()) : fmt::format("{}", fmt::join(values, " "));
 }
 
-/// The group of a rank that is what `members` are to rank 0: equally far apart.
+/// Returns the group of a rank that corresponds to `members` of rank 0: with the same distances.
 Members members_of_rank(std::int64_t rank, Members members) {
   std::ranges::sort(members);
   if (members.size() < 2 || members.front() != 0) return members;

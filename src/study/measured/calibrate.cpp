@@ -28,7 +28,7 @@ constexpr const char* kTimeForm = "the time of a step with its unit, as 321ms, o
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::size_t kMostBytesOfLineOfSteps = 65'536;
 constexpr std::size_t kMostRowsOfSteps = 10'000;
-constexpr std::size_t kMostFaultsOfSteps = 20;  // that are listed
+constexpr std::size_t kMostFaultsOfSteps = 20;  // listed ones
 
 std::string trimmed(std::string_view text) {
   constexpr const char* kBlank = " \t\r";
@@ -47,7 +47,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// A file of measurements as it is read, with all that is wrong with it.
+/// A file of measurements while it is read, with all its errors.
 class MeasurementReader {
  public:
   explicit MeasurementReader(const std::string& file) : file_(file) {}
@@ -138,7 +138,7 @@ class MeasurementReader {
     if (errors_.size() == before) rows_.push_back(std::move(row));
   }
 
-  /// 0: it is no time.
+  /// Returns the seconds; 0: not a time.
   double seconds_in(const std::string& text, std::int64_t batch) const {
     double seconds = 0;
     if (text.ends_with("/s")) {
@@ -198,7 +198,7 @@ struct FitParameter {
   std::string name;
   std::function<double(const DeviceSpec&)> get;
   std::function<void(DeviceSpec&, double)> set;
-  bool share = true;  ///< at most 1; else seconds
+  bool share = true;  ///< at most 1; false: seconds
 };
 
 FitParameter efficiency_parameter(spec::LayerKind kind, spec::Precision precision) {
@@ -221,7 +221,7 @@ FitParameter member_parameter(std::string name, double DeviceSpec::*member, bool
 
 using Row = std::vector<double>;
 
-/// x of A x = b, by elimination with pivots; nothing where A is singular.
+/// Returns x of A x = b, by elimination with pivots; none if A is singular.
 std::optional<Row> solved(std::vector<Row> a, Row b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -243,7 +243,7 @@ std::optional<Row> solved(std::vector<Row> a, Row b) {
   return b;
 }
 
-/// The steps that were measured, and a device to be fitted to them.
+/// The measured steps, and a device to fit to them.
 class CalibrationFit {
  public:
   explicit CalibrationFit(std::span<const MeasuredDeviceStep> measurements) : measurements_(measurements) {
@@ -255,7 +255,7 @@ class CalibrationFit {
 
   const std::vector<schedule::Schedule>& schedules() const { return schedules_; }
 
-  /// log(predicted ÷ measured) per measurement.
+  /// Returns log(predicted ÷ measured) per measurement.
   Row residuals(const DeviceSpec& device) const {
     Row result;
     for (std::size_t i = 0; i < schedules_.size(); ++i)
@@ -263,7 +263,7 @@ class CalibrationFit {
     return result;
   }
 
-  /// ∂ residual ÷ ∂ log of the constant, per measurement.
+  /// Returns ∂ residual ÷ ∂ log of the constant, per measurement.
   Row slope(const DeviceSpec& device, const FitParameter& parameter) const {
     constexpr double kStep = 1e-5;
     const auto moved = [&](double by) {
@@ -271,7 +271,7 @@ class CalibrationFit {
       parameter.set(other, parameter.get(device) * std::exp(by));
       return residuals(other);
     };
-    // A share of 1 has nothing above it.
+    // A share cannot exceed 1.
     const double above = parameter.share && parameter.get(device) * std::exp(kStep) > 1 ? 0 : kStep;
     Row high = moved(above);
     const Row low = moved(-kStep);
@@ -279,7 +279,8 @@ class CalibrationFit {
     return high;
   }
 
-  /// How uncertain each constant is where every measurement is off by one per cent; infinity where it is open.
+  /// Returns the uncertainty of each constant if every measurement has an error of one per cent; infinity if it is
+  /// open.
   Row uncertainties(const DeviceSpec& device, const std::vector<FitParameter>& parameters) const {
     constexpr double kOff = 0.01;
     const std::size_t n = parameters.size();
@@ -353,7 +354,8 @@ class CalibrationFit {
   std::vector<schedule::Schedule> schedules_;
 };
 
-/// In the order in which they are tried: efficiencies by how much depends on them, then memory, ramp, kernels.
+/// Returns the constants in the order in which they are tried: efficiencies by their influence, then memory, ramp,
+/// kernels.
 std::vector<FitParameter> candidates(const CalibrationFit& fit, const DeviceSpec& base,
                                      std::span<const MeasuredDeviceStep> measured) {
   std::vector<std::pair<double, FitParameter>> efficiencies;
@@ -384,8 +386,7 @@ std::string step_in_words(const MeasuredDeviceStep& one) {
   return fmt::format("{} with {} samples in {}", one.workload, one.batch, to_string(one.precision));
 }
 
-/// Throws where what is fitted is far from what was measured: the row that is worst, and the one that pulls the other
-/// way.
+/// Throws if the fit is far from the measurements: names the worst row, and the one that pulls the other way.
 void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> measured, const std::string& file,
                      const DeviceSpec& device) {
   std::vector<Diagnostic> errors;

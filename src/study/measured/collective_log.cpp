@@ -20,27 +20,27 @@ namespace {
 constexpr double kMicro = 1e-6;
 constexpr double kMilli = 1e-3;
 
-/// A benchmark, by the first column of its tables and by that of its times.
+/// A benchmark, recognised by the first column of its tables and by their time column.
 struct Benchmark {
   std::string_view first, time;
   double unit;
-  bool several;      ///< several columns of that name are several ways of measuring
+  bool several;      ///< repeated time columns are several ways of measuring
   bool whole_rows;   ///< see CollectiveColumns
-  bool of_messages;  ///< likewise
+  bool of_messages;  ///< see CollectiveColumns
 };
 constexpr std::array kBenchmarks{
     Benchmark{"size", "time", kMicro, true, true, false},             // nccl-tests
-    Benchmark{"bytes", "time", kMilli, true, true, false},            // those of NCCL 1 and 2.0
+    Benchmark{"bytes", "time", kMilli, true, true, false},            // NCCL 1 and 2.0
     Benchmark{"size(B)", "latency(us)", kMicro, false, true, false},  // NVSHMEM
     Benchmark{"Size", "Latency(us)", kMicro, false, false, true},     // OSU
     Benchmark{"Size", "Latency", kMicro, false, false, true},         // OSU, between two ranks: "Latency (us)"
-    Benchmark{"Size", "Comm.(us)", kMicro, false, false, true},       // OSU, collectives that do not block
+    Benchmark{"Size", "Comm.(us)", kMicro, false, false, true},       // OSU, non-blocking collectives
     Benchmark{"Count", "Time,", kMicro, false, false, true},          // UCC
     Benchmark{"bytes", "t_avg[usec]", kMicro, false, false, true},    // Intel MPI Benchmarks, oneCCL
 };
 
-/// The names of a heading from the first column on, behind whatever label. Words that are half of a name are left out:
-/// "Avg Latency(us)", "Latency (us)".
+/// Returns the names of a heading from the first column on, after any label. Halves of names are left out: "Avg
+/// Latency(us)", "Latency (us)".
 std::vector<std::string> names_in(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kHalves{"Avg", "Min", "Max", "Pure"};
   std::vector<std::string> names;
@@ -57,16 +57,16 @@ constexpr const char* kRowForm = "a row as the benchmark writes it";
 constexpr double kMicrosecond = 1e-6;
 constexpr double kGigabyte = 1e9;
 constexpr std::size_t kMostFaults = 20;
-/// By which a bandwidth may be off its size ÷ time beside what both were rounded by.
+/// Largest deviation of a bandwidth from size ÷ time, beyond the rounding of both.
 constexpr double kSlack = 0.02;
-constexpr double kToldApart = 1;  // GB/s of an algorithm's bandwidth: two decimals of it are 1 %
+constexpr double kToldApart = 1;  // GB/s, least algorithm bandwidth: its two decimals are 1 %
 
-/// The programs of nccl-tests (src/*.cu), which may be built as …_mpi beside.
+/// The programs of nccl-tests (src/*.cu), which may also be built as …_mpi.
 constexpr std::array<std::string_view, 11> kTests{
     "all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf",   "alltoall_perf",
     "alltoallv_perf",  "gather_perf",     "scatter_perf",        "sendrecv_perf",  "hypercube_perf"};
 
-/// The name of a test that a word is, with or without its path; else empty.
+/// Returns the test that a word names, with or without its path; else an empty text.
 std::string test_in(std::string_view word) {
   word.remove_prefix(std::min(word.find_last_of("/#") + 1, word.size()));
   if (word.ends_with("_mpi")) word.remove_suffix(4);
@@ -78,7 +78,7 @@ std::optional<double> number_of(std::string_view word) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-/// Half of what the last digit of a number stands for: "12.50" 0.005, "1e+07" 5e6.
+/// Returns half a unit of the last digit of a number: "12.50" 0.005, "1e+07" 5e6.
 double half_a_digit(std::string_view word) {
   const std::size_t e = std::min(word.find_first_of("eE"), word.size());
   const std::size_t point = word.substr(0, e).find('.');
@@ -96,8 +96,8 @@ bool begins_with_letter(std::string_view word) {
   return !word.empty() && std::isalpha(static_cast<unsigned char>(word.front())) != 0;
 }
 
-/// The words of a line without colours (ECMA-48: ESC [ … letter) and without what mpirun puts before it glued to what
-/// follows ("[1,0]<stdout>:text").
+/// Returns the words of a line without colours (ECMA-48: ESC [ … letter) and without mpirun's prefix glued to the text
+/// ("[1,0]<stdout>:text").
 std::vector<std::string> words_of_line(std::string_view line) {
   std::string plain;
   while (!line.empty()) {
@@ -118,7 +118,7 @@ std::vector<std::string> words_of_line(std::string_view line) {
   return words_of(rest);
 }
 
-/// What a cell of numbers may have in place of one.
+/// Returns whether a word may stand in a numeric cell.
 bool is_cell(std::string_view word) { return number_of(word) || word == "N/A" || word == "Pass" || word == "Fail"; }
 
 class CollectiveLogReader {
@@ -172,8 +172,8 @@ class CollectiveLogReader {
     ranks_.clear();
   }
 
-  /// Where a row begins behind whatever label: with what the first columns have, and with numbers alone behind these
-  /// where no column has words.
+  /// Returns the position at which a row begins, after any label: with the contents of the first columns, followed by
+  /// numbers alone unless a column has words.
   std::optional<std::size_t> row_in(const std::vector<std::string>& words) const {
     if (!columns_) return std::nullopt;
     const std::size_t last = columns_->type > 0 ? std::max(columns_->elements, columns_->type) : columns_->time.front();
@@ -184,7 +184,7 @@ class CollectiveLogReader {
                              : std::all_of(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(), is_cell))
         return i;
     }
-    // One that is cut off.
+    // An incomplete row.
     if (columns_->type > 0 && cells_.empty() && !words.empty() && std::ranges::all_of(words, is_whole)) return 0;
     return std::nullopt;
   }
@@ -193,7 +193,7 @@ class CollectiveLogReader {
     const auto at = [&](std::string_view word) { return std::ranges::find(words, word); };
     const auto says = [&](std::string_view word) { return at(word) != words.end(); };
     for (std::size_t i = 0; i < words.size(); ++i) {
-      // What is built is not yet what is run.
+      // Building a test is not running it.
       if (const std::string test = says("Linking") ? std::string() : test_in(words[i]); !test.empty()) {
         if (!says("concluded:"))
           test_ = test;
@@ -205,7 +205,7 @@ class CollectiveLogReader {
           says("device"))
         ranks_.insert(words[i + 1]);
     }
-    // "# Collective test starting: hypercube_perf": of which collective a table is, whether it is known or not
+    // "# Collective test starting: hypercube_perf": the collective of a table, known or not
     if (const auto after = at("starting:"); after != words.end() && after + 1 != words.end() && says("test")) {
       const std::string known = test_in(*(after + 1));
       test_ = known.empty() ? *(after + 1) : known;
@@ -240,7 +240,7 @@ class CollectiveLogReader {
     take_cells(std::move(words));
   }
 
-  /// Whether a line is what is left of a row that has been cut, behind whatever label.
+  /// Returns whether a line is the rest of a cut row, after any label.
   bool continue_row(const std::vector<std::string>& words) {
     if (cells_.size() < std::max<std::size_t>(1, columns_ ? columns_->time.front() : 1)) return false;
     const auto begin = std::adjacent_find(words.begin(), debug_in(words),
@@ -250,13 +250,13 @@ class CollectiveLogReader {
     return true;
   }
 
-  /// Where a line of NCCL's or RCCL's log begins in another.
+  /// Returns the position at which a line of NCCL's or RCCL's log begins inside another.
   static std::vector<std::string>::const_iterator debug_in(const std::vector<std::string>& words) {
     return std::ranges::find_if(words, [](const auto& word) { return word == "NCCL" || word == "RCCL"; });
   }
 
-  /// Takes words as the next cells of a row, as far as they can be. The last one before another line begins is glued to
-  /// it: "-1node-a:1000:1020".
+  /// Takes words as the next cells of a row, as far as possible. The last one before another line is glued to it:
+  /// "-1node-a:1000:1020".
   void take_cells(std::vector<std::string> words) {
     for (std::string& word : words) {
       const std::size_t column = cells_.size();
@@ -271,7 +271,7 @@ class CollectiveLogReader {
   void end_row() {
     if (cells_.empty()) return;
     const std::vector<std::string> cells = std::exchange(cells_, {});
-    // In place may not have been measured.
+    // The in-place time may not have been measured.
     if (cells.size() == columns_->count || (columns_->time.size() > 1 && cells.size() == columns_->time[1])) {
       const auto faults = static_cast<std::ptrdiff_t>(faults_.size());
       read_row(cells);
@@ -307,7 +307,7 @@ class CollectiveLogReader {
     if (columns_->bus_bandwidth == 0 || columns_->bus_bandwidth >= words.size()) return;
     const std::optional<double> bus = number_of(words[columns_->bus_bandwidth]);
     const std::optional<double> own = number_of(words[columns_->algorithm_bandwidth.front()]);
-    // Fewer digits than three do not tell factors apart.
+    // Fewer than three digits cannot distinguish the factors.
     if (bus && own && *own >= kToldApart) log_.tables.back().bus_share = *bus / *own;
   }
 
@@ -318,7 +318,7 @@ class CollectiveLogReader {
     return 0;
   }
 
-  /// Of the first way of measuring (0) or the second (1), seconds.
+  /// Returns the seconds of the first way of measuring (0) or the second (1).
   double time_in(const std::vector<std::string>& words, std::size_t which) {
     const std::size_t column = columns_->time[which];
     const std::size_t faults = faults_.size();
@@ -348,12 +348,12 @@ class CollectiveLogReader {
 
   const std::string& file_;
   int number_ = 0;
-  std::string test_;             ///< of the table that comes next
-  std::set<std::string> ranks_;  ///< likewise
-  std::string bandwidths_;       ///< what stands in the place of times
+  std::string test_;             ///< test of the next table
+  std::set<std::string> ranks_;  ///< ranks of the next table
+  std::string bandwidths_;       ///< bandwidth heading found in place of times
   bool in_place_first_ = false;
   std::optional<CollectiveColumns> columns_;
-  std::vector<std::string> cells_;  ///< of a row that has been cut
+  std::vector<std::string> cells_;  ///< cells of a cut row
   int row_line_ = 0;
   std::vector<Diagnostic> faults_;
   CollectiveLog log_;
@@ -381,7 +381,7 @@ std::optional<CollectiveColumns> columns_of(const std::vector<std::string>& word
     if (names[i].starts_with("busbw") && columns.bus_bandwidth == 0) columns.bus_bandwidth = i;
     if (names[i] == "#wrong") columns.wrong.push_back(i);
   }
-  // Any text may have a size and a time.
+  // Any text may contain a size and a time.
   if (known->several && (columns.elements == 0 || columns.time.size() != columns.algorithm_bandwidth.size()))
     return std::nullopt;
   return columns;

@@ -17,7 +17,7 @@ namespace {
 
 using report::Operation;
 
-/// A name without what benchmarks put around it, in small letters: that of "osu_iallreduce" is "iallreduce".
+/// Returns a name without the affixes of benchmarks, in lower case: "osu_iallreduce" gives "iallreduce".
 std::string plain(std::string_view name) {
   name.remove_prefix(std::min(name.find_last_of("/#") + 1, name.size()));
   std::string letters;
@@ -35,7 +35,7 @@ std::string plain(std::string_view name) {
 }
 
 constexpr std::array<std::pair<std::string_view, Operation>, 12> kOtherNames{{
-    {"reduction", Operation::all_reduce},  // of NVSHMEM, as the next one
+    {"reduction", Operation::all_reduce},  // NVSHMEM, like the next one
     {"fcollect", Operation::all_gather},
     {"bcast", Operation::broadcast},
     {"sendrecv", Operation::neighbour_exchange},
@@ -55,7 +55,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// One row for the rows of one size.
+/// Combines the rows of one size.
 CollectiveLog::LoggedRow together(const std::vector<CollectiveLog::LoggedRow>& rows) {
   CollectiveLog::LoggedRow row = rows.front();
   std::vector<double> out_of_place, in_place;
@@ -68,7 +68,7 @@ CollectiveLog::LoggedRow together(const std::vector<CollectiveLog::LoggedRow>& r
   return row;
 }
 
-/// A table that does not say of which collective it is has bandwidths that tell.
+/// Checks the collective of a table that names none: the ratio of its bandwidths has to fit.
 void check_bus_share(const CollectiveLog::LoggedTable& table, const std::string& file, const std::string& test,
                      std::size_t ranks) {
   constexpr double kRounding = 0.02;

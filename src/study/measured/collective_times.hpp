@@ -14,35 +14,34 @@
 
 namespace dadsim::study {
 
-/// Messages between ranks, as nccl-tests measure them: every rank sends to the next; and OSU: one to another.
+/// Messages between ranks: in nccl-tests every rank sends to the next; in OSU one to another.
 inline constexpr std::string_view kSendTest = "sendrecv_perf";
 inline constexpr std::string_view kLatencyTest = "osu_latency";
 
-/// The operation that a benchmark's name of a test stands for: "all_reduce_perf" and "alltoall_perf_mpi" of nccl-tests,
-/// "osu_bcast" and "All-to-All" of OSU, "fcollect_on_stream" of NVSHMEM, "all-gather"; none where it is no such name.
+/// Returns the operation of a benchmark's test name: "all_reduce_perf" and "alltoall_perf_mpi" of nccl-tests,
+/// "osu_bcast" and "All-to-All" of OSU, "fcollect_on_stream" of NVSHMEM, "all-gather"; none for another name.
 std::optional<report::Operation> operation_of_test(std::string_view name);
 
-/// Name of an operation's test in nccl-tests.
+/// Returns the name of an operation's test in nccl-tests.
 std::string test_of(report::Operation operation);
 
-/// Of all operations that nccl-tests measure.
+/// Returns the test names of all operations that nccl-tests measure.
 std::vector<std::string> names_of_tests();
 
-/// An operation among so many ranks, of whose vector nccl-tests count so many bytes. `pairs`, from → to: of messages;
-/// if none are named, every rank sends to the next, or the first rank alone.
+/// Returns an operation among `ranks` ranks, on a vector of `bytes` bytes as nccl-tests count them. `pairs`, from → to:
+/// of messages; if empty, every rank sends to the next, or only the first one sends.
 collectives::CollectiveRequest request_of(report::Operation operation, double bytes, std::size_t ranks,
                                           std::span<const std::pair<int, int>> pairs = {});
 
-/// What a log says of one collective among so many ranks.
+/// Times of one collective in a log, for a number of ranks.
 struct CollectiveTimes {
-  std::string test;  ///< of which it is; empty where neither the log nor the caller says
-  std::vector<CollectiveLog::LoggedRow>
-      rows;                          ///< one for each size, over all ranks; the median of what was measured of it
-  std::vector<Diagnostic> warnings;  ///< what was left out, or measured several times
+  std::string test;                            ///< name of the test; empty if neither the log nor the caller gives it
+  std::vector<CollectiveLog::LoggedRow> rows;  ///< one per size, over all ranks; the median of its measurements
+  std::vector<Diagnostic> warnings;            ///< omitted rows, and sizes measured several times
 };
 
-/// The rows of `test` ("all_reduce_perf"; empty: of the only one) among `ranks` in `log`, which `file` holds. Throws
-/// InputError where it has none, or where several tables do not say what they are of.
+/// Returns the rows of `test` ("all_reduce_perf"; empty: the only one) among `ranks` in `log`, read from `file`. Throws
+/// InputError if there are none, or if several tables have no test names.
 CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, const std::string& test, std::size_t ranks);
 
 }  // namespace dadsim::study

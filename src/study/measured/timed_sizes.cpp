@@ -11,7 +11,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Messages that one rank gets at the same time.
+/// Returns the most messages that one rank receives at the same time.
 double most_received(const std::vector<std::pair<int, int>>& pairs) {
   std::map<std::int64_t, double> of_rank;
   double most = 1;

@@ -11,17 +11,17 @@
 
 namespace dadsim::study {
 
-/// A collective of several sizes.
+/// A collective with several sizes.
 struct CollectiveSizes {
   report::Operation operation = report::Operation::all_reduce;
-  std::vector<double> bytes;  ///< per size, of the whole vector, as nccl-tests count
+  std::vector<double> bytes;  ///< per size: whole vector, as counted by nccl-tests
   std::string algorithm = "auto";
-  std::vector<std::pair<int, int>> pairs = {};  ///< from → to: of messages
+  std::vector<std::pair<int, int>> pairs = {};  ///< from → to, for messages
   std::size_t root = 0;
   bool rendezvous = false;
 };
 
-/// The request of one size, among `ranks`.
+/// Returns the request of one size, among `ranks`.
 collectives::CollectiveRequest request_of(const CollectiveSizes& sizes, double bytes, std::size_t ranks);
 
 struct TimedSizes {
@@ -29,8 +29,8 @@ struct TimedSizes {
   step::NetworkUse network;
 };
 
-/// Returns what each size takes among the hosts of the cluster: what `dadsim collective` predicts of a size and what
-/// `dadsim diagnose` expects of it. `progress` is called with the number done. Throws SimulationError.
+/// Returns the time of each size among the hosts of the cluster, used by the predictions of `dadsim collective` and the
+/// expectations of `dadsim diagnose`. `progress` is called with the number done. Throws SimulationError.
 TimedSizes time_sizes(const sim::Cluster& cluster, const CollectiveSizes& sizes,
                       const std::function<void(std::size_t)>& progress = {});
 

@@ -12,7 +12,7 @@ namespace {
 
 bool is_range(const spec::AllowedChange& change) { return change.varied.values.empty(); }
 
-/// `count` of the numbers, evenly spread, ends included.
+/// Returns `count` of the numbers, evenly spread, including both ends.
 std::vector<double> spread(const std::vector<double>& numbers, std::size_t count) {
   if (numbers.size() <= count) return numbers;
   std::vector<double> some;
@@ -20,7 +20,7 @@ std::vector<double> spread(const std::vector<double>& numbers, std::size_t count
   return some;
 }
 
-/// Indices of kTriedOfTheRange of the ascending numbers.
+/// Returns the indices of kTriedOfTheRange of the ascending numbers.
 std::vector<std::size_t> evenly_spread(const std::vector<double>& numbers) {
   std::set<std::size_t> indices;
   const double from = numbers.front();
@@ -36,7 +36,7 @@ std::vector<std::size_t> evenly_spread(const std::vector<double>& numbers) {
   return {indices.begin(), indices.end()};
 }
 
-/// All that is searched: per change its values as they are set.
+/// Returns the searched values of each change, as they are set.
 std::vector<std::vector<report::Change>> searched_of(const spec::GoalSpec& goal, const spec::AllowedChange* bisected) {
   std::vector<std::vector<report::Change>> searched;
   for (const spec::AllowedChange& change : goal.allowed) {
@@ -56,7 +56,7 @@ const spec::AllowedChange* bisected_of(const spec::GoalSpec& goal) {
   return found == goal.allowed.end() ? nullptr : &*found;
 }
 
-/// One choice and one run.
+/// Search over one choice and one run.
 class Search {
  public:
   Search(const spec::GoalSpec& goal, std::vector<report::Change> choices, std::string label, const Evaluate& evaluate)
@@ -65,7 +65,7 @@ class Search {
     answer_.choices = std::move(choices);
   }
 
-  /// Index of the answer, the most preferred number first.
+  /// Returns the index of the answer, the most preferred number first.
   std::size_t preference() const { return preference_; }
 
   report::GoalAnswer run(const spec::AllowedChange* bisected) {
@@ -77,7 +77,7 @@ class Search {
     varied_ = &bisected->varied;
     numbers_ = numbers_of(*varied_);
     grid_ = evenly_spread(numbers_);
-    // From the most preferred to the least.
+    // The most preferred number comes first.
     if (!bisected->prefers_least) {
       std::ranges::reverse(numbers_);
       std::ranges::reverse(grid_);
@@ -111,7 +111,8 @@ class Search {
 
   bool is(Test test, std::size_t index) { return test(goal_, at(index)); }
 
-  /// Of two numbers, one of which passes the test: the last on the side of `from` that is as `from` is.
+  /// Returns the last number on the side of `from` with the same result, between two numbers of which one passes the
+  /// test.
   std::size_t last_like(Test test, std::size_t from, std::size_t other) {
     const bool passes = is(test, from);
     while (other - from > 1) {
@@ -121,7 +122,7 @@ class Search {
     return from;
   }
 
-  /// The most preferred number that passes, as far as the numbers of the grid tell.
+  /// Returns the most preferred number that passes, among the grid's numbers.
   std::optional<std::size_t> first_that(Test test) {
     for (std::size_t i = 0; i < grid_.size(); ++i) {
       if (!is(test, grid_[i])) continue;
@@ -130,10 +131,10 @@ class Search {
     return std::nullopt;
   }
 
-  /// Stretches beyond a number that meets the goal which do not.
+  /// Finds stretches that miss the goal beyond a number that meets it.
   void find_misses_beyond(std::size_t met) {
-    std::size_t before = met;     // of the grid, or the answer
-    std::size_t missed_from = 0;  // 0: nothing is being missed
+    std::size_t before = met;     // index in the grid, or the answer
+    std::size_t missed_from = 0;  // 0: no miss at present
     for (const std::size_t index : grid_) {
       if (index <= met) continue;
       const bool meets_it = is(report::meets, index);
@@ -190,7 +191,7 @@ class Search {
   const Evaluate& evaluate_;
   const spec::VariedPath* varied_ = nullptr;
   std::vector<double> numbers_;
-  std::vector<std::size_t> grid_;  ///< indices of those that are tried first, rising
+  std::vector<std::size_t> grid_;  ///< indices of the numbers tried first, ascending
   std::map<std::size_t, report::Trial> trials_;
   report::GoalAnswer answer_;
   std::size_t preference_ = 0;
@@ -199,7 +200,7 @@ class Search {
 }  // namespace
 
 std::vector<double> numbers_of(const spec::VariedPath& range) {
-  constexpr double kMostWhole = 100'000;  // beyond that three digits are enough for whole numbers too
+  constexpr double kMostWhole = 100'000;  // beyond that three digits suffice for whole numbers too
   std::vector<double> numbers{range.from};
   if (range.whole && range.to - range.from <= kMostWhole) {
     for (auto number = static_cast<std::int64_t>(std::floor(range.from)) + 1; static_cast<double>(number) < range.to;
@@ -212,7 +213,7 @@ std::vector<double> numbers_of(const spec::VariedPath& range) {
     for (int exponent = static_cast<int>(std::floor(std::log10(range.from))) - 2; std::pow(10.0, exponent) < range.to;
          ++exponent) {
       for (int digits = kLeast; digits <= kMost; ++digits) {
-        // As it reads in decimal, not as a product that is off by a rounding.
+        // Parsed from decimal, instead of a product with a rounding error.
         const double number = std::stod(fmt::format("{}e{}", digits, exponent));
         if (range.whole && number != std::floor(number)) continue;
         if (number > range.from && number < range.to) numbers.push_back(number);

@@ -33,14 +33,14 @@
 namespace dadsim::study {
 namespace {
 
-/// An interval of a time as factors on it; none where nothing is known.
+/// Returns the interval of a time as factors on it; none if nothing is known.
 std::optional<estimate::Band> band_of(const estimate::Estimate& time) {
   if (!(time.value > 0) || (!time.low && !time.high)) return std::nullopt;
   return estimate::Band{time.low.value_or(0) / time.value,
                         time.high ? *time.high / time.value : std::numeric_limits<double>::infinity()};
 }
 
-/// Of the workload: its own time to accuracy, where it is known; it is not for a run that misses the target.
+/// Makes the trial of a workload: its own time to accuracy, if known; for a run that misses the target it is not.
 report::Trial trial_at_scale(const report::RunResult& run) {
   report::Trial trial;
   const std::optional<estimate::Estimate>& time = run.at_scale->time;
@@ -53,8 +53,7 @@ report::Trial trial_at_scale(const report::RunResult& run) {
   return trial;
 }
 
-/// Of the network that learned: the mean over the seeds. One of which the first takes so much costs as much more as it
-/// takes longer.
+/// Makes the trial of the network that learned: the mean over the seeds. Costs are the first seed's, scaled by time.
 report::Trial trial_to_target(const report::RunResult& run) {
   report::Trial trial;
   trial.seeds_missed =
@@ -74,7 +73,7 @@ report::Trial trial_to_target(const report::RunResult& run) {
   return trial;
 }
 
-/// Of a workload whose work is to be done, and nothing is learned: of event-driven runs their rounds.
+/// Makes the trial of a fixed amount of work without learning; for event-driven runs their rounds.
 report::Trial trial_of_work(const report::RunResult& run) {
   report::Trial trial;
   trial.reached = true;
@@ -89,7 +88,7 @@ report::Trial trial_of_work(const report::RunResult& run) {
   return run.at_scale && run.at_scale->time ? trial_at_scale(run) : trial;
 }
 
-/// What is limited beside time and costs.
+/// Adds limited quantities other than time and costs.
 void add_facts(const scenario::Scenario& scenario, const report::RunResult& run, const report::Result& result,
                report::Trial& trial) {
   trial.devices = static_cast<double>(scenario.all_devices().size());
@@ -103,7 +102,7 @@ void add_facts(const scenario::Scenario& scenario, const report::RunResult& run,
   trial.throughput = work.per_step() / work.step_seconds;
   trial.scaling = run.throughput->scaling_efficiency;
   if (!run.step_band) return;
-  // One worker alone computes as well as any of them does: that error is the same on both sides.
+  // A lone worker computes as well as any other: that error is common to both sides.
   std::vector<estimate::TimePart> alone = run.step_band->parts;
   std::erase_if(alone, [](const estimate::TimePart& part) { return !part.category.starts_with("compute."); });
   if (!alone.empty()) trial.scaling_band = estimate::ratio_band(alone, run.step_band->parts);
@@ -111,7 +110,7 @@ void add_facts(const scenario::Scenario& scenario, const report::RunResult& run,
 
 report::Trial trial_of(const report::RunResult& run, const report::Result& result) {
   if (result.stand_in) return trial_of_work(run);
-  // With several seeds of the network that is timed there are relative steps as well, but no time at scale.
+  // With several seeds of the timed network there are relative steps as well, but no time at scale.
   const bool of_workload = run.at_scale && result.scale && !result.scale->workload.empty();
   report::Trial trial = of_workload ? trial_at_scale(run) : trial_to_target(run);
   trial.seeds = std::max<std::size_t>(1, run.arrivals.size());
@@ -119,8 +118,8 @@ report::Trial trial_of(const report::RunResult& run, const report::Result& resul
   return trial;
 }
 
-/// What learning alone tells, for a scenario of one run: some seed never reaches the target, so that there is nothing
-/// to time. Nothing where it does, or where the order of events decides.
+/// Returns a trial if learning alone decides it, for a scenario of one run: some seed never reaches the target, so that
+/// there is nothing to time. None if all reach it, or if the order of events decides.
 std::optional<report::Trial> never_reached(const scenario::Scenario& scenario, const Learned& learned) {
   if (learned.nothing || learns_on_cluster(scenario, scenario.runs.front())) return std::nullopt;
   std::vector<LearnedRunPtr> seeds{learned.runs.front()};
@@ -165,7 +164,7 @@ class Planner {
     report.description = base_.description;
     report.timing_only = base_.stand_in;
     report.rate_as_tcp = rate_as_tcp(base_);
-    // A federation does its rounds, whatever the network that is timed is trained to.
+    // A federation does its rounds, independently of the timed network's training.
     const bool takes_steps =
         std::ranges::any_of(base_.runs, [](const spec::RunSpec& run) { return !run.event_driven; });
     if (const auto scale = scale_setting(base_); scale && (takes_steps || !base_.stand_in)) {
@@ -191,7 +190,7 @@ class Planner {
   }
 
  private:
-  /// The labels of the runs in question: the one the goal names, or all that communicate.
+  /// Returns the labels of the runs in question: the one that the goal names, or all that communicate.
   std::vector<std::string> labels() const {
     std::vector<std::string> labels;
     for (const spec::RunSpec& run : base_.runs) {
@@ -211,8 +210,7 @@ class Planner {
     }
   }
 
-  /// Of a goal that leaves open how the network is divided: every choice has a division of its own, at the same global
-  /// batch.
+  /// Removes the layout for a goal that leaves it open: every choice has a layout of its own, at the same global batch.
   void forget_layout() {
     global_batch_ = base_.goal->layouts->global_batch.value_or(base_.timed_as->batch *
                                                                static_cast<std::int64_t>(base_.workers.size()));
@@ -221,9 +219,9 @@ class Planner {
     std::erase_if(overrides_, sets_layout);
   }
 
-  /// Adds the quickest layout of a choice to what is set. Throws InputError, which is infeasible, where none fits.
+  /// Adds the quickest layout of a choice to its settings. Throws an infeasible InputError if none fits.
   report::Layout add_layout(const std::string& label, std::vector<std::string>& all) const {
-    constexpr std::size_t kSimulated = 20;  // of each choice
+    constexpr std::size_t kSimulated = 20;  // per choice
     LayoutOptions options;
     options.global_batch = global_batch_;
     options.simulated = kSimulated;
@@ -231,7 +229,7 @@ class Planner {
     options.simulates_written = false;
     options.most_bytes = base_.goal->memory.value_or(0);
     std::vector<std::string> undivided = all;
-    undivided.emplace_back("timed-as.batch=1");  // there has to be one: that of a layout follows from the global batch
+    undivided.emplace_back("timed-as.batch=1");  // a batch is required; a layout's follows from the global batch
     const report::LayoutReport found = search_layouts(source_, undivided, options, false);
     if (found.trials.empty()) {
       throw InputError(
@@ -243,7 +241,7 @@ class Planner {
     return layout;
   }
 
-  /// A limit on time, or on what is paid by time, is of work of which there is so much.
+  /// Checks that a limit on time, or on time-dependent costs, refers to a known amount of work.
   void check_work() const {
     const spec::GoalSpec& goal = *base_.goal;
     const bool limited = goal.seconds || goal.money || goal.joules || goal.carbon;
@@ -258,7 +256,7 @@ class Planner {
                       "tokens=\"2T\", samples, epochs or steps of <timed-as>; or a limit on throughput or scaling"});
   }
 
-  /// What the choices learn with the first number of the range, by other processes: runs of equal learning once.
+  /// Has other processes learn the choices with the first number of the range: equal learning once.
   void learn_choices() {
     std::vector<LearningTask> asked;
     std::set<std::uint64_t> known;
@@ -281,13 +279,13 @@ class Planner {
             asked.push_back({all, scenario.hash, static_cast<std::int64_t>(i)});
         }
       } catch (const InputError&) {
-        continue;  // is told where it is tried
+        continue;  // is reported when it is tried
       }
     }
     store_.offer(learn_elsewhere(*queue_, asked));
   }
 
-  /// Trial of one choice; an infeasible one is a trial as well.
+  /// Returns the trial of one choice; an infeasible one is a trial too.
   report::Trial evaluate(const std::vector<std::string>& changes, const std::string& label,
                          report::PlanReport& report) {
     std::vector<std::string> asked = changes;
@@ -309,7 +307,7 @@ class Planner {
     if (base_.goal->layouts) layout = add_layout(label, all);
     scenario::Scenario scenario = source_.load_point(all, catalog_);
     if (layout) take_flow(scenario);
-    // Labels that nobody gave may change with what is changed; the order of runs does not.
+    // Default labels may change with the settings; the order of runs does not.
     const auto index = std::ranges::find(base_.runs, label, &spec::RunSpec::label) - base_.runs.begin();
     scenario.runs = {scenario.runs.at(static_cast<std::size_t>(index))};
     if (queue_ != nullptr) store_.shared_cache()->set_remote(std::make_shared<RemoteLearning>(*queue_, scenario, all));
@@ -341,12 +339,12 @@ class Planner {
   }
 
   scenario::ScenarioSource source_;
-  std::string text_;  ///< of the scenario with the layout that it writes
+  std::string text_;  ///< scenario with the layout that it writes
   TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;
   scenario::Scenario base_;
-  std::int64_t global_batch_ = 0;  ///< of layouts that are searched
+  std::int64_t global_batch_ = 0;  ///< for searched layouts
   LearningStore store_;
   Trials<report::Trial> trials_;
 };

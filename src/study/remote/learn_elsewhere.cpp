@@ -38,7 +38,7 @@ LearnedRuns learned_of(scenario::Scenario scenario, const std::string& task) {
   try {
     learn_scenario(scenario, &store, false);
   } catch (const InputError&) {
-    return {};  // is told where it is asked for
+    return {};  // is reported when it is used
   }
   LearnedRuns learned;
   store.runs().each([&](std::uint64_t key, const LearnedRunPtr& run) {

@@ -21,7 +21,7 @@
 namespace dadsim::study {
 namespace {
 
-/// What operations of a scenario need, loaded once for many pieces.
+/// Data for the operations of a scenario, loaded once for many pieces.
 class LoadedProblem {
  public:
   LoadedProblem(const std::string& path, const TaskContext& context)
@@ -56,7 +56,7 @@ class LoadedProblem {
   std::unique_ptr<protocols::Learning> learning_;
 };
 
-/// The last one stays.
+/// Returns the loaded problem; the last one is kept.
 std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext& context) {
   static std::mutex mutex;
   static std::shared_ptr<LoadedProblem> last;

@@ -13,13 +13,13 @@
 
 namespace dadsim::study {
 
-/// Weights, named by what they were made of.
+/// Returns weights, named by what they were made of.
 NamedState named_state(const world::ValueKey& key, world::DatumPtr datum);
 
 /// Local training, gradients and evaluations of event-driven runs of one scenario, each a task of a queue.
 class RemoteLearning final : public world::RemoteOperations {
  public:
-  /// `overrides`: with which another process loads the same scenario from its file.
+  /// `overrides`: those with which another process loads the same scenario from its file.
   RemoteLearning(TaskQueue& queue, const scenario::Scenario& scenario, std::vector<std::string> overrides);
 
   std::uint64_t problem() const override { return context_->hash; }
@@ -34,9 +34,8 @@ class RemoteLearning final : public world::RemoteOperations {
   std::map<TaskQueue::TaskId, world::ValueKey> handed_;
 };
 
-/// Does such tasks with the scenario that lies at `path`, several at a time, and returns their results as bytes.
-/// The data are drawn or read once for many pieces.
-/// Throws InputError where the scenario is another one there.
+/// Does such tasks with the scenario at the local `path`, several at a time, and returns their results as bytes. The
+/// data are drawn or read once for many pieces. Throws InputError if the scenario differs there.
 std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece, const TaskStates& states);
 
 }  // namespace dadsim::study

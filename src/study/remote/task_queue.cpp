@@ -35,7 +35,7 @@ constexpr std::chrono::milliseconds kMoment{50};
 
 }  // namespace
 
-// ---- for the study ----
+// ---- the study's side ----
 
 TaskQueue::TaskId TaskQueue::post(const std::shared_ptr<const TaskContext>& context, std::string task,
                                   std::vector<NamedState> states) {
@@ -102,7 +102,7 @@ void TaskQueue::close() {
   posted_.notify_all();
 }
 
-// ---- for those who hand out ----
+// ---- the distributor's side ----
 
 TaskQueue::Piece TaskQueue::next(std::size_t most, double seconds) {
   std::unique_lock lock(mutex_);

@@ -14,75 +14,75 @@
 
 namespace dadsim::study {
 
-/// What a process loads before it does a task; tasks of the same travel together.
+/// Context that a process loads before its tasks; tasks with one context are sent together.
 struct TaskContext {
   enum class Kind : std::uint8_t {
-    operations,  ///< of a History (remote_learning.hpp)
-    learning,    ///< all that a scenario learns
-    trials,      ///< of a sweep (sweep/remote_trials.hpp)
+    operations,  ///< operations of a History (remote_learning.hpp)
+    learning,    ///< all learning of a scenario
+    trials,      ///< trials of a sweep (sweep/remote_trials.hpp)
   };
   Kind kind = Kind::operations;
-  std::vector<std::string> overrides{};  ///< of the scenario
-  std::uint64_t hash = 0;                ///< of what is to be the same there
-  std::string about{};                   ///< more that all tasks of the context share
+  std::vector<std::string> overrides{};  ///< overrides of the scenario
+  std::uint64_t hash = 0;                ///< hash of the data that must be equal there
+  std::string about{};                   ///< further data that all tasks of the context share
 };
 
-/// Bytes that tasks need, and the name that they have wherever they are: of all machines and calls.
+/// Bytes that tasks need, with a name that is unique over all machines and calls.
 struct NamedState {
   std::string name;
-  std::function<std::string()> bytes;  ///< made where they are needed
+  std::function<std::string()> bytes;  ///< made on demand
 };
 
-/// Tasks that other processes do for a study, which waits for them: between the thread of the study and those that
-/// hand them out. A task is data, for a process of the same build that has the scenario.
+/// Tasks that other processes do for a waiting study: a queue between the study's thread and the threads that
+/// distribute them. A task is data, for a process of the same build that has the scenario.
 class TaskQueue {
  public:
   using TaskId = std::uint64_t;
 
-  // ---- for the study ----
-  /// For several threads. `states`: what the task needs; what several need travels by its name.
+  // ---- the study's side ----
+  /// Posts a task; may be called by several threads. `states`: data that the task needs; shared ones are sent by name.
   TaskId post(const std::shared_ptr<const TaskContext>& context, std::string task, std::vector<NamedState> states = {});
   struct Done {
     TaskId task = 0;
     std::string result;
-    std::string from;     ///< who did it
-    std::string fault{};  ///< no process could do it; empty: it is done
+    std::string from;     ///< name of the worker
+    std::string fault{};  ///< why no process could do it; empty: it is done
   };
-  /// Each wait for what is done is handed to `aside`, which lets those who do tasks in this process go on meanwhile.
+  /// Passes each wait for results to `aside`, which lets tasks in this process continue meanwhile.
   void wait_aside(std::function<void(const std::function<void()>& wait)> aside) { aside_ = std::move(aside); }
-  /// What has been done since the last call; waits for a moment. Throws what fail() was called with.
+  /// Returns the results since the last call, after a short wait. Throws the error of fail().
   std::vector<Done> wait();
-  /// Waits for all of these tasks, which nobody else waits for; their results, in order. Throws Cancelled too.
+  /// Waits for all of these tasks, for which no one else waits; returns their results, in order. Throws Cancelled too.
   std::vector<std::string> wait_for(const std::vector<TaskId>& tasks);
-  /// From now on a task that no process can do is told as such, and the others go on. Else the study ends with it.
+  /// Makes a task that no process can do a result of its own, while the others continue. By default it ends the study.
   void let_each_count();
-  std::size_t open() const;  ///< posted, and not handed out
-  /// Nothing that was posted is wanted any more.
+  std::size_t open() const;  ///< posted but not distributed
+  /// Drops all posted tasks.
   void forget();
-  /// Nothing will be posted any more.
+  /// Declares that no more tasks will be posted.
   void close();
 
-  // ---- for those who hand out ----
+  // ---- the distributor's side ----
   struct Piece {
-    std::uint64_t id = 0;             ///< 0: there was none
-    std::size_t tasks = 0;            ///< in it
-    std::size_t open = 0;             ///< that are left
+    std::uint64_t id = 0;             ///< 0: there is none
+    std::size_t tasks = 0;            ///< number of tasks in it
+    std::size_t open = 0;             ///< number of tasks left
     std::string bytes;                ///< for do_tasks()
-    std::vector<std::string> states;  ///< names of those that it needs beside
+    std::vector<std::string> states;  ///< names of the additional states that it needs
   };
-  /// Some tasks of one context, at most so many; waits so long for one.
+  /// Returns at most `most` tasks of one context; waits up to `seconds` for one.
   Piece next(std::size_t most, double seconds);
   bool closed() const;
-  /// As bytes; empty where nobody needs it any more.
+  /// Returns a state as bytes; empty if it is no longer needed.
   std::string state(const std::string& name) const;
-  /// What do_tasks() gave for a piece. Results of what is not wanted any more are let go; where a piece was done twice,
-  /// the results have to be the same. Throws InputError; `from` is what messages call who did it.
+  /// Takes the result of do_tasks() for a piece. Results that are no longer needed are dropped; results of a piece done
+  /// twice must be equal. Throws InputError; `from` names the worker in messages.
   void take(std::uint64_t piece, std::string_view results, const std::string& from);
-  /// A piece was not done: its tasks will be had again, in pieces of at most half as many.
+  /// Returns a piece that was not done: its tasks will be offered again, in pieces of at most half as many.
   void put_back(std::uint64_t piece);
-  /// A piece was not done, and nobody can do it: see let_each_count(). `piece` 0: the scheduler is gone.
+  /// Abandons a piece that no worker can do: see let_each_count(). `piece` 0: the scheduler is gone.
   void give_up(std::uint64_t piece, const std::string& why);
-  /// Tasks cannot be done: the study ends with that. `is_input`: the scenario, or the build, is to blame.
+  /// Ends the study, since tasks cannot be done. `is_input`: the scenario, or the build, is at fault.
   void fail(const std::string& why, bool is_input);
 
  private:
@@ -91,7 +91,7 @@ class TaskQueue {
     std::shared_ptr<const TaskContext> context;
     std::string text;
     std::vector<std::string> states;
-    std::size_t at_most = static_cast<std::size_t>(-1);  ///< in a piece
+    std::size_t at_most = static_cast<std::size_t>(-1);  ///< most tasks in its piece
   };
   struct State {
     std::function<std::string()> bytes;
@@ -119,7 +119,7 @@ class TaskQueue {
 /// States by their names, as bytes.
 using TaskStates = std::map<std::string, std::string>;
 
-/// A piece as who does it reads it.
+/// A piece as its worker reads it.
 struct TaskPiece {
   struct Item {
     std::string task;
@@ -127,11 +127,11 @@ struct TaskPiece {
   };
   TaskContext context;
   std::vector<Item> items;
-  std::vector<std::string> inline_names, inline_states;  ///< what one task alone needs, as bytes
+  std::vector<std::string> inline_names, inline_states;  ///< data that only one task needs, as bytes
 };
-/// Throws InputError where the bytes are none of a Piece. `states`: what it names; those that it has come to them.
+/// Reads a piece. Throws InputError if the bytes are none. `states`: those that it names; its own are added.
 TaskPiece task_piece_from_bytes(std::string_view bytes, TaskStates& states);
-/// What was made of the tasks of a piece, in order, as take() reads it.
+/// Serialises the results of a piece's tasks, in order, for take().
 std::string results_to_bytes(const std::vector<std::string>& results);
 
 }  // namespace dadsim::study
