@@ -88,7 +88,7 @@ struct EncodeContext {
 
 /// Symbolic count of a message's numbers.
 struct Amount {
-  // few callers need the kept part
+  // NOLINTNEXTLINE(google-explicit-constructor): few callers need the kept part
   Amount(step::Expression all, step::Expression of_them = {}) : elements(std::move(all)), kept(std::move(of_them)) {}
   Amount(double all) : elements(all) {}  // NOLINT(google-explicit-constructor)
   step::Expression elements;

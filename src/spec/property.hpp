@@ -14,9 +14,9 @@ class PropertyBy {
  public:
   using Of = std::function<bool(const Argument&)>;
   PropertyBy() = default;
-  // most are always or never; pointers must not convert
+  // NOLINTNEXTLINE(google-explicit-constructor): most are always or never; pointers must not convert
   PropertyBy(std::same_as<bool> auto always) : always_(always) {}
-  // a lambda defines its dependence
+  // NOLINTNEXTLINE(google-explicit-constructor): a lambda defines its dependence
   PropertyBy(std::predicate<const Argument&> auto of) : of_(std::move(of)) {}
 
   /// *Requires* every parameter, if the property depends on them.

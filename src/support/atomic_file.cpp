@@ -39,7 +39,7 @@ class Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  operator int() const { return number_; }  // for system calls
+  operator int() const { return number_; }  // NOLINT(google-explicit-constructor): for system calls
   /// Returns the result of closing it: a network file system reports failed writes there.
   int close() { return ::close(std::exchange(number_, -1)); }
 
