@@ -17,8 +17,8 @@ struct CensoredCount {
 /// Counts over all steps of a run, on the network that learned.
 CensoredCount count_censored(const step::Trajectory& trajectory, const spec::ModelShape& learned);
 
-/// Returns the positions in `timed` of layers whose result on `learned` is censored in some step, so that they are
-/// sized with the rank asked for. `sample_scale` as in instantiate().
+/// Returns the positions in `timed` of layers whose result on `learned` is censored in some step. Such layers are sized
+/// with the rank asked for. `sample_scale` as in instantiate().
 std::set<std::size_t> censored_layers(const step::Trajectory& trajectory, const spec::ModelShape& learned,
                                       const spec::ModelShape& timed, double sample_scale);
 

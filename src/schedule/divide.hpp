@@ -10,10 +10,9 @@
 //
 //   - The layers are dealt out to the pieces of a pipeline (spec::pieces_of); a stage passes on the outputs of its
 //     last layer, and their Δ comes back.
-//   - The passes through the network run for every micro-batch, in the order of pipeline_order(). All other
-//   computations
-//     and messages of an algorithm happen once: with the last micro-batch, where they were recorded, by every stage
-//     for its own layers.
+//   - The passes through the network run for every micro-batch, in the order of pipeline_order(). All
+//     other computations and messages of an algorithm happen once: with the last micro-batch, where they were recorded,
+//     by every stage for its own layers.
 //   - Devices that divide a layer sum outputs and deltas as in Megatron-LM (Shoeybi et al., arXiv:1909.08053): two
 //     all-reduces per block and pass; with sequence parallelism an all-gather and a reduce-scatter in place of each
 //     (Korthikanti et al., arXiv:2205.05198, section 4.2).

@@ -9,7 +9,7 @@ namespace dadsim::schedule {
 /// consecutive all-reduces, with computations between them or not, are carried out as one, when the last of them is
 /// issued. A bucket is closed
 ///   - once it holds at least `bucket_bytes` (at the worker that sends most; the first of the schedule at least
-///   `first_bucket_bytes`, if that is less),
+///     `first_bucket_bytes`, if that is less),
 ///   - before a wait for one of its members,
 ///   - before a collective of another kind, or an all-reduce by another algorithm or among other workers,
 ///   - at the end of the schedule.

@@ -51,7 +51,7 @@ void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& 
   shape.unfused_forward = passes.unfused_forward;
   shape.unfused_back = passes.unfused_back;
   const double matrix = layer.has_outer_product() ? static_cast<double>(layer.parameters) : shape.in * shape.out;
-  // It has no weight gradient of its own either: its cast counts in the backward pass.
+  // Such a decoder has no weight gradient of its own either: its cast counts in the backward pass.
   const step::Phase of_gradient = layer.is_tied() ? step::Phase::backpropagate : step::Phase::weight_gradient;
   if (phase == step::Phase::forward) {
     shape.kernels = passes.kernels_forward;
@@ -115,7 +115,7 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, double e
   if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::tuned && task.shape.in > 0)
     task.bytes_moved = PerWorker();
   if (task.shape.program != spec::Program::tuned && layer.kind == spec::LayerKind::normalisation) {
-    // Its passes are known, and replace reading and writing each number once.
+    // The layer's passes are known, and replace reading and writing each number once.
     const bool forward = task.phase == step::Phase::forward;
     if (forward || task.phase == step::Phase::backpropagate)
       task.bytes_moved = task.bytes_moved.scaled((forward ? layer.passes.forward : layer.passes.back) / (2 * element));

@@ -25,8 +25,7 @@ struct PipelinePass {
   bool operator==(const PipelinePass&) const = default;
 };
 
-/// Returns the passes of each stage, in its order: every micro-batch passes forward and backward through every piece
-/// once.
+/// Returns each stage's passes in order: every micro-batch passes forward and backward through every piece once.
 ///   gpipe: all forward passes, then all backward passes, each micro-batch by micro-batch.
 ///   one_f_one_b: stage s begins with min(S − s − 1, M) forward passes and continues with one forward and one backward
 ///     in turn (Narayanan et al., SC 2021, arXiv:2104.04473, section 2.2.1).

@@ -33,8 +33,8 @@ constexpr auto names_of(FlashLibrary) {
 /// Passes of a layer besides its products, in a program (filled in by with_program()); empty for a tuned program.
 struct LayerPasses {
   Program program = Program::tuned;
-  /// Bytes passed over per output number (per score, for attention that writes its scores), in the forward pass, in the
-  /// backward pass, and for the weights' gradient. For norms all their passes; for other layers those of kernels
+  /// Bytes passed over per output number, in the forward pass, in the backward pass, and for the weights' gradient. For
+  /// attention that writes its scores, bytes per score. For norms all their passes; for other layers those of kernels
   /// besides the product.
   double forward = 0, back = 0, weights = 0;
   double unfused_forward = 0, unfused_back = 0;         ///< fused attention: bytes per score if it wrote its scores

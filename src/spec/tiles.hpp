@@ -7,8 +7,8 @@ namespace dadsim::spec {
 
 /// Returns whether softmax of the layer's class scores is kept in fp32 (with_softmax()).
 bool keeps_softmax(const LayerShape& layer);
-/// Returns whether the layer is a dense one of a feed-forward network whose rows pass in parts, and whose forward pass
-/// the backward pass repeats for each part.
+/// Returns whether the layer is a dense one of a feed-forward network whose rows pass in parts. The backward pass
+/// repeats the forward pass of each part.
 bool is_tiled(const LayerShape& layer);
 
 /// Default rows per part of a loss in parts: torchtitan's, pytorch/torchtitan#4514. TRL takes 256, SkyRL 1,024,
@@ -16,14 +16,14 @@ bool is_tiled(const LayerShape& layer);
 inline constexpr double kRowsOfPart = 2048;
 
 /// Divides the loss, and the dense layers of feed-forward networks in blocks (not experts), into parts of a micro-batch
-/// of `samples`, in the numbers of `how`, one after the other: - Loss: class scores and their gradients exist for one
-/// part at a time; each part is a product of its own
+/// of `samples`, in the numbers of `how`, one after the other:
+/// - Loss: class scores and their gradients exist for one part at a time; each part is a product of its own
 ///   (torchtitan ChunkedLossWrapper; Liger, arXiv:2410.10989, section 3.2). `loss_parts` = 0: in parts of kRowsOfPart
 ///   rows if a device would have more than 2³¹ scores at once, which kernels with 32-bit indices cannot count, else
 ///   at once.
-/// - Feed-forward: inner values are kept for one part at a time (tiled MLP: Bekman et al., arXiv:2506.13996). `model`:
-/// sequences are divided already, layers are not. Throws std::invalid_argument, with a message for the user, if there
-/// is nothing to divide.
+/// - Feed-forward: inner values are kept for one part at a time (tiled MLP: Bekman et al., arXiv:2506.13996).
+/// `model`: sequences are divided already, layers are not. Throws std::invalid_argument, with a message for the user,
+/// if there is nothing to divide.
 ModelShape with_tiles(ModelShape model, const ParallelismSpec& how, double samples);
 
 /// Does the same with parts of kRowsOfPart rows each: the least memory at a time.

@@ -14,8 +14,8 @@
 
 namespace dadsim::step {
 
-/// A symbolic dimension of a computation or message of one layer (an *extent*). It gets a number only from a layer, a
-/// worker and the sizes of one step, so that a recording of the small network can be sized for a large one.
+/// A symbolic dimension of a computation or message of one layer (an *extent*). The layer, the worker and the
+/// sizes of one step give it a number, so that a recording of the small network can be sized for a large one.
 enum class Symbol : std::uint8_t {
   rows,           ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
   in,             ///< the layer's input width

@@ -79,8 +79,8 @@ class OwnWeightsStep {
   // Pieces of the work: each computes for real and records its cost.
 
   /// Computes g_i in every site's own forward and backward pass. g_i is n · N_i ÷ ΣN times the mean over its samples,
-  /// times the site's worth in the run, so that the mean of all g_i is the gradient of the run's objective. N includes
-  /// the rows of absent sites.
+  /// times the site's worth in the run: the mean of all g_i is the gradient of the run's objective. N includes the rows
+  /// of absent sites.
   void compute_gradients();
   /// Applies x_i ← x_i − η u(g_i), u the optimizer.
   void apply_gradients();

@@ -18,8 +18,8 @@ namespace dadsim::algorithms {
 namespace {
 
 /// PowerGossip (Vogels, Karimireddy, Jaggi, NeurIPS 2020, arXiv 2008.01425): the two ends of every edge do steps of
-/// subspace iteration on the difference of their matrices, which neither knows, and move towards each other along the
-/// directions found; see EdgeSubspace. It needs neither tuning nor replicas.
+/// subspace iteration on the difference of their matrices, which neither knows. They move towards each other along the
+/// directions found; see EdgeSubspace. The method needs neither tuning nor replicas.
 ///     X_i ← X_i − γ W_ij p qᵀ, X_j ← X_j + γ W_ij p qᵀ for every edge; then X_i ← X_i − η g_i, g_i at X_i before
 /// Biases and parameters outside the matrices are averaged uncompressed, once a step. The first iteration's messages
 /// overlap the passes; further ones of the same step follow them. In the first step all sites are equal, and nothing is

@@ -29,8 +29,8 @@ inline constexpr double kFp32Rounding = 3e-6;
 /// Remaining length of a direction below which it counts as already present, up to rounding.
 inline constexpr double kOneDirection = 1e-2;
 
-/// Returns orthonormal rows that span the rows of `matrix`, as far as their parts outside each other's span are longer
-/// than `least` times the longest (`relative`) or than `least` itself. `likely`: expected number of directions; only
+/// Returns orthonormal rows that span the rows of `matrix`. Directions in which rows are no longer than `least` times
+/// the longest (`relative`), or than `least` itself, are left out. `likely`: expected number of directions; only
 /// affects speed.
 ///
 /// Gram matrices in fp32 resolve lengths down to some 10⁻³ of the longest: rows are taken in levels of 1/256 each,

@@ -44,8 +44,8 @@ models::Matrix with_ones(const models::ConstBlock& input, bool bias) {
   return augmented;
 }
 
-/// Returns the stream of random starts: one per layer at the sites (the same at every site, so that the result does not
-/// depend on how data are distributed), and one per layer for merging.
+/// Returns the stream of random starts: one per layer at the sites, and one per layer for merging. All sites have the
+/// same, so that the result does not depend on how data are distributed.
 std::uint32_t stream_of(std::size_t layer, bool merging) {
   return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0));
 }

@@ -34,8 +34,8 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes);
 /// halves of a block.
 ModelShape gpt_shape(const std::string& title, const Sizes& sizes);
 /// Returns a causal transformer like LLaMA: root-mean-square norms before each half of a block, no biases, queries,
-/// keys and values by three matrices, a gated MLP, a decoder with a table of its own. Sizes give deviations: -
-/// `kv-heads` share keys and values among heads (grouped-query attention, Ainslie et al., EMNLP 2023,
+/// keys and values by three matrices, a gated MLP, a decoder with a table of its own. Sizes give deviations:
+/// - `kv-heads` share keys and values among heads (grouped-query attention, Ainslie et al., EMNLP 2023,
 ///   arXiv:2305.13245); `head-size`: per head, 0: hidden ÷ heads; `latent`, `query-latent`, `rope-size`, `value-size`:
 ///   multi-head latent attention instead (DeepSeek-V2, arXiv:2405.04434, section 2.1);
 /// - `window`: positions that one sees, including itself (Beltagy et al., 2020, arXiv:2004.05150), or `chunk`: those of

@@ -27,8 +27,8 @@ std::string category_of_messages(const step::NetworkUse& network, const CarriedM
 double bytes_at_once(const step::NetworkUse::Collective& collective, double workers);
 
 /// Fills in RunResult::is_lossy and RunResult::censored_layers: the findings of a run learned on one network that hold
-/// for the timed one, as far as the recording shows. - A compression is lossy if it left anything out while it learned.
-/// It is not if its limits exceed the network that
+/// for the timed one, as far as the recording shows.
+/// - A compression is lossy if it left anything out while it learned. It is not if its limits exceed the network that
 ///   learned while they cut the timed one, if the steps show that nothing was left out, or if the run learned the same
 ///   as gradient sharing bit for bit. Without compression nothing is lossy.
 /// - Layers with censored ranks: see step::extent::censored_rank().

@@ -96,8 +96,8 @@ void in_tiles(Index count, const Body& body) {
   if (count >= 1) body.template operator()<1>();
 }
 
-/// Does the same for tiles of one vector. They need eight sums, so that none waits for itself on cores that start two
-/// multiply-adds per cycle, and fewer than twelve to stay in registers.
+/// Does the same for tiles of one vector. Eight sums are needed so that none waits for itself on cores that start two
+/// multiply-adds per cycle; at most twelve stay in registers.
 template <class Body>
 void in_long_tiles(Index count, const Body& body) {
   if constexpr (kVectorBytes < 32) return in_tiles(count, body);
