@@ -22,7 +22,7 @@ class Attendance {
   virtual ~Attendance() = default;
   struct Present {
     std::vector<std::int32_t> sites;  ///< ascending; at least one of them has rows. Empty: training ends
-    /// probability that each of `sites` is present; empty: contributions are not weighted by it
+    /// Probability that each of `sites` is present; empty: contributions are not weighted by it
     std::vector<double> chances;
   };
   /// Returns who takes part in `step`. `rows`: batch rows per site. The caller asks for steps in order.

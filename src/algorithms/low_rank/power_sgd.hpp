@@ -32,11 +32,15 @@ class FollowedSites {
 models::Matrix beside_of_site(const TrainingStep& step, std::size_t l, std::size_t site, bool with_weights);
 
 /// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithms 1 and 2). Per matrix, with M_s = G_s + E_s (out × in)
-/// the gradient of site s and its kept error, both with the weight N_s ÷ ΣN, and r = min(rank, in, out): (1) M_s = G_s
-/// + E_s (2) P = Σ_s M_s Q (out × r) first sum over sites; Q (in × r) is the same everywhere (3) P̂ = orthonormalise(P)
-/// (4) Q = Σ_s M_sᵀ P̂ (in × r) second sum; the Q of the next step (5) G ≈ P̂ Qᵀ (6) E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ Sites
-/// with the same Q make one step of subspace iteration on the summed gradient, so that their directions agree and the
-/// exchange needs sums only. Biases are summed uncompressed.
+/// the gradient of site s and its kept error, both with the weight N_s ÷ ΣN, and r = min(rank, in, out):
+/// (1) M_s = G_s + E_s
+/// (2) P = Σ_s M_s Q          (out × r)   first sum over sites; Q (in × r) is the same everywhere
+/// (3) P̂ = orthonormalise(P)
+/// (4) Q = Σ_s M_sᵀ P̂         (in × r)    second sum; the Q of the next step
+/// (5) G ≈ P̂ Qᵀ
+/// (6) E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ
+/// Sites with the same Q make one step of subspace iteration on the summed gradient, so that their directions agree and
+/// the exchange needs sums only. Biases are summed uncompressed.
 ///
 /// Everything sent or applied depends on the M_s only through their sum M, and so on the E_s only through their sum: E
 /// = M − P̂ Qᵀ is kept once for all sites. With compressed messages this does not hold, and every site keeps its own.

@@ -46,8 +46,7 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, none);
 }
 
-/// Returns the length of the longest possible value: none is longer than the file. A longer one is damage, for which no
-/// memory is needed.
+/// Returns the length of the longest possible value: that of the file. A longer value is damage, and gets no memory.
 int longest_value(const std::string& path) {
   constexpr std::uintmax_t kLeast = 1'000'000;  // bytes
   std::uintmax_t bytes = kLeast;
