@@ -13,8 +13,8 @@ namespace {
 constexpr double kSampled = 0.01;       // share of the numbers
 constexpr double kSampledKept = 2.0;    // least number of sampled entries above the threshold
 constexpr double kSampledLeast = 1000;  // with fewer numbers, all are examined
-constexpr double kSecondSelections =
-    0.15;                               // probability that the tenth largest of 10⁴ numbers has a third more above it
+// Probability that a third more numbers than wanted exceed the tenth largest of 10⁴ sampled ones.
+constexpr double kSecondSelections = 0.15;
 constexpr double kTooMany = 4.0 / 3.0;  // times the wanted number
 constexpr std::array<double, 4> kWarmUp = {0.25, 0.0625, 0.015625, 0.004};
 

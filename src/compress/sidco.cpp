@@ -73,16 +73,15 @@ class Sidco final : public SparseList {
   /// places for the next stage, which processes only those.
   step::Work encode_work(const Amount& numbers) const override {
     int stages = options_.adapting == Adapting::none ? options_.stages : kStagesAsCharged;
-    if (sidco_stage_share(options_.fraction, stages, 1) == options_.fraction)
-      stages = 1;      // the first stage has all it wants
+    if (sidco_stage_share(options_.fraction, stages, 1) == options_.fraction) stages = 1;  // it does all
     double later = 0;  // numbers that later stages process, as a share of all
     double share = 1;
     for (int stage = 1; stage < stages; ++stage) {
       share *= sidco_stage_share(options_.fraction, stages, stage);
       later += share;
     }
-    const double per_number =
-        options_.fit.law == SidcoFit::Law::exponential ? 2.0 : 3.0;  // |x|, and its sum (and squares)
+    // |x|, and its sum (and squares).
+    const double per_number = options_.fit.law == SidcoFit::Law::exponential ? 2.0 : 3.0;
     const double logarithms = options_.fit.law == SidcoFit::Law::gamma ? 8.0 : 0.0;
     return {.flops = (per_number + logarithms + 1.0 + (per_number + 1.0) * later) * numbers.elements,
             .bytes_moved = kFloatBytes * ((2.0 + 4.0 * later) * numbers.elements + 2.0 * numbers.kept),

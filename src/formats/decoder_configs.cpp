@@ -27,8 +27,8 @@ struct DecoderTraits {
   AttentionWindows windows = AttentionWindows::none;
   std::int64_t full_every = 0;  ///< default number of blocks from one without a window to the next
   void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< adds parts that no other type has
-  void (*read_all)(const ConfigKeys& keys,
-                   ModelConfig& model) = nullptr;  ///< reads a file with entirely different keys
+  /// Reads a file with entirely different keys.
+  void (*read_all)(const ConfigKeys& keys, ModelConfig& model) = nullptr;
 };
 
 struct DecoderType {

@@ -25,10 +25,9 @@ enum class ModelRemark : std::uint8_t {
 
 /// A network in a config.json of Hugging Face's transformers.
 struct ModelConfig {
-  std::string type;  ///< its model_type, e.g. "llama"
-  std::string
-      architecture;   ///< one of the functions in spec/workloads/architectures.hpp, as in workloads.csv: "decoder"
-  spec::Sizes sizes;  ///< sizes of that architecture
+  std::string type;          ///< its model_type, e.g. "llama"
+  std::string architecture;  ///< function in spec/workloads/architectures.hpp, as in workloads.csv: "decoder"
+  spec::Sizes sizes;         ///< sizes of that architecture
   std::int64_t longest = 0;  ///< tokens of its longest sequence; 0: it has no sequences
   std::vector<ModelRemark> remarks = {};
   std::string quantised = {};  ///< compressed storage of its weights: "gptq, 4 bit"; empty: none

@@ -35,9 +35,8 @@ using Gradient = GradientOf<float>;
 /// changes.
 template <class T>
 struct TapeOf {
-  std::vector<MatrixOf<T>> values;  ///< samples × size: the inputs, and each operation's output
-  std::vector<MatrixOf<T>>
-      value_gradients;  ///< dLoss/dvalues; for an operation with matrices, its Δ once the backward pass has reached it
+  std::vector<MatrixOf<T>> values;            ///< samples × size: the inputs, and each operation's output
+  std::vector<MatrixOf<T>> value_gradients;   ///< dLoss/dvalues; for an operation with matrices its Δ, once computed
   std::vector<ScratchOf<T>> scratch;          ///< per operation
   std::vector<VectorOf<T>> vector_gradients;  ///< as ParametersOf::vectors
   Pass pass;

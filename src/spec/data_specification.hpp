@@ -127,9 +127,8 @@ using DataSource = std::variant<DigitsSource, IdxSource, Cifar10Source, TsSource
 
 /// Contents of a data source.
 struct DataFacts {
-  std::int64_t train = 0;  ///< samples to train on
-  std::optional<std::int64_t>
-      test;  ///< samples to test on; nullopt: they follow the training samples and are taken from `train`
+  std::int64_t train = 0;            ///< samples to train on
+  std::optional<std::int64_t> test;  ///< samples to test on; nullopt: `train` has them, after the training samples
   SampleShape shape;
   std::int64_t classes = 0;
   std::int64_t labels_per_sample = 1;

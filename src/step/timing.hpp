@@ -61,8 +61,7 @@ struct NetworkUse {
     std::string kind, algorithm;
     double least_bytes = 0, most_bytes = 0;  ///< payload of a worker
     double count = 0;                        ///< number in all simulated steps
-    std::optional<Statement> quicker =
-        {};  ///< for the largest: an alternative of the devices' library that is quicker than its choice
+    std::optional<Statement> quicker = {};   ///< for the largest: an alternative quicker than its library's choice
   };
   std::vector<Collective> collectives;
   /// Kind of link that messages used.

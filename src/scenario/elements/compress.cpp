@@ -89,7 +89,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   for (const spec::ParameterSpec& parameter : compressor->parameters) {
     spec.parameters[parameter.name] = read_parameter(node, parameter, context);
   }
-  // The bias of a method is lost unless it is remembered, as its authors do.
+  // The numbers that a biased method omits are lost unless remembered, as its authors do.
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {

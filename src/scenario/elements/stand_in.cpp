@@ -37,8 +37,8 @@ void check_training(const Node& training) {
 /// Returns the number of batches in a client's samples.
 std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as, std::size_t workers,
                        const Element& asked, const ReadContext& context) {
-  constexpr std::size_t kMostBatches =
-      50'000;  // for all clients together: a sample of a small picture represents each batch
+  // For all clients together: a sample of a small picture represents each batch.
+  constexpr std::size_t kMostBatches = 50'000;
   if (payload.samples == 0) return 1;
   const Attribute* given = timed_as == nullptr ? nullptr : timed_as->find("batch");
   const std::int64_t batch = given == nullptr ? 1 : parse_whole<std::int64_t>(given->value).value_or(1);

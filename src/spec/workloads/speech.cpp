@@ -42,8 +42,8 @@ ModelShape wav2vec2_shape(const std::string& title, const Sizes& sizes) {
   auto& layers = model.layers;
   const std::int64_t tokens = sizes.at("sequence");
   const std::int64_t width = sizes.at("hidden");
-  const bool normed =
-      sizes.at("normed-convolutions") != 0;  // each has a norm and a bias; otherwise only the first has a norm
+  // Each convolution has a norm and a bias; otherwise only the first has a norm.
+  const bool normed = sizes.at("normed-convolutions") != 0;
   std::int64_t positions = tokens;
   for (std::size_t i = 1; i < kStrides.size(); ++i) positions *= kStrides[i];
   for (std::size_t i = 0; i < kTaps.size(); ++i) {
@@ -103,8 +103,7 @@ ModelShape conformer_shape(const std::string& title, const Sizes& sizes) {
     add_half("second");
     add(normalisation_shape(block + "norm", tokens, width));
   }
-  add(with_softmax(
-      token_dense_shape("decoder", tokens, width, sizes.at("vocabulary") + 1)));  // vocabulary and the blank
+  add(with_softmax(token_dense_shape("decoder", tokens, width, sizes.at("vocabulary") + 1)));  // + the blank
   return model;
 }
 
