@@ -103,10 +103,15 @@ TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
        scenario_of("20Mbps", R"(train="200" test="60000")", wide, "10", "<run algorithm=\"gradient-sharing\"/>"));
   file("played.xml", scenario_of("20Mbps", R"(train="20000" test="20")", wide, "10000", "<run algorithm=\"fedavg\"/>"));
   for (const char* name : {"step.xml", "evaluation.xml", "played.xml"}) {
-    const auto begin = std::chrono::steady_clock::now();
-    constexpr std::chrono::milliseconds kBefore{400};
-    const Outcome outcome = run_dadsim({name, "--json", "o.json"}, folder_.path(), kBefore);
-    const auto took = std::chrono::steady_clock::now() - begin - kBefore;
+    std::chrono::milliseconds before{400};
+    Outcome outcome;
+    std::chrono::steady_clock::duration took{};
+    // On a loaded machine the signal may come before the program has begun, which ends it without a word.
+    for (int attempt = 0; attempt < 5 && outcome.err.empty(); ++attempt, before *= 2) {
+      const auto begin = std::chrono::steady_clock::now();
+      outcome = run_dadsim({name, "--json", "o.json"}, folder_.path(), before);
+      took = std::chrono::steady_clock::now() - begin - before;
+    }
     EXPECT_EQ(outcome.exit_code, 130) << name << ": " << outcome.err;
     EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
     // A second by its own clock; on a machine that many share it has its turn later.
