@@ -19,7 +19,9 @@ std::string join_lines(const std::vector<Diagnostic>& diagnostics) {
   return text;
 }
 
-/// Returns the edit distance in which a swap of neighbours counts as one edit (optimal string alignment).
+constexpr std::size_t kLongestWord = 100;  // that is compared with names
+
+/// Edit distance in which a swap of neighbours counts as one edit (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -45,7 +47,7 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Returns the candidates that begin with the word, in any case; if there are none, those that contain it.
+/// Those that begin with the word, whatever its case; where none does, those that hold it.
 std::vector<std::string> that_hold(std::string_view word, std::span<const std::string> candidates) {
   const std::string sought = lower_case(word);
   std::vector<std::string> beginning;
@@ -77,8 +79,21 @@ bool InputError::is_infeasible() const {
          std::ranges::all_of(diagnostics_, [](const Diagnostic& one) { return one.infeasible || one.not_built; });
 }
 
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
+  std::vector<std::pair<std::size_t, std::size_t>> by_distance;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    by_distance.emplace_back(edit_distance(lower_case(word), lower_case(candidates[i])), i);
+  std::ranges::sort(by_distance);
+  std::vector<std::string> found;
+  for (const auto& [distance, i] : by_distance) {
+    if (found.size() >= most) break;
+    if (std::ranges::find(found, candidates[i]) == found.end()) found.push_back(candidates[i]);
+  }
+  return found;
+}
+
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
-  if (word.empty() || word.size() > 100) return {};
+  if (word.empty() || word.size() > kLongestWord) return {};
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
@@ -93,23 +108,28 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
   return best == nullptr ? std::string{} : *best;
 }
 
+std::string did_you_mean(std::span<const std::string> names) {
+  std::string text = "did you mean ";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("{}'{}'", i == 0 ? "" : (i + 1 < names.size() ? ", " : " or "), names[i]);
+  return text + '?';
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kShortest = 3;  // shortest word that counts as part of a name
-  constexpr std::size_t kListed = 8;
-  if (word.size() >= kShortest && word.size() <= 100) {
+  constexpr std::size_t kShortest = 3;  // of a word that is taken for a part of a name
+  const bool may_be_name = word.size() <= kLongestWord;
+  if (word.size() >= kShortest && may_be_name) {
     const std::vector<std::string> meant = that_hold(word, candidates);
-    if (!meant.empty() && meant.size() <= kListed) {
-      std::string text = "did you mean ";
-      for (std::size_t i = 0; i < meant.size(); ++i) {
-        text += fmt::format("{}'{}'", i == 0 ? "" : (i + 1 < meant.size() ? ", " : " or "), meant[i]);
-      }
-      return text + '?';
-    }
+    if (!meant.empty()) return did_you_mean(nearest(word, meant, kMostSuggested));
   }
-  const std::string near = closest(word, candidates);
-  if (!near.empty()) return fmt::format("did you mean '{}'?", near);
+  if (const std::string near = closest(word, candidates); !near.empty()) return did_you_mean(std::vector{near});
   if (candidates.empty()) return {};
-  return fmt::format("{}{}", candidates.size() > 1 ? "one of " : "only ", fmt::join(candidates, ", "));
+  if (candidates.size() <= kMostSuggested)
+    return fmt::format("{}{}", candidates.size() > 1 ? "one of " : "only ", fmt::join(candidates, ", "));
+  if (word.empty() || !may_be_name)
+    return fmt::format("one of {}, such as {}", candidates.size(), fmt::join(candidates.first(kMostSuggested), ", "));
+  return fmt::format("the nearest of {} are {}", candidates.size(),
+                     fmt::join(nearest(word, candidates, kMostSuggested), ", "));
 }
 
 }  // namespace dadsim

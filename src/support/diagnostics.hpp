@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -9,57 +10,66 @@
 
 namespace dadsim {
 
-/// A fault in a part of the user's input, without its location.
+/// What is wrong with a part of the user's input, said by who does not know where it stands.
 struct Fault {
-  std::string what;    ///< the fault
-  std::string remedy;  ///< a valid alternative; may be empty
-  /// True if the input is meaningful but not supported yet; false if it has no meaning, or is wrong.
+  std::string what;    ///< what is wrong
+  std::string remedy;  ///< what would be right; may be empty
+  /// It would mean something, and dadsim cannot do it yet. Otherwise it means nothing, or is wrong.
   bool not_built = false;
-  /// True if the input is correct but cannot be carried out: more than a memory holds, or a number that does not divide
-  /// another. A sweep reports it as a result of the point.
+  /// It is said right, and does not go: more than a memory holds, or a number that does not divide another. Of many
+  /// points such a one is a result.
   bool infeasible = false;
   bool operator==(const Fault&) const = default;
 };
 
-/// Makes a fault about something meaningful that is not built.
+/// Something that could be had, and is not built.
 inline Fault not_built(std::string what, std::string remedy) { return {std::move(what), std::move(remedy), true}; }
 
-/// Makes a fault about correct input that cannot be carried out.
+/// Something that is said right, and does not go.
 inline Fault infeasible(std::string what, std::string remedy) {
   return {std::move(what), std::move(remedy), false, true};
 }
 
-/// One error in the user's input.
+/// One thing that is wrong with the user's input.
 struct Diagnostic {
-  std::string file;         ///< file, or "--set training.batch=0" for an override; empty: none
-  int line = 0;             ///< 1-based; 0: none
-  std::string what;         ///< the error
-  std::string remedy;       ///< a valid alternative
+  std::string file;         ///< the file, or "--set training.batch=0" for an override; empty if there is none
+  int line = 0;             ///< 1-based; 0 if there is none
+  std::string what;         ///< what is wrong
+  std::string remedy;       ///< what would be right
   bool not_built = false;   ///< as Fault::not_built
   bool infeasible = false;  ///< as Fault::infeasible
 };
 
-/// Returns `file:line: what; remedy`, omitting empty parts.
+/// `file:line: what; remedy`, leaving out what is empty.
 std::string to_string(const Diagnostic& diagnostic);
 
-/// Wrong input of any kind, with all its errors. `what()` has one line per diagnostic.
+/// Wrong input of any kind, carrying everything that is wrong with it. `what()` has one line per diagnostic.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::vector<Diagnostic> diagnostics);
   explicit InputError(Diagnostic diagnostic) : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-  /// Returns whether all errors are infeasible or not built: nothing is a mistake.
+  /// Whether all that is wrong is infeasible, or not built: nothing is a mistake.
   bool is_infeasible() const;
 
  private:
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// Returns the candidate nearest to `word` by edit distance, or an empty string if none is near enough.
+/// The candidate nearest to `word` by edit distance, or an empty string where none is near enough to be meant.
 std::string closest(std::string_view word, std::span<const std::string> candidates);
 
-/// Returns "did you mean 'x'?" for the candidates that begin with the word or contain it, in any case, if they are few;
-/// else for a near candidate; else "one of a, b, c".
+/// At most so many candidates, the nearest to `word` by edit distance first, whatever their case; each once.
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
+
+/// Names that a message lists at most.
+inline constexpr std::size_t kMostSuggested = 3;
+
+/// "did you mean 'a', 'b' or 'c'?" of names, of which there is at least one.
+std::string did_you_mean(std::span<const std::string> names);
+
+/// "did you mean 'x'?" of the candidates that begin with the word or hold it, whatever its case; else of the one that
+/// is near; else the nearest of all. Names at most kMostSuggested.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace dadsim

@@ -24,7 +24,9 @@ TEST(Suggestion, FindsTheNearest) {
   EXPECT_EQ(closest("grad", names), "gradient-sharing") << "a beginning counts as near";
   EXPECT_EQ(closest("powersgd", names), "");
   EXPECT_EQ(closest("", names), "");
-  EXPECT_EQ(suggestion("powersgd", names), "one of gradient-sharing, dad, edad, rank-dad");
+  EXPECT_EQ(suggestion("powersgd", names), "the nearest of 4 are edad, dad, rank-dad") << "three at most";
+  EXPECT_EQ(suggestion("", names), "one of 4, such as gradient-sharing, dad, edad");
+  EXPECT_EQ(suggestion("powersgd", std::span(names).first(3)), "one of gradient-sharing, dad, edad");
   EXPECT_EQ(suggestion("edda", names), "did you mean 'edad'?");
 }
 
@@ -36,7 +38,9 @@ TEST(Suggestion, NamesAllThatAWordIsAPartOf) {
   EXPECT_EQ(suggestion("sxm", names), "did you mean 'a100-sxm4-40' or 'a100-sxm4-80'?");
   EXPECT_EQ(suggestion("a1", names), "did you mean 'a10'?") << "two letters are part of too much";
   const std::vector<std::string> many(9, "alike");
-  EXPECT_EQ(suggestion("alik", many), "did you mean 'alike'?") << "too many to name them all";
+  EXPECT_EQ(suggestion("alik", many), "did you mean 'alike'?") << "each once";
+  const std::vector<std::string> five{"h100-a", "h100-b-long", "h100-c", "h100-d", "h100-e"};
+  EXPECT_EQ(suggestion("H100", five), "did you mean 'h100-a', 'h100-c' or 'h100-d'?") << "the nearest three";
 }
 
 }  // namespace
