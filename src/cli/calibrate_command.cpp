@@ -12,6 +12,7 @@
 #include "cli/usage_error.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "sim/device.hpp"
+#include "spec/near_names.hpp"
 #include "spec/precision.hpp"
 #include "spec/workload.hpp"
 #include "study/diagnose/read_log.hpp"
@@ -59,8 +60,9 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
   const std::string workload = text_of(values, "workload");
   if (workload.empty()) throw UsageError("--workload NAME is missing: what network the profile is of");
   if (spec::workload_registry().find(workload) == nullptr) {
-    throw UsageError(fmt::format("--workload: no workload is called '{}'; {}", workload,
-                                 suggestion(workload, spec::workload_registry().names())));
+    throw UsageError(
+        fmt::format("--workload: no workload is called '{}'; {}", workload,
+                    spec::remedy_for_name(spec::NameKind::workload, workload, spec::workload_registry().names())));
   }
   constexpr std::int64_t kMostSamples = 1'000'000;
   const auto batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostSamples));
@@ -104,7 +106,8 @@ spec::DeviceSpec base_of(const po::variables_map& values) {
   const std::string like = text_of(values, "like");
   const auto& known = sim::device_catalog();
   if (!like.empty() && known.find(like) == nullptr)
-    throw UsageError(fmt::format("--like: no device is called '{}'; {}", like, suggestion(like, known.names())));
+    throw UsageError(fmt::format("--like: no device is called '{}'; {}", like,
+                                 spec::remedy_for_name(spec::NameKind::device, like, known.names())));
   spec::DeviceSpec device = known.at(like.empty() ? kUsualClass : like);
   if (like.empty()) {
     if (!values.contains("peak") || !values.contains("bandwidth"))

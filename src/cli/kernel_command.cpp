@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include "cli/usage_error.hpp"
 #include "sim/device.hpp"
 #include "sim/kernels.hpp"
+#include "spec/near_names.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 #include "support/parse_whole.hpp"
@@ -68,11 +68,11 @@ std::vector<std::string> known_devices() {
 const spec::DeviceSpec& device_of(const po::variables_map& values) {
   const std::string name = text_of(values, "on");
   const std::vector<std::string> names = known_devices();
-  const spec::DeviceSpec* device = name.empty() ? nullptr : sim::device_catalog().find(name);
-  if (device == nullptr || sim::measured_family(name) == spec::KernelFamily::none)
-    throw UsageError(name.empty() ? fmt::format("--on is missing; a device, one of {}", fmt::join(names, ", "))
-                                  : fmt::format("--on '{}'; {}", name, suggestion(name, names)));
-  return *device;
+  if (name.empty()) throw UsageError("--on is missing; a device, " + suggestion("", names));
+  const spec::NameMeant meant = spec::name_meant(spec::NameKind::device, name, names);
+  if (meant.name.empty())
+    throw UsageError(fmt::format("--on '{}'; {}", name, spec::remedy_for_name(spec::NameKind::device, name, names)));
+  return sim::device_catalog().at(meant.name);
 }
 
 /// "…: 1.42 ms, 772 Tflop/s, 78 % of the peak".

@@ -213,7 +213,7 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
     const std::string& device = costs.prices[i].device;
     if (device.empty()) continue;
     if (std::ranges::find(devices, device) == devices.end())
-      one.fail_at("device", "is unknown", context.findings.suggest(device, devices));
+      one.fail_at("device", "is unknown", context.findings.suggest(spec::NameKind::device, device, devices));
     if (!seen.insert(device).second) one.fail_at("device", "has a price already", "one <price> for a device");
   }
   return costs;

@@ -142,7 +142,7 @@ ClusterLinks read_workers(const Element& element, const std::vector<spec::Device
   const auto read_device = [&](const Node& node) {
     std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
     if (!name.empty() && std::ranges::find(devices, name) == devices.end())
-      node.fail_at("device", "is unknown", context.findings.suggest(name, devices));
+      node.fail_at("device", "is unknown", context.findings.suggest(spec::NameKind::device, name, devices));
     return name;
   };
 

@@ -69,7 +69,8 @@ spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::
     return link;
   }
   std::string near = meant_quantity(kBandwidthForm.unit, *text);
-  if (near.empty() && !context.findings.full()) near = closest(*text, link_names(context.catalog));
+  if (near.empty() && !context.findings.full())
+    near = spec::name_meant(spec::NameKind::link, *text, link_names(context.catalog)).name;
   node.fail_at(attribute, "is neither a bandwidth nor a link of the catalogue",
                near.empty() ? kForm : fmt::format("did you mean '{}'?", near));
   return link;
@@ -83,7 +84,8 @@ spec::LinkSpec read_catalog_link(const Node& node, const char* attribute, const 
   const std::optional<std::string> name = node.required_text(attribute, "a link of the catalogue, e.g. ib-ndr");
   if (!name) return {};
   if (const spec::LinkSpec* known = find_link(*name, context.catalog)) return *known;
-  node.fail_at(attribute, "is no link of the catalogue", context.findings.suggest(*name, link_names(context.catalog)));
+  node.fail_at(attribute, "is no link of the catalogue",
+               context.findings.suggest(spec::NameKind::link, *name, link_names(context.catalog)));
   return {};
 }
 

@@ -331,7 +331,8 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
   if (node.has("workload")) {
     timed.workload = node.required_text("workload", context.findings.suggest("", workloads)).value_or("");
     if (!timed.workload.empty() && std::ranges::find(workloads, timed.workload) == workloads.end()) {
-      node.fail_at("workload", "is unknown", context.findings.suggest(timed.workload, workloads));
+      node.fail_at("workload", "is unknown",
+                   context.findings.suggest(spec::NameKind::workload, timed.workload, workloads));
     }
     node.refuse("file", "stands beside workload", "one of both");
   } else if (node.has("file")) {

@@ -47,6 +47,10 @@ std::string Findings::suggest(std::string_view word, std::span<const std::string
   return full() ? std::string{} : suggestion(word, candidates);
 }
 
+std::string Findings::suggest(spec::NameKind kind, std::string_view word, std::span<const std::string> names) const {
+  return full() ? std::string{} : spec::remedy_for_name(kind, word, names);
+}
+
 bool Findings::full() const { return diagnostics_.size() >= kKept; }
 
 bool Findings::any_at(const Origin& origin) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spec/near_names.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::scenario {
@@ -31,6 +32,8 @@ class Findings {
 
   /// Returns suggestion(), or an empty text once no more findings are kept: near names take time to find.
   std::string suggest(std::string_view word, std::span<const std::string> candidates) const;
+  /// The same of a name of a catalogue, by what is commonly meant.
+  std::string suggest(spec::NameKind kind, std::string_view word, std::span<const std::string> names) const;
 
   bool full() const;
   bool empty() const { return diagnostics_.empty(); }

@@ -14,6 +14,7 @@
 
 #include "scenario/language/quantity.hpp"
 #include "schedule/schedule.hpp"
+#include "spec/near_names.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/plain_step.hpp"
 #include "support/diagnostics.hpp"
@@ -114,7 +115,7 @@ class MeasurementReader {
         row.workload = cell;
         if (spec::workload_registry().find(cell) == nullptr)
           fail(line, fmt::format("no workload is called '{}'", cell),
-               suggestion(cell, spec::workload_registry().names()));
+               spec::remedy_for_name(spec::NameKind::workload, cell, spec::workload_registry().names()));
       } else if (columns_[i] == "batch") {
         row.batch = parse_whole<std::int64_t>(cell).value_or(0);
         if (row.batch < 1 || row.batch > kMostSamples)

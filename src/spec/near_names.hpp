@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim::spec {
+
+/// The catalogue that a name is of.
+enum class NameKind : std::uint8_t { device, link, workload };
+
+/// What a name that somebody typed is taken for.
+struct NameMeant {
+  std::string name;  ///< of the catalogue; empty: nothing is commonly meant
+  std::string why;   ///< words on a name that was taken for what it is not literally; empty: it is that name
+  std::vector<std::string> nearest;  ///< without a name: at most three that may be meant
+};
+
+/// Looks up what somebody typed among the names of a catalogue. Case, punctuation, makers and unit words make no
+/// difference ("RTX3090", "NVIDIA H100 SXM"). A name is taken where it alone begins with the words that were typed or
+/// holds them, or where near_names.csv has what is commonly meant. `usual`: the name that the rest of a question makes
+/// likely, taken where it is one of several that may be meant.
+NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
+                     std::string_view usual = {});
+
+/// The remedy for a name that the catalogue does not have: "did you mean 'h100-sxm5'?".
+std::string remedy_for_name(NameKind kind, std::string_view typed, std::span<const std::string> names);
+
+}  // namespace dadsim::spec
