@@ -9,6 +9,7 @@
 #include "spec/near_names.csv.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fact_table.hpp"
+#include "support/nearest_names.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::spec {
@@ -20,31 +21,25 @@ constexpr std::array<std::string_view, 22> kFillers{
     "hbm3",   "hbm3e",   "meta",  "hf",  "instruct", "base",   "chat",  "it",  "nic",  "adapter", "adapters"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
-constexpr std::array<std::string_view, 8> kUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};
+constexpr std::array<std::string_view, 8> kNameUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
-bool is_number(std::string_view text) {
+bool is_plain_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) || c == '.'; });
 }
 
 /// "400gbit/s" and "400g" are "400", and "80gb" is "80". Numbers of parameters keep their unit.
 std::string without_unit(NameKind kind, const std::string& word) {
   if (kind == NameKind::workload) return word;
-  for (const std::string_view unit : kUnits) {
+  for (const std::string_view unit : kNameUnits) {
     const std::string number = word.substr(0, word.size() - std::min(word.size(), unit.size()));
-    if (word.ends_with(unit) && is_number(number)) return number;
+    if (word.ends_with(unit) && is_plain_number(number)) return number;
   }
   return word;
 }
 
 /// The words of a name in lower case, without punctuation, fillers and units. Of "meta-llama/Llama-3-8B" the folder
 /// goes.
-std::vector<std::string> words_of(NameKind kind, std::string_view typed) {
+std::vector<std::string> words_of_name(NameKind kind, std::string_view typed) {
   std::string text = lower_case(typed);
   if (kind == NameKind::workload) text = text.substr(text.find_last_of('/') + 1);
   std::vector<std::string> words;
@@ -54,7 +49,7 @@ std::vector<std::string> words_of(NameKind kind, std::string_view typed) {
     for (const auto& [other, ours] : kOtherWords) {
       if (word == other) word = ours;
     }
-    const bool is_unit = kind != NameKind::workload && std::ranges::find(kUnits, word) != kUnits.end();
+    const bool is_unit = kind != NameKind::workload && std::ranges::find(kNameUnits, word) != kNameUnits.end();
     if (!word.empty() && !is_unit && std::ranges::find(kFillers, word) == kFillers.end()) words.push_back(word);
     word.clear();
   };
@@ -70,7 +65,7 @@ std::vector<std::string> words_of(NameKind kind, std::string_view typed) {
   return words;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += word;
   return text;
@@ -82,16 +77,16 @@ std::string without_dots(std::string text) {
 }
 
 /// "sxm" is "sxm4"; "l40" is not "l40s", nor "10" "100".
-bool is_word(std::string_view word, std::string_view of_name) {
+bool is_word_of(std::string_view word, std::string_view of_name) {
   const bool may_begin = word.size() > 2 && std::isalpha(static_cast<unsigned char>(word.back())) != 0;
   return word == of_name || (may_begin && of_name.starts_with(word));
 }
 
 /// Whether each word is one of the name, in their order.
-bool holds(const std::vector<std::string>& name, const std::vector<std::string>& words) {
+bool holds_words(const std::vector<std::string>& name, const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (const std::string& word : words) {
-    while (at < name.size() && !is_word(word, name[at])) ++at;
+    while (at < name.size() && !is_word_of(word, name[at])) ++at;
     if (at++ >= name.size()) return false;
   }
   return !words.empty();
@@ -122,7 +117,7 @@ const Meaning* common_meaning(NameKind kind, const std::string& word) {
   return found == kMeanings.end() ? nullptr : &found->second;
 }
 
-bool has(std::span<const std::string> names, std::string_view name) {
+bool has_name(std::span<const std::string> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -131,27 +126,28 @@ bool has(std::span<const std::string> names, std::string_view name) {
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual) {
   constexpr std::size_t kLongest = 100;  // of what may be a name
-  if (has(names, typed)) return {std::string(typed), {}, {}};
-  const bool is_rate = kind == NameKind::link && is_number(typed);  // whose unit is missing
+  if (has_name(names, typed)) return {std::string(typed), {}, {}};
+  const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // whose unit is missing
   if (typed.size() > kLongest || is_rate) return {{}, {}, nearest({}, names, kMostSuggested)};
-  const std::vector<std::string> words = words_of(kind, typed);
-  const std::string key = joined(words);
+  const std::vector<std::string> words = words_of_name(kind, typed);
+  const std::string key = joined_words(words);
   std::vector<std::string> holding;
   for (const std::string& name : names) {
-    const std::vector<std::string> own = words_of(kind, name);
-    if (without_dots(joined(own)) == without_dots(key))
+    const std::vector<std::string> own = words_of_name(kind, name);
+    if (without_dots(joined_words(own)) == without_dots(key))
       return {name, "the same but for case, punctuation and units", {}};
-    if (holds(own, words)) holding.push_back(name);
+    if (holds_words(own, words)) holding.push_back(name);
   }
   if (const Meaning* meaning = common_meaning(kind, key)) {
     std::vector<std::string> known;
-    std::ranges::copy_if(meaning->names, std::back_inserter(known), [&](const auto& one) { return has(names, one); });
-    if (has(known, usual)) return {std::string(usual), "the one of the usual system", {}};
+    std::ranges::copy_if(meaning->names, std::back_inserter(known),
+                         [&](const auto& one) { return has_name(names, one); });
+    if (has_name(known, usual)) return {std::string(usual), "the one of the usual system", {}};
     if (known.size() == 1 && meaning->names.size() == 1) return {known.front(), meaning->why, {}};
     if (!known.empty()) return {{}, {}, known};
   }
-  if (holding.size() == 1) return {holding.front(), "no other name holds these words", {}};
-  if (has(holding, usual)) return {std::string(usual), "the one of the usual system", {}};
+  if (holding.size() == 1) return {holding.front(), "no other name holds_words these words", {}};
+  if (has_name(holding, usual)) return {std::string(usual), "the one of the usual system", {}};
   const std::string misspelt = holding.empty() ? closest(typed, names) : std::string();
   if (!misspelt.empty()) return {{}, {}, {misspelt}};
   return {{}, {}, nearest(typed, holding.empty() ? names : std::span<const std::string>(holding), kMostSuggested)};

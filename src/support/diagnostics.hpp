@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -59,17 +58,8 @@ class InputError : public std::runtime_error {
 /// The candidate nearest to `word` by edit distance, or an empty string where none is near enough to be meant.
 std::string closest(std::string_view word, std::span<const std::string> candidates);
 
-/// At most so many candidates, the nearest to `word` by edit distance first, whatever their case; each once.
-std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
-
-/// Names that a message lists at most.
-inline constexpr std::size_t kMostSuggested = 3;
-
-/// "did you mean 'a', 'b' or 'c'?" of names, of which there is at least one.
-std::string did_you_mean(std::span<const std::string> names);
-
-/// "did you mean 'x'?" of the candidates that begin with the word or hold it, whatever its case; else of the one that
-/// is near; else the nearest of all. Names at most kMostSuggested.
+/// "did you mean 'x'?" of the candidates that begin with the word or hold it, whatever its case, where those are few;
+/// else of the one that is near; else "one of a, b, c".
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace dadsim
