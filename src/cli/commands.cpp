@@ -10,10 +10,10 @@ namespace dadsim::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      new_command(),         sweep_command(),   merge_command(),    platform_command(), collective_command(),
-      kernel_command(),      explain_command(), export_command(),   import_command(),   compare_command(),
-      calibrate_command(),   plan_command(),    diagnose_command(), validate_command(), layout_command(),
-      scale_study_command(), lesson_command(),  support_command(),
+      train_command(),    sites_command(),      new_command(),         sweep_command(),   merge_command(),
+      platform_command(), collective_command(), kernel_command(),      explain_command(), export_command(),
+      import_command(),   compare_command(),    calibrate_command(),   plan_command(),    diagnose_command(),
+      validate_command(), layout_command(),     scale_study_command(), lesson_command(),  support_command(),
   };
   return all;
 }

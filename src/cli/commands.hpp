@@ -41,8 +41,10 @@ Command new_command();
 Command plan_command();
 Command platform_command();
 Command scale_study_command();
+Command sites_command();
 Command support_command();
 Command sweep_command();
+Command train_command();
 Command validate_command();
 
 const std::vector<Command>& commands();

@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -10,12 +7,12 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/output_error.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -67,22 +64,6 @@ std::string list_templates() {
   return text;
 }
 
-/// A new file, or nothing: a name is taken for it first, so that nothing that comes there meanwhile is lost.
-void write_new(const std::string& path, const std::string& content) {
-  std::FILE* file = std::fopen(path.c_str(), "wx");
-  if (file == nullptr) {
-    if (errno == EEXIST) throw UsageError(fmt::format("'{}' is there already; another name, or --force", path));
-    throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  }
-  std::fclose(file);
-  try {
-    write_file_atomically(path, content);
-  } catch (...) {
-    std::remove(path.c_str());
-    throw;
-  }
-}
-
 /// What to type next, with the question that the template asks.
 std::string next_steps(const Template& one, const std::string& path) {
   return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
@@ -122,16 +103,13 @@ void run_new(const po::variables_map& values) {
   }
   const bool force = values.contains("force");
   for (const auto& [name, content] : files) {
-    std::error_code error;
-    if (!force && fs::exists(fs::symlink_status(name, error))) {
-      throw UsageError(fmt::format("'{}' is there already; another name, or --force", name));
-    }
+    if (!force) check_is_new(name, ", or --force");
   }
   for (const auto& [name, content] : files) {
     if (force) {
       write_file_atomically(name, content);
     } else {
-      write_new(name, content);
+      write_new(name, content, ", or --force");
     }
   }
   if (values.contains("quiet")) return;

@@ -105,6 +105,14 @@ void check_misspelt_command(const std::string& word) {
   }
 }
 
+/// Without arguments: the shortest questions.
+constexpr const char* kBeginnings =
+    "no scenario is named; dadsim scenario.xml, or one of these to begin with (dadsim --help has all):\n"
+    "  dadsim train llama-3.1-8b --gpus 64 --device h100   how long does a model train on a cluster?\n"
+    "  dadsim sites 5 --up 20Mbps --down 100Mbps           which algorithm is first between slow lines?\n"
+    "  dadsim lesson 1                                     what does data-parallel training send? 45 minutes\n"
+    "  dadsim new                                          scenarios to begin with";
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
@@ -141,7 +149,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (options.command != Options::Command::run) return options;
 
   const std::vector<std::string> operands = operands_of(values);
-  if (operands.empty()) throw UsageError("no scenario is named; dadsim scenario.xml, or see dadsim --help");
+  if (operands.empty()) throw UsageError(kBeginnings);
   if (find_command(operands[0]) != nullptr) {
     throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", operands[0]));
   }

@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <tuple>
 
@@ -11,6 +15,7 @@
 #include "support/atomic_file.hpp"
 #include "support/file_identity.hpp"
 #include "support/input_files.hpp"
+#include "support/output_error.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -67,6 +72,28 @@ void OutputFiles::check_writable() const {
 
 bool OutputFiles::take_standard_output() const {
   return std::ranges::any_of(outputs_, [](const Named& one) { return is_standard_output(one.path); });
+}
+
+void check_is_new(const std::string& path, const std::string& remedy) {
+  std::error_code error;
+  if (!descriptor_of(path) && std::filesystem::exists(std::filesystem::symlink_status(path, error)))
+    throw UsageError(fmt::format("'{}' is there already; another name{}", path, remedy));
+}
+
+void write_new(const std::string& path, const std::string& content, const std::string& remedy) {
+  if (descriptor_of(path)) return write_file_atomically(path, content);
+  std::FILE* file = std::fopen(path.c_str(), "wx");
+  if (file == nullptr) {
+    if (errno == EEXIST) throw UsageError(fmt::format("'{}' is there already; another name{}", path, remedy));
+    throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  }
+  std::fclose(file);
+  try {
+    write_file_atomically(path, content);
+  } catch (...) {
+    std::remove(path.c_str());
+    throw;
+  }
 }
 
 }  // namespace dadsim::cli

@@ -33,4 +33,10 @@ class OutputFiles {
   std::vector<Named> outputs_, inputs_;
 };
 
+/// Throws UsageError if there is a file of that name; `remedy` beside another name. Standard output is always new.
+void check_is_new(const std::string& path, const std::string& remedy = {});
+/// Writes a new file, or nothing: its name is taken first, so that no file that comes meanwhile is lost. Throws as
+/// check_is_new(), and OutputError.
+void write_new(const std::string& path, const std::string& content, const std::string& remedy = {});
+
 }  // namespace dadsim::cli

@@ -41,13 +41,16 @@ std::vector<OutputFiles::Named> inputs_of(const StudyOptions& options, const std
 StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options, const std::vector<Named>& read)
     : json_(text_of(values, "json")),
       page_(text_of(values, "report")),
+      made_(text_of(values, "write")),
       verbose_(values.contains("verbose")),
       quiet_(options.quiet),
-      outputs_({{"--json", json_}, {"--report", page_}}, inputs_of(options, read)) {
+      outputs_({{"--json", json_}, {"--report", page_}, {"--write", made_}}, inputs_of(options, read)) {
+  if (!made_.empty()) check_is_new(made_);
   outputs_.check_writable();
 }
 
-void StudyFiles::write(const report::Document& document, const report::About& about) const {
+void StudyFiles::write(const report::Document& document, const report::About& about, const std::string& made) const {
+  if (!made_.empty()) write_new(made_, made);
   if (!json_.empty()) write_file_atomically(json_, to_json(document));
   if (!page_.empty()) write_file_atomically(page_, to_html(document, about));
   if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(document, verbose_));

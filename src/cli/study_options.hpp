@@ -51,10 +51,11 @@ class StudyFiles {
   /// Again, with all that has been read by now; see OutputFiles.
   void check_against_inputs() const { outputs_.check_against_inputs(); }
 
-  void write(const report::Document& document, const report::About& about) const;
+  /// `made`: the text for --write, of commands that have it.
+  void write(const report::Document& document, const report::About& about, const std::string& made = {}) const;
 
  private:
-  std::string json_, page_;
+  std::string json_, page_, made_;
   bool verbose_, quiet_;
   OutputFiles outputs_;
 };

@@ -28,6 +28,8 @@ std::span<const StatementKind> of_trials();
 std::span<const StatementKind> of_diagnoses();
 /// Returns the statements on a search for layouts.
 std::span<const StatementKind> of_layouts();
+/// Returns the statements on training on a named cluster, and their assumptions.
+std::span<const StatementKind> of_trainings();
 /// Returns the statements on the winners of a sweep's points.
 std::span<const StatementKind> of_sweeps();
 /// Returns the reasons for unknown numbers, and the sources of known ones: parts of sentences.

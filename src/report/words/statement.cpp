@@ -98,10 +98,11 @@ Json in_json(const std::vector<Statement>& statements) {
 
 std::vector<StatementKind> statement_kinds() {
   std::vector<StatementKind> all;
-  for (const auto& kinds : {words::of_answers(), words::of_runs(), words::of_results(), words::of_changes(),
-                            words::of_explanations(), words::of_reasons(), words::of_comparisons(), words::of_plans(),
-                            words::of_trials(), words::of_layouts(), words::of_diagnoses(), words::of_sweeps(),
-                            words::of_provenance(), words::of_scale_studies(), words::of_simulations()})
+  for (const auto& kinds :
+       {words::of_answers(), words::of_runs(), words::of_results(), words::of_changes(), words::of_explanations(),
+        words::of_reasons(), words::of_comparisons(), words::of_plans(), words::of_trials(), words::of_layouts(),
+        words::of_trainings(), words::of_diagnoses(), words::of_sweeps(), words::of_provenance(),
+        words::of_scale_studies(), words::of_simulations()})
     all.insert(all.end(), kinds.begin(), kinds.end());
   return all;
 }

@@ -448,6 +448,7 @@ class LayoutSearch {
   }
 
   void simulate_promising() {
+    if (options_.simulated == 0) return;
     std::vector<std::size_t> picked = most_promising(candidates_, fitting_, options_.simulated);
     std::size_t done = picked.size();
     simulate(picked);

@@ -17,7 +17,7 @@ namespace dadsim::study {
 struct LayoutOptions {
   std::optional<std::int64_t> global_batch;                ///< none: that of the scenario
   double margin = 0.1;                                     ///< share of a device's memory that is left free
-  std::size_t simulated = 20;                              ///< layouts at most, that of the scenario beside them
+  std::size_t simulated = 20;                              ///< layouts at most, that of the scenario beside them; 0: none
   bool simulates_written = true;                           ///< that of the scenario is among them
   double most_bytes = 0;                                   ///< of a device, beside what it has; 0: no limit
   std::string run;                                         ///< label; empty: the first that shares anything

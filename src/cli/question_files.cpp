@@ -1,0 +1,49 @@
+#include "cli/question_files.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/study_options.hpp"
+#include "support/diagnostics.hpp"
+#include "support/thread_limit.hpp"
+
+namespace dadsim::cli {
+
+namespace po = boost::program_options;
+
+void QuestionFiles::add_options(po::options_description& options, const std::string& page) {
+  options.add_options()("write", po::value<std::string>()->value_name("FILE"),
+                        "write the scenario behind the answer; a file that is there stays as it is");
+  StudyFiles::add_options(options, page, "write the answer as JSON", "all assumptions and tables, too");
+  options.add_options()  //
+      ("threads", po::value<std::string>()->value_name("N"),
+       "threads for learning; the result does not depend on it")  //
+      ("quiet", "no text and no progress");
+  add_colour_option(options);
+  options.add_options()("help", "this text");
+}
+
+void answer_question(const po::variables_map& values, const std::string& read, const std::string& command,
+                     const std::function<Answered(bool)>& answer) {
+  StudyOptions options;
+  options.scenario = read;
+  options.quiet = values.contains("quiet");
+  const StudyFiles files(values, options);
+  const ThreadLimit limit(threads_to_use(threads_of(values)));
+  Answered found;
+  try {
+    found = answer(!options.quiet);
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    if ((first.file.starts_with("--") || first.file == "MODEL") && !error.is_infeasible())
+      throw UsageError(error.what());
+    throw;
+  }
+  const std::string written = text_of(values, "write");
+  found.document.print(written.empty() || written == "-"
+                           ? fmt::format("To keep the scenario behind it: dadsim {} … --write my.xml\n", command)
+                           : fmt::format("What would each change save? dadsim explain {}\n", written));
+  files.write(found.document, report::About{.scenario = found.scenario}, found.scenario);
+}
+
+}  // namespace dadsim::cli

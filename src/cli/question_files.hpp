@@ -1,0 +1,29 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <string>
+
+#include "report/document/document.hpp"
+
+namespace dadsim::cli {
+
+/// What a command finds that makes its scenario itself.
+struct Answered {
+  report::Document document;
+  std::string scenario;  ///< text of the scenario behind the answer
+};
+
+/// Options of such a command: --write beside what studies have.
+struct QuestionFiles {
+  /// `page`: of docs/, which describes what is written.
+  static void add_options(boost::program_options::options_description& options, const std::string& page);
+};
+
+/// Has `answer` answer, prints that with what to type next, and leaves it where --write, --json and --report say. A
+/// scenario that is there already is never overwritten. `read`: the path of a file that is read; may be empty. Throws
+/// UsageError where an option has a value that means nothing.
+void answer_question(const boost::program_options::variables_map& values, const std::string& read,
+                     const std::string& command, const std::function<Answered(bool show_progress)>& answer);
+
+}  // namespace dadsim::cli

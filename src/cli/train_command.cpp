@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/commands.hpp"
+#include "cli/question_files.hpp"
+#include "scenario/elements/count_row.hpp"
+#include "scenario/language/quantity.hpp"
+#include "spec/workload.hpp"
+#include "study/train/train.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::int64_t kMostTrainDevices = 100'000;
+
+po::options_description train_options() {
+  po::options_description options("Options");
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  options.add_options()                                                                                          //
+      ("gpus", text("N"), "devices")                                                                             //
+      ("device", text("NAME"), "of `dadsim devices`, e.g. h100")                                                 //
+      ("nic", text("LINK"), "adapters between nodes, e.g. 400G; without it those of the device's usual system")  //
+      ("inside", text("LINK"), "what joins the devices of a node; without it as in the usual system")            //
+      ("gpus-per-node", text("K"), "without it as many as the usual system has")                                 //
+      ("global-batch", text("N"), "samples of all devices per step; without it what is usual for the size")      //
+      ("sequence", text("N"), "tokens of a sample; without it those of the model")                               //
+      ("precision", text("NAME"), "bf16, fp8 …; without it bf16, or what the device has")                        //
+      ("tokens", text("COUNT"), "to learn from, e.g. 15T: how long, and for how much")                           //
+      ("within", text("TIME"), "what that may take, e.g. 30d; with --tokens")                                    //
+      ("price", text("USD"), "of a device and hour; with --tokens, without it as `dadsim prices` has it");
+  QuestionFiles::add_options(options, "train.md");
+  return options;
+}
+
+Command::Names names_of_models() {
+  Command::Names names;
+  for (const spec::Workload& workload : spec::workload_registry().all()) names.emplace_back(workload.name, "");
+  return names;
+}
+
+study::TrainRequest train_request_of(const po::variables_map& values) {
+  study::TrainRequest request;
+  request.model = only_operand(values, "no model is named", "one model", "train");
+  const auto number = [&](const char* name, std::int64_t most) {
+    return value_of<std::int64_t>(values, name, scenario::integer(1, most));
+  };
+  const auto gpus = number("gpus", kMostTrainDevices);
+  request.device = text_of(values, "device");
+  if (!gpus) throw UsageError("--gpus N is missing: how many devices; see dadsim train --help");
+  if (request.device.empty()) throw UsageError("--device NAME is missing: of which kind, e.g. --device h100");
+  request.gpus = *gpus;
+  request.nic = text_of(values, "nic");
+  request.inside = text_of(values, "inside");
+  request.gpus_per_node = number("gpus-per-node", kMostTrainDevices);
+  request.global_batch = number("global-batch", 1'000'000'000);
+  request.sequence = number("sequence", 10'000'000);
+  request.precision = value_of<spec::Precision>(values, "precision");
+  if (const std::string tokens = text_of(values, "tokens"); !tokens.empty()) {
+    request.tokens = scenario::parse_count(tokens);
+    if (!request.tokens) throw UsageError(fmt::format("--tokens '{}' is no count; {}", tokens, scenario::kCountForm));
+  }
+  request.within = value_of<double>(values, "within", scenario::quantity(scenario::kDurationForm));
+  request.price = value_of<double>(values, "price", scenario::real({.minimum = 0, .maximum = 1e6}));
+  for (const char* name : {"within", "price"}) {
+    if (values.contains(name) && !request.tokens)
+      throw UsageError(
+          fmt::format("--{} needs --tokens, which say how long training goes on; e.g. --tokens 15T", name));
+  }
+  return request;
+}
+
+void run_train(const po::variables_map& values) {
+  const study::TrainRequest request = train_request_of(values);
+  const bool is_file = request.model.ends_with(".json");
+  answer_question(values, is_file ? request.model : std::string(), "train", [&](bool show_progress) {
+    study::TrainAnswer answer = study::train(request, show_progress);
+    return Answered{std::move(answer.document), std::move(answer.scenario)};
+  });
+}
+
+}  // namespace
+
+Command train_command() {
+  return {
+      "train",
+      "MODEL",
+      "how long a model trains on a cluster of which the kind is known (docs/train.md)",
+      Command::Operand::name_or_file,
+      "dadsim train MODEL --gpus N --device NAME [options]\n"
+      "says what a step of a model takes on a cluster, divided among its devices as is quickest, and with --tokens\n"
+      "how long training takes. MODEL is a name of `dadsim workloads`, as people write it, or a config.json; what\n"
+      "is not said is what is usual, and told (docs/train.md).\n\n",
+      train_options,
+      run_train,
+      names_of_models};
+}
+
+}  // namespace dadsim::cli

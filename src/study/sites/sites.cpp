@@ -1,0 +1,213 @@
+#include "study/sites/sites.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "models/data/dataset.hpp"
+#include "report/html/escape.hpp"
+#include "report/run/answer.hpp"
+#include "report/run/figures.hpp"
+#include "report/run/result_document.hpp"
+#include "report/text/paragraph.hpp"
+#include "report/text/seconds.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/language/quantity.hpp"
+#include "sim/device.hpp"
+#include "sim/platform.hpp"
+#include "spec/near_names.hpp"
+#include "spec/workload.hpp"
+#include "study/learning/learned.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/trials/outcome.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+#include "support/nearest_names.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// The runs of scenarios/hospitals.xml.
+constexpr std::array<const char*, 7> kSitesRuns{"algorithm=\"pooled\"",
+                                                "algorithm=\"no-sharing\"",
+                                                "algorithm=\"gradient-sharing\"",
+                                                "algorithm=\"dad\"",
+                                                "algorithm=\"edad\"",
+                                                "algorithm=\"rank-dad\" cap=\"16\" label=\"rank-dad (cap 16)\"",
+                                                "algorithm=\"rank-dad\" cap=\"8\" label=\"rank-dad (cap 8)\""};
+constexpr std::int64_t kClassesOfDigits = 10;
+constexpr std::int64_t kSitesBatch = 32;
+
+/// The value of each site; of one for all, that.
+const std::string& line_of_site(const std::vector<std::string>& values, std::int64_t site) {
+  return values[values.size() == 1 ? 0 : static_cast<std::size_t>(site)];
+}
+
+void check_line_count(const SitesRequest& request, const char* option, const std::vector<std::string>& values) {
+  if (values.size() == 1 || values.size() == static_cast<std::size_t>(request.sites)) return;
+  throw InputError(Diagnostic{option, 0, fmt::format("{} values for {} sites", values.size(), request.sites),
+                              fmt::format("one for all, or {} with commas between them", request.sites)});
+}
+
+/// Half of a round trip, as the language writes it.
+std::string one_way(const std::string& round_trip) {
+  const std::optional<double> seconds = scenario::parse_quantity(scenario::Unit::seconds, round_trip);
+  if (!seconds)
+    throw InputError(
+        Diagnostic{"--round-trip", 0, fmt::format("'{}' is no time", round_trip), scenario::kLatencyForm.remedy});
+  return fmt::format("{}s", *seconds / 2);
+}
+
+std::string name_for_sites(spec::NameKind kind, const char* option, const std::string& typed,
+                           const std::vector<std::string>& names, std::vector<Statement>& taken) {
+  const spec::NameMeant meant = spec::name_meant(kind, typed, names);
+  if (meant.name.empty())
+    throw InputError(Diagnostic{option, 0, fmt::format("'{}' is unknown", typed), did_you_mean(meant.nearest)});
+  if (!meant.why.empty()) taken.push_back(Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
+  return meant.name;
+}
+
+/// Lines as the language has them: bandwidths as they are, links of the catalogue by their names.
+std::vector<std::string> lines_in(const char* option, std::vector<std::string> lines, std::vector<Statement>& taken) {
+  std::vector<std::string> links;
+  for (const spec::LinkSpec& link : sim::link_catalog()) links.push_back(link.name);
+  for (std::string& line : lines) {
+    if (scenario::parse_quantity(scenario::Unit::bytes_per_second, line)) continue;
+    if (const std::string meant = scenario::meant_quantity(scenario::Unit::bytes_per_second, line); !meant.empty())
+      throw InputError(Diagnostic{option, 0, fmt::format("'{}' is no rate", line), did_you_mean(std::vector{meant})});
+    line = name_for_sites(spec::NameKind::link, option, line, links, taken);
+  }
+  return lines;
+}
+
+std::string lines_element(const SitesRequest& request) {
+  const auto row = [&](const std::string& name, const std::string& count, std::int64_t site) {
+    return fmt::format("      <sites name=\"{}\"{} up=\"{}\" down=\"{}\" latency=\"{}\"/>\n", name, count,
+                       report::escaped(line_of_site(request.up, site)),
+                       report::escaped(line_of_site(request.down, site)),
+                       one_way(line_of_site(request.round_trip, site)));
+  };
+  if (std::max({request.up.size(), request.down.size(), request.round_trip.size()}) == 1)
+    return row("site", fmt::format(" count=\"{}\"", request.sites), 0);
+  std::string text;
+  for (std::int64_t site = 0; site < request.sites; ++site) text += row(fmt::format("site-{}", site + 1), "", site);
+  return text;
+}
+
+/// The element of the data, and how many classes it has.
+std::pair<std::string, std::int64_t> data_element(const SitesRequest& request) {
+  if (request.data == "digits") return {"<digits train=\"8000\" test=\"2000\"/>", kClassesOfDigits};
+  spec::CsvSource source;
+  source.file = request.data;
+  source.target = request.target;
+  const std::int64_t classes = models::inspect_data(source).classes;
+  return {fmt::format("<csv file=\"{}\" target=\"{}\"/>",
+                      report::escaped(std::filesystem::absolute(request.data).lexically_normal().string()),
+                      report::escaped(request.target)),
+          classes};
+}
+
+std::string sites_text(const SitesRequest& request, const std::string& device, const std::string& workload) {
+  const auto [data, classes] = data_element(request);
+  std::string runs;
+  for (const char* run : kSitesRuns) runs += fmt::format("  <run {}/>\n", run);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<!-- Sites that learn together over their lines: the question of `dadsim sites` (docs/sites.md). -->\n"
+      "<scenario name=\"{} sites\" seed=\"1\">\n"
+      "  <platform>\n    <federation>\n{}      <hub up=\"1Gbps\" down=\"1Gbps\" latency=\"0s\"/>\n"
+      "    </federation>\n  </platform>\n"
+      "  <workers>\n    <worker hosts=\"site-[1-{}]\" device=\"{}\"/>\n    <aggregator host=\"hub\" "
+      "device=\"xeon-8380\"/>\n"
+      "  </workers>\n"
+      "  <data>\n    {}\n    <split by=\"dirichlet\" alpha=\"0.3\"/>\n  </data>\n"
+      "  <model>\n    <dense units=\"256\" activation=\"relu\"/>\n    <dense units=\"{}\"/>\n  </model>\n"
+      "  <training batch=\"{}\" epochs=\"15\" target-accuracy=\"0.95\" evaluate-every=\"10\">\n"
+      "    <adam learning-rate=\"1e-3\"/>\n  </training>\n{}{}</scenario>\n",
+      request.sites, lines_element(request), request.sites, device, data, classes, kSitesBatch,
+      workload.empty() ? std::string()
+                       : fmt::format("  <timed-as workload=\"{}\" batch=\"{}\"/>\n", workload, kSitesBatch),
+      runs);
+}
+
+/// What the adversary who knows most reads in messages.
+std::string revealed_by(const report::RunResult& run) {
+  const double samples = report::most_leaked(run, &step::LeakFigures::samples_handed_over);
+  if (samples > 0) return fmt::format("{} of the samples, as they are", human_percent(samples));
+  const double batch = report::most_leaked(run, &step::LeakFigures::span_excess);
+  return std::isfinite(batch) ? fmt::format("{} of a batch", human_percent(batch)) : "–";
+}
+
+/// Runs that share, those that reach the target first.
+report::DocumentTable sites_table(const report::Result& result) {
+  const report::Answer answer = answer_to(result);
+  report::DocumentTable table;
+  const auto add = [&](const report::RunResult& run, const report::Answer::Place* place) {
+    const double steps = place != nullptr ? place->seconds / run.step_seconds : 0;
+    const double bytes = run.steps > 0 ? run.total_bytes / static_cast<double>(run.steps) : 0;
+    std::string time = "never";
+    if (place != nullptr) {
+      time = place->low && place->high ? report::seconds_with_interval(place->seconds, *place->low, *place->high)
+                                       : human_seconds(place->seconds);
+    }
+    table.add_row()
+        .say("algorithm", run.spec.label)
+        .say("to the target", time)
+        .say("a step", human_seconds(run.step_seconds))
+        .say("sent until then", place != nullptr ? human_bytes(steps * bytes) : "–")
+        .say("messages reveal", revealed_by(run));
+  };
+  for (const report::Answer::Place& place : answer.ranking) add(result.runs[place.run], &place);
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const bool ranked = std::ranges::find(answer.ranking, i, &report::Answer::Place::run) != answer.ranking.end();
+    if (!ranked && result.runs[i].spec.communicates) add(result.runs[i], nullptr);
+  }
+  return table;
+}
+
+}  // namespace
+
+SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
+  check_line_count(asked, "--up", asked.up);
+  check_line_count(asked, "--down", asked.down);
+  check_line_count(asked, "--round-trip", asked.round_trip);
+  std::vector<Statement> taken;
+  SitesRequest request = asked;
+  request.up = lines_in("--up", asked.up, taken);
+  request.down = lines_in("--down", asked.down, taken);
+  const std::string device =
+      name_for_sites(spec::NameKind::device, "--device", request.device, sim::device_catalog().names(), taken);
+  const std::string workload = request.model.empty()
+                                   ? std::string()
+                                   : name_for_sites(spec::NameKind::workload, "--model", request.model,
+                                                    spec::workload_registry().names(), taken);
+  SitesAnswer answer{{}, sites_text(request, device, workload)};
+  const scenario::ScenarioSource source("sites.xml", answer.scenario);
+  const scenario::Scenario scenario = source.load({}, make_catalog());
+  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
+  report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+  result.rate_as_tcp = rate_as_tcp(scenario);
+  add_step_with_rdma(source, {}, scenario, learned, result);
+  taken.push_back(Statement{"sites-taken", {device}}
+                      .with("digits", request.data == "digits")
+                      .with("batch", static_cast<double>(kSitesBatch)));
+  result.assumptions.insert(result.assumptions.begin(), taken.begin(), taken.end());
+  answer.document = document_of(result);
+  report::Document& document = answer.document;
+  document.page = report::PageKind::document;
+  for (report::DocumentPart& part : document.parts) {
+    if (part.shown != report::Shown::never) part.shown = report::Shown::verbose;
+  }
+  document.parts.insert(document.parts.begin(), {.shown = report::Shown::brief, .what = sites_table(result)});
+  document.rests_on(report::paragraph("Assumed: " + report::as_paragraph(taken)), report::Shown::brief);
+  return answer;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/document/document.hpp"
+
+namespace dadsim::study {
+
+/// What `dadsim sites` is asked: lines as quantities of the language, one for all sites or one for each.
+struct SitesRequest {
+  std::int64_t sites = 2;
+  std::vector<std::string> up, down;    ///< "20Mbps"
+  std::vector<std::string> round_trip;  ///< seconds with their unit; to the hub and back
+  std::string device = "rtx-3090";      ///< of each site
+  std::string model = {};               ///< workload that is timed; empty: the network that learns
+  std::string data = "digits";          ///< "digits", or the path of a CSV file
+  std::string target = "last";          ///< column of that file that holds the class
+};
+
+struct SitesAnswer {
+  report::Document document;
+  std::string scenario;  ///< text of the scenario that was run
+};
+
+/// Learns with the algorithms of scenarios/hospitals.xml and times them on these lines: which reaches the target first,
+/// in what time, with how many bytes, and what its messages reveal. The members of the JSON are those of
+/// docs/output-json.md. Throws InputError, SimulationError, Cancelled.
+SitesAnswer ask_sites(const SitesRequest& request, bool show_progress);
+
+}  // namespace dadsim::study

@@ -1,0 +1,401 @@
+#include "study/train/train.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "estimate/prices.hpp"
+#include "report/html/escape.hpp"
+#include "report/layout/layout_report.hpp"
+#include "report/plan/plan_report.hpp"
+#include "report/text/paragraph.hpp"
+#include "scenario/elements/count_row.hpp"
+#include "sim/device.hpp"
+#include "sim/platform.hpp"
+#include "spec/near_names.hpp"
+#include "spec/workload.hpp"
+#include "study/import/import_model.hpp"
+#include "study/layout/search_layouts.hpp"
+#include "study/train/usual_systems.hpp"
+#include "support/diagnostics.hpp"
+#include "support/nearest_names.hpp"
+#include "support/parse_whole.hpp"
+#include "support/whole_file.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::int64_t kUsualSamples = 32;        // of a device, where samples are no sequences: an assumption
+constexpr std::int64_t kLongSequence = 32768;     // tokens from which on devices may divide a sequence
+constexpr std::size_t kSimulatedForTraining = 8;  // layouts
+constexpr std::size_t kNextLayouts = 2;           // that are told after the best
+
+InputError refused_option(const std::string& option, const std::string& what, const std::string& remedy) {
+  return InputError(Diagnostic{option, 0, what, remedy});
+}
+
+/// A question with everything found that was not said.
+class Training {
+ public:
+  explicit Training(const TrainRequest& request) : asked_(request) {
+    find_device();
+    find_model();
+    find_system();
+    find_batch();
+    find_training();
+    if (request.tokens) {
+      const estimate::DevicePrice* known = estimate::find_price(device_->name);
+      if (request.price) {
+        price_ = request.price;
+      } else if (known != nullptr) {
+        price_ = known->per_hour;
+        taken_.push_back(Statement{"usual-price", {device_->name}}
+                             .with("per_hour", known->per_hour)
+                             .with("provider", known->provider)
+                             .with("date", known->date));
+      }
+    }
+  }
+
+  /// The text of a scenario whose network is divided as `assignments` of <timed-as> have it.
+  std::string text_of(const std::vector<std::string>& assignments) const {
+    std::string timed = fmt::format("workload=\"{}\"", workload_);
+    const auto add = [&](const std::string& name, const std::string& value) {
+      timed += fmt::format(" {}=\"{}\"", name, report::escaped(value));
+    };
+    for (const auto& [name, value] : sizes_) add(name, value);
+    add("precision", spec::to_string(precision_));
+    if (attends_) add("attention", "flash");
+    if (asked_.tokens) add("tokens", scenario::count_text(*asked_.tokens));
+    if (assignments.empty()) add("batch", "1");
+    for (const std::string& one : assignments) {
+      const std::size_t equals = one.find('=');
+      add(one.substr(one.find('.') + 1, equals - one.find('.') - 1), one.substr(equals + 1));
+    }
+    const std::string costs =
+        price_
+            ? fmt::format("  <costs>\n    <price device=\"{}\" per-hour=\"{}\"/>\n  </costs>\n", device_->name, *price_)
+            : std::string();
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<!-- The quickest layout that `dadsim train` found; `dadsim layout` looks for others (docs/train.md). -->\n"
+        "<scenario name=\"{} on {} {}\" seed=\"1\">\n"
+        "  <platform>\n    <gpu-cluster nodes=\"{}\" gpus=\"{}\" inside=\"{}\"{}{} nic=\"{}\"/>\n  </platform>\n"
+        "  <workers>\n    <worker hosts=\"{}\" device=\"{}\"/>\n  </workers>\n"
+        "  <network fidelity=\"flow\"/>\n  <timing-only/>\n  <training>\n    <adamw/>\n  </training>\n"
+        "  <timed-as {}/>\n  <run algorithm=\"gradient-sharing\" exchange=\"peer\" bucket=\"25MB\"/>\n{}</scenario>\n",
+        workload_, asked_.gpus, device_->name, asked_.gpus / of_node_, of_node_, system_.inside,
+        system_.mesh && of_node_ > 1 ? " mesh=\"true\"" : "",
+        rails_ > 1 ? fmt::format(" rails=\"{}\"", rails_) : std::string(), system_.nic,
+        asked_.gpus == 1 ? std::string("gpu-0") : fmt::format("gpu-[0-{}]", asked_.gpus - 1), device_->name, timed,
+        costs);
+  }
+
+  report::LayoutReport search(std::size_t simulated, bool show_progress) const {
+    LayoutOptions options;
+    options.global_batch = batch_;
+    options.simulated = simulated;
+    options.simulates_written = false;
+    if (sequence_ < kLongSequence) options.fixed.emplace_back("context", "1");
+    options.fixed.emplace_back("schedule", "1f1b");
+    return search_layouts(scenario::ScenarioSource("train.xml", text_of({})), {}, options, show_progress);
+  }
+
+  const TrainRequest& asked() const { return asked_; }
+  const std::string& workload() const { return workload_; }
+  const spec::DeviceSpec& device() const { return *device_; }
+  std::int64_t of_node() const { return of_node_; }
+  std::int64_t batch() const { return batch_; }
+  std::int64_t sequence() const { return sequence_; }
+  spec::Precision precision() const { return precision_; }
+  const std::optional<double>& price() const { return price_; }
+  const std::vector<Statement>& taken() const { return taken_; }
+
+ private:
+  std::string name_of(spec::NameKind kind, const std::string& option, const std::string& typed,
+                      const std::vector<std::string>& names, const std::string& usual = {}) {
+    const spec::NameMeant meant = spec::name_meant(kind, typed, names, usual);
+    if (meant.name.empty())
+      throw refused_option(option, fmt::format("'{}' is none of `dadsim {}s`", typed, kind_name(kind)),
+                           did_you_mean(meant.nearest));
+    if (!meant.why.empty()) taken_.push_back(Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
+    return meant.name;
+  }
+  static const char* kind_name(spec::NameKind kind) {
+    return kind == spec::NameKind::device ? "device" : kind == spec::NameKind::link ? "link" : "workload";
+  }
+
+  void find_device() {
+    const auto& devices = sim::device_catalog();
+    device_ = &devices.at(name_of(spec::NameKind::device, "--device", asked_.device, devices.names()));
+  }
+
+  void find_model() {
+    std::error_code error;
+    if (asked_.model.ends_with(".json") || std::filesystem::is_regular_file(asked_.model, error)) {
+      constexpr InputLimit kMostOfConfig{std::size_t{16} << 20U, "the config.json of a model"};
+      const ImportedModel model = import_model(asked_.model, read_input(asked_.model, "a config.json", kMostOfConfig),
+                                               asked_.sequence.value_or(0));
+      if (model.workload.empty())
+        throw refused_option(
+            asked_.model, "no workload has its layers",
+            fmt::format("dadsim import --layers layers.xml {}, and a scenario with <timed-as file=\"…\"/>",
+                        asked_.model));
+      workload_ = model.workload;
+      sizes_ = model.sizes;
+    } else {
+      workload_ = name_of(spec::NameKind::workload, "MODEL", asked_.model, spec::workload_registry().names());
+    }
+    const spec::Workload& workload = spec::workload_registry().at(workload_);
+    const auto length = std::ranges::find(workload.parameters, std::string("sequence"), &spec::ParameterSpec::name);
+    const bool has_length = length != workload.parameters.end();
+    if (asked_.sequence && !has_length)
+      throw refused_option("--sequence", fmt::format("a sample of {} has no length to choose", workload_), "remove it");
+    if (asked_.sequence) sizes_["sequence"] = fmt::format("{}", *asked_.sequence);
+    if (has_length) {
+      const std::string& said = sizes_.contains("sequence") ? sizes_["sequence"] : length->default_value;
+      sequence_ = parse_whole<std::int64_t>(said).value_or(0);
+    } else if (asked_.tokens) {
+      throw refused_option("--tokens", fmt::format("samples of {} are no sequences of tokens", workload_), "remove it");
+    }
+    try {
+      const spec::ModelShape shape = workload.shape(sizes_);
+      parameters_ = shape.parameters();
+      attends_ =
+          std::ranges::find(shape.layers, spec::LayerKind::attention, &spec::LayerShape::kind) != shape.layers.end();
+    } catch (const std::invalid_argument& fault) {
+      throw refused_option("--sequence", fault.what(), "another length");
+    }
+  }
+
+  void find_system() {
+    const UsualSystem* usual = usual_system_of(device_->name);
+    if (usual == nullptr && (asked_.inside.empty() || asked_.nic.empty() || !asked_.gpus_per_node))
+      throw refused_option("--device", fmt::format("{} has no usual system that dadsim knows", device_->name),
+                           "--gpus-per-node K --inside LINK --nic LINK");
+    if (usual != nullptr) system_ = *usual;
+    std::vector<std::string> links;
+    for (const spec::LinkSpec& link : sim::link_catalog()) links.push_back(link.name);
+    const std::string usual_nic = system_.nic;
+    if (!asked_.nic.empty()) system_.nic = name_of(spec::NameKind::link, "--nic", asked_.nic, links, usual_nic);
+    if (!asked_.inside.empty()) {
+      system_.inside = name_of(spec::NameKind::link, "--inside", asked_.inside, links, system_.inside);
+      system_.mesh = false;
+    }
+    if (usual == nullptr) system_.gpus = system_.tray = system_.adapters = *asked_.gpus_per_node;
+    of_node_ = asked_.gpus_per_node.value_or(part_of_domain());
+    if (asked_.gpus % of_node_ != 0) {
+      const std::int64_t fewer = asked_.gpus / of_node_ * of_node_;
+      throw refused_option("--gpus", fmt::format("{} devices do not fill nodes of {}", asked_.gpus, of_node_),
+                           fewer > 0 ? fmt::format("{} or {}, or --gpus-per-node", fewer, fewer + of_node_)
+                                     : fmt::format("{}, or --gpus-per-node {}", of_node_, asked_.gpus));
+    }
+    rails_ = std::max<std::int64_t>(1, std::min(system_.adapters * of_node_ / system_.gpus, of_node_));
+    Statement said = Statement{"usual-system", {device_->name, usual == nullptr ? "a server" : system_.system}}
+                         .with("nodes", static_cast<double>(asked_.gpus / of_node_))
+                         .with("gpus", static_cast<double>(of_node_))
+                         .with("of", static_cast<double>(system_.gpus))
+                         .with("inside", system_.inside)
+                         .with("nic", system_.nic)
+                         .with("adapters", static_cast<double>(rails_));
+    taken_.push_back(std::move(said));
+  }
+
+  /// Devices of a node: all of it, or a part where fewer are asked for, or where a rack comes in trays.
+  std::int64_t part_of_domain() const {
+    if (asked_.gpus <= system_.gpus) return asked_.gpus;
+    if (asked_.gpus % system_.gpus == 0 || system_.tray == system_.gpus) return system_.gpus;
+    for (std::int64_t part = system_.gpus; part > system_.tray; part -= system_.tray) {
+      if (asked_.gpus % part == 0) return part;
+    }
+    return system_.tray;
+  }
+
+  /// The usual number of samples, as near as it can be with the odd factor of the number of devices in it.
+  void find_batch() {
+    Statement said{"usual-batch"};
+    if (asked_.global_batch) {
+      batch_ = *asked_.global_batch;
+    } else {
+      const double tokens = usual_tokens(parameters_);
+      const double samples =
+          sequence_ > 0 ? tokens / static_cast<double>(sequence_) : static_cast<double>(kUsualSamples * asked_.gpus);
+      std::int64_t odd = asked_.gpus;
+      while (odd % 2 == 0) odd /= 2;
+      const double doublings = std::log2(std::max(1.0, samples / static_cast<double>(odd)));
+      batch_ = odd << std::llround(doublings);
+      said.with("usual", true);
+    }
+    said.with("samples", static_cast<double>(batch_));
+    if (sequence_ > 0)
+      said.with("tokens", static_cast<double>(batch_ * sequence_)).with("sequence", static_cast<double>(sequence_));
+    if (said.is("usual")) taken_.push_back(std::move(said));
+  }
+
+  void find_training() {
+    using spec::Precision;
+    precision_ = asked_.precision.value_or(device_->peak(Precision::bf16) > 0   ? Precision::bf16
+                                           : device_->peak(Precision::fp16) > 0 ? Precision::fp16
+                                                                                : Precision::fp32);
+    if (!(device_->peak(precision_) > 0))
+      throw refused_option("--precision", fmt::format("{} has no {}", device_->name, spec::to_string(precision_)),
+                           "one of " + device_->precisions());
+    taken_.push_back(Statement{"usual-training"}
+                         .with("precision", std::string(spec::to_string(precision_)))
+                         .with("attention", attends_));
+  }
+
+  TrainRequest asked_;
+  const spec::DeviceSpec* device_ = nullptr;
+  std::string workload_;
+  spec::ParameterValues sizes_;
+  std::int64_t sequence_ = 0;  ///< tokens of a sample; 0: samples are no sequences
+  std::int64_t parameters_ = 0;
+  bool attends_ = false;
+  UsualSystem system_;
+  std::int64_t of_node_ = 1, rails_ = 1, batch_ = 1;
+  spec::Precision precision_ = spec::Precision::bf16;
+  std::optional<double> price_;  ///< USD of a device and hour; none: money is not told
+  std::vector<Statement> taken_;
+};
+
+/// Throws what is in the way where no layout fits, with a number of devices that suffices.
+[[noreturn]] void refuse_unfit(const Training& training, const report::LayoutReport& report) {
+  constexpr std::int64_t kMostFactor = 64;
+  const TrainRequest& asked = training.asked();
+  const std::string what = report.divisible == 0
+                               ? fmt::format("no layout of {} divides {} devices and {} samples evenly",
+                                             training.workload(), asked.gpus, training.batch())
+                               : fmt::format("no layout of {} fits the memory of {} {}", training.workload(),
+                                             asked.gpus, training.device().name);
+  std::int64_t too_few = asked.gpus;
+  for (std::int64_t factor = 2; factor <= kMostFactor; factor *= 2) {
+    TrainRequest more = asked;
+    more.gpus = asked.gpus * factor;
+    try {
+      if (Training(more).search(0, false).fitting == 0) {
+        too_few = more.gpus;
+        continue;
+      }
+    } catch (const InputError&) {  // they fill no nodes
+      continue;
+    }
+    throw InputError(Diagnostic{"--gpus", 0, what,
+                                fmt::format("--gpus {}: {} are too few, and these suffice", more.gpus, too_few), false,
+                                true});
+  }
+  throw InputError(
+      Diagnostic{"--gpus", 0, what, "a smaller --sequence or --global-batch, or another --device", false, true});
+}
+
+Statement train_step_of(const Training& training, const report::LayoutReport& report) {
+  const report::LayoutTrial& best = report.trials.front();
+  const report::RunResult& run = *best.simulated;
+  Statement step = Statement{"train-step", {training.workload(), training.device().name}}
+                       .with("devices", static_cast<double>(report.devices))
+                       .with("samples", static_cast<double>(report.global_batch))
+                       .with("seconds", run.step_seconds)
+                       .with("bytes", best.bytes)
+                       .with("device_bytes", report.device_bytes);
+  if (run.step_band) step.with("low", run.step_band->low).with("high", run.step_band->high);
+  if (run.throughput) {
+    step.with("samples_per_second", run.throughput->samples);
+    if (run.throughput->tokens) step.with("tokens_per_second", *run.throughput->tokens);
+    if (run.throughput->model_flops_utilisation) step.with("utilisation", *run.throughput->model_flops_utilisation);
+  }
+  return step;
+}
+
+/// What a budget of tokens takes and costs, and how that stands to the time that it may take.
+std::optional<Statement> train_time_of(const Training& training, const report::LayoutReport& report) {
+  const TrainRequest& asked = training.asked();
+  const report::RunResult& run = *report.trials.front().simulated;
+  if (!asked.tokens) return std::nullopt;
+  const double steps = std::ceil(*asked.tokens / static_cast<double>(training.batch() * training.sequence()));
+  report::Trial trial;
+  trial.reached = true;
+  trial.seconds = steps * run.step_seconds;
+  trial.band = run.factors();
+  Statement time = Statement{"train-time", {training.workload(), training.device().name}}
+                       .with("devices", static_cast<double>(report.devices))
+                       .with("tokens", *asked.tokens)
+                       .with("steps", steps)
+                       .with("seconds", trial.seconds);
+  if (trial.band) time.with("low", trial.seconds * trial.band->low).with("high", trial.seconds * trial.band->high);
+  if (training.price()) {
+    constexpr double kHour = 3600;
+    time.with("money", *training.price() * static_cast<double>(report.devices) * trial.seconds / kHour)
+        .with("currency", std::string("USD"))
+        .with("per_hour", *training.price());
+  }
+  if (asked.within) {
+    const spec::GoalSpec goal{.seconds = asked.within};
+    time.with("within", *asked.within).with("standing", std::string(to_string(standing_of(goal, trial))));
+  }
+  return time;
+}
+
+/// The largest part of the step, and what makes it smaller.
+Statement train_help_of(const Training& training, const report::LayoutReport& report) {
+  const report::StepParts& parts = report.trials.front().parts;
+  std::vector<std::pair<double, const char*>> all{
+      {parts.computing, "computing"}, {parts.tensor, "tensor"}, {parts.bubble, "bubble"}, {parts.exchange, "exchange"}};
+  const auto largest = std::ranges::max_element(all);
+  Statement help = Statement{"train-help"}
+                       .with("part", std::string(largest->second))
+                       .with("share", largest->first / parts.total())
+                       .with("samples", static_cast<double>(2 * training.batch()));
+  const bool halves = training.precision() == spec::Precision::bf16 && training.device().peak(spec::Precision::fp8) > 0;
+  return help.with("fp8", halves);
+}
+
+Statement train_next_of(const report::LayoutReport& report) {
+  Statement next{"train-next"};
+  const double best = report.trials.front().simulated->step_seconds;
+  for (std::size_t i = 1; i < report.trials.size() && i <= kNextLayouts; ++i)
+    next.with(statement_of(report.trials[i].layout).with("gap", report.trials[i].simulated->step_seconds / best - 1));
+  return next;
+}
+
+}  // namespace
+
+TrainAnswer train(const TrainRequest& request, bool show_progress) {
+  const Training training(request);
+  const report::LayoutReport report = training.search(kSimulatedForTraining, show_progress);
+  if (report.trials.empty()) refuse_unfit(training, report);
+  TrainAnswer answer{document_of(report), training.text_of(assignments_of(report.trials.front().layout))};
+  report::Document& document = answer.document;
+  for (report::DocumentPart& part : document.parts) {
+    if (part.shown == report::Shown::always) part.shown = report::Shown::verbose;
+  }
+  document.answer.clear();
+  const std::optional<Statement> time = train_time_of(training, report);
+  if (time) document.answer.push_back(*time);
+  document.answer.push_back(train_step_of(training, report));
+  document.answer.push_back(Statement{"train-layout"}.with(statement_of(report.trials.front().layout)));
+  if (report.trials.size() > 1) document.answer.push_back(train_next_of(report));
+  document.answer.push_back(train_help_of(training, report));
+  document.lead = report::in_words(document.answer);
+  document.head.assumptions.insert(document.head.assumptions.begin(), training.taken().begin(), training.taken().end());
+  document.rests_on(report::paragraph("Assumed: " + report::as_paragraph(training.taken())), report::Shown::brief);
+  std::string all;
+  for (const std::string& one : report::in_words(document.head.assumptions))
+    all += report::paragraph("Assumed: " + one);
+  document.rests_on(std::move(all), report::Shown::verbose);
+  const auto number = [&](const char* name) {
+    return time && time->has(name) ? report::DocumentValue(time->number(name)) : report::DocumentValue();
+  };
+  for (const char* name : {"tokens", "steps", "seconds", "low", "high", "money", "within"})
+    document.add(fmt::format("budget.{}", name), number(name));
+  document.add("budget.standing",
+               time && time->has("standing") ? report::DocumentValue(time->text("standing")) : report::DocumentValue());
+  document.add("scenario_text", answer.scenario);
+  return answer;
+}
+
+}  // namespace dadsim::study

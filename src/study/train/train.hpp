@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "report/document/document.hpp"
+#include "spec/precision.hpp"
+
+namespace dadsim::study {
+
+/// What `dadsim train` is asked. Names are as somebody typed them; what is not said is found.
+struct TrainRequest {
+  std::string model;  ///< a workload, or the path of a config.json
+  std::int64_t gpus = 1;
+  std::string device;
+  std::string nic, inside;                         ///< empty: of the device's usual system
+  std::optional<std::int64_t> gpus_per_node = {};  ///< none: of the usual system
+  std::optional<std::int64_t> global_batch = {};   ///< samples of all devices per step; none: what is usual
+  std::optional<std::int64_t> sequence = {};       ///< tokens of a sample; none: of the model
+  std::optional<spec::Precision> precision = {};   ///< none: the narrowest of 16 bits that the device has
+  std::optional<double> tokens = {};               ///< to be learned from
+  std::optional<double> within = {};               ///< seconds that this may take; with `tokens`
+  std::optional<double> price = {};                ///< USD of a device and hour; with `tokens`
+};
+
+struct TrainAnswer {
+  report::Document document;
+  std::string scenario;  ///< text of the scenario with the quickest layout
+};
+
+/// Finds the quickest layout of a model on a cluster, what a step takes and gets done, and how long a budget of tokens
+/// takes. The members of the JSON are those of docs/layout.md and of docs/train.md. Throws InputError where a name is
+/// none, where sizes do not go together, or where no layout fits: then with the number of devices that suffices.
+TrainAnswer train(const TrainRequest& request, bool show_progress);
+
+}  // namespace dadsim::study

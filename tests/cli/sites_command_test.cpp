@@ -1,0 +1,87 @@
+// Which algorithm is first between sites behind slow lines, asked in one line.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "quick_kernels.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::Outcome;
+using test::read_file;
+
+class SitesCommand : public testing::Test {
+ protected:
+  Outcome dadsim(const std::vector<std::string>& arguments) const {
+    return test::run_dadsim(arguments, folder_.path());
+  }
+  void refused(const std::vector<std::string>& arguments, const std::string& says) const {
+    const Outcome outcome = dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, kUsage) << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+  }
+  test::TemporaryFolder folder_;
+};
+
+std::vector<std::string> order_of(const nlohmann::json& result) {
+  std::vector<std::string> order;
+  for (const nlohmann::json& place : result["answer"]["ranking"]) order.push_back(place["run"]);
+  return order;
+}
+
+// The lines of platforms/hospitals.xml, typed: the same learning over the same lines.
+TEST_F(SitesCommand, HospitalsLinesGiveTheVerdictOfTheirScenario) {
+  const test::QuickKernels quick;
+  const Outcome asked = dadsim({"sites", "5", "--up", "20Mbps,20Mbps,10Mbps,20Mbps,10Mbps", "--down",
+                                "100Mbps,100Mbps,50Mbps,100Mbps,50Mbps", "--round-trip", "16ms,20ms,30ms,10ms,24ms",
+                                "--json", "sites.json", "--write", "sites.xml"});
+  ASSERT_EQ(asked.exit_code, kSuccess) << asked.err;
+  const nlohmann::json sites = nlohmann::json::parse(read_file(folder_.path() / "sites.json"));
+  const Outcome own = test::run_dadsim({"scenarios/hospitals.xml", "--json", "-"});
+  ASSERT_EQ(own.exit_code, kSuccess) << own.err;
+  const nlohmann::json hospitals = nlohmann::json::parse(own.out);
+  EXPECT_EQ(order_of(sites), order_of(hospitals));
+  EXPECT_EQ(sites["answer"]["statements"][0]["subjects"], hospitals["answer"]["statements"][0]["subjects"]);
+  for (std::size_t run = 0; run < hospitals["runs"].size(); ++run) {
+    EXPECT_EQ(sites["runs"][run]["final_accuracy"], hospitals["runs"][run]["final_accuracy"]);
+    EXPECT_NEAR(sites["runs"][run]["step_seconds"].get<double>() / hospitals["runs"][run]["step_seconds"].get<double>(),
+                1, 0.02);
+  }
+  for (const char* words : {"reaches 95 % first", "to the target", "messages reveal", "Assumed: Digits are learned",
+                            "dadsim explain sites.xml"})
+    EXPECT_NE(asked.out.find(words), std::string::npos) << words << '\n' << asked.out;
+  const Outcome again = dadsim({"sites.xml", "--json", "-"});
+  ASSERT_EQ(again.exit_code, kSuccess) << again.err;
+  EXPECT_EQ(nlohmann::json::parse(again.out)["answer"], sites["answer"]) << "the scenario behind the answer";
+}
+
+TEST_F(SitesCommand, WrongValuesAreToldWithWhatWouldBeRight) {
+  refused({"sites"}, "no number of sites is given");
+  refused({"sites", "1", "--up", "20Mbps"}, "'1' is no number of sites; from 2 to 1000");
+  refused({"sites", "5"}, "--up RATE is missing");
+  refused({"sites", "5", "--up", "20 Mbps"}, "--up: '20 Mbps' is no rate; did you mean '20Mbps'?");
+  refused({"sites", "5", "--up", "20Mbps,10Mbps"}, "--up: 2 values for 5 sites");
+  refused({"sites", "5", "--up", "20Mbps", "--round-trip", "20"}, "--round-trip: '20' is no time");
+  refused({"sites", "5", "--up", "20Mbps", "--target", "risk"}, "--target needs --data FILE.csv");
+  refused({"sites", "5", "--up", "20Mbps", "--device", "h900"}, "--device: 'h900' is unknown");
+}
+
+TEST_F(SitesCommand, LearnsFromATable) {
+  const test::QuickKernels quick;
+  std::string rows = "a,b,kind\n";
+  for (int i = 0; i < 300; ++i)
+    rows += std::to_string(i % 3) + "," + std::to_string(i % 7) + ",k" + std::to_string(i % 3) + "\n";
+  std::ofstream(folder_.path() / "table.csv") << rows;
+  const Outcome outcome = dadsim({"sites", "2", "--up", "4g-up", "--data", "table.csv", "--write", "t.xml"});
+  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  const std::string text = read_file(folder_.path() / "t.xml");
+  EXPECT_NE(text.find("<dense units=\"3\"/>"), std::string::npos) << "three kinds\n" << text;
+  EXPECT_NE(text.find("up=\"4g-up\""), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace dadsim::cli

@@ -1,0 +1,135 @@
+// What a model's training takes on a cluster of which the kind is known, and the scenario behind the answer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::Outcome;
+using test::read_file;
+
+class TrainCommand : public testing::Test {
+ protected:
+  Outcome dadsim(const std::vector<std::string>& arguments) const {
+    return test::run_dadsim(arguments, folder_.path());
+  }
+  nlohmann::json json_of(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--json", "-"});
+    const Outcome outcome = dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  }
+  void refused(const std::vector<std::string>& arguments, const std::string& says, int code = kUsage) const {
+    const Outcome outcome = dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+  }
+  test::TemporaryFolder folder_;
+};
+
+const std::vector<std::string> kSmall{"train", "gpt2-medium", "--gpus", "8", "--device", "A100-80GB"};
+
+std::vector<std::string> small(const std::vector<std::string>& more) {
+  std::vector<std::string> all = kSmall;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST_F(TrainCommand, AnswersInTwelveLinesAndSaysWhatItTookForGranted) {
+  const Outcome outcome = dadsim(small({"--tokens", "20B", "--quiet", "--write", "quiet.xml"}));
+  EXPECT_EQ(outcome.out, "") << outcome.err;
+  const Outcome said = dadsim(small({"--tokens", "20B"}));
+  ASSERT_EQ(said.exit_code, kSuccess) << said.err;
+  std::size_t lines = 0;
+  for (std::size_t at = 0; at < said.out.size(); at = said.out.find('\n', at) + 1)
+    lines += said.out[at] != '\n' ? 1 : 0;
+  EXPECT_LE(lines, 12U) << said.out;
+  for (const char* words : {"20 B tokens take 8 a100-sxm4-80", "A step of", "tokens/s", "MFU", "Best layout",
+                            "Next:", "would help most", "'A100-80GB' is taken as a100-sxm4-80", "DGX A100", "--write"})
+    EXPECT_NE(said.out.find(words), std::string::npos) << words << '\n' << said.out;
+}
+
+// A file that others change has to begin where the answer was.
+TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
+  const nlohmann::json answer =
+      json_of(small({"--tokens", "20B", "--price", "2", "--within", "3d", "--write", "mine.xml"}));
+  const nlohmann::json& best = answer["layouts"][0]["simulated"];
+  const nlohmann::json run = json_of({"mine.xml"})["runs"][0];
+  EXPECT_DOUBLE_EQ(run["step_seconds"].get<double>(), best["step_seconds"].get<double>());
+  const nlohmann::json& budget = answer["budget"];
+  const double seconds = budget["seconds"].get<double>();
+  EXPECT_DOUBLE_EQ(seconds, budget["steps"].get<double>() * best["step_seconds"].get<double>());
+  EXPECT_DOUBLE_EQ(budget["money"].get<double>(), 8 * 2 * seconds / 3600);
+  const double limit = 3 * 86400.0;
+  const std::string standing = budget["high"] <= limit  ? "met"
+                               : seconds <= limit       ? "likely met"
+                               : budget["low"] <= limit ? "cannot be said"
+                                                        : "missed";
+  EXPECT_EQ(budget["standing"], standing);
+}
+
+TEST_F(TrainCommand, OverwritesNoScenario) {
+  std::ofstream(folder_.path() / "mine.xml") << "precious";
+  refused(small({"--write", "mine.xml"}), "'mine.xml' is there already; another name");
+  EXPECT_EQ(read_file(folder_.path() / "mine.xml"), "precious");
+}
+
+TEST_F(TrainCommand, NamesThatMeanNothingHaveThreeRemediesAtMost) {
+  refused({"train", "llama-70c", "--gpus", "8", "--device", "h100"}, "MODEL: 'llama-70c' is none of `dadsim workloads`");
+  refused({"train", "llama 70b", "--gpus", "8", "--device", "h900"}, "--device: 'h900' is none of `dadsim devices`");
+  refused(small({"--nic", "100G"}), "did you mean 'ethernet-100g', 'roce-100' or 'ib-edr'?");
+}
+
+TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
+  refused({"train", "gpt2", "--device", "h100"}, "--gpus N is missing");
+  refused({"train", "gpt2", "--gpus", "8"}, "--device NAME is missing");
+  refused(small({"--price", "2"}), "--price needs --tokens");
+  refused(small({"--within", "3d"}), "--within needs --tokens");
+  refused(small({"--tokens", "many"}), "--tokens 'many' is no count");
+  refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--tokens", "1B"}, "are no sequences of tokens");
+  refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--sequence", "9"}, "has no length to choose");
+  refused({"train", "gpt2", "--gpus", "12", "--device", "h100"}, "12 devices do not fill nodes of 8; 8 or 16");
+  refused({"train", "gpt2", "--gpus", "8", "--device", "v100", "--precision", "fp8"}, "v100-sxm2 has no fp8");
+  refused({"train", "gpt2", "--gpus", "8", "--device", "tpu-v5p"}, "has no usual system");
+}
+
+// The remedy is what has to be typed.
+TEST_F(TrainCommand, AModelThatDoesNotFitIsToldTheDevicesThatSuffice) {
+  const std::vector<std::string> asked{"train", "llama-2-13b", "--device", "rtx-3090", "--gpus"};
+  const auto with = [&](const std::string& gpus) {
+    std::vector<std::string> all = asked;
+    all.push_back(gpus);
+    return dadsim(all);
+  };
+  const Outcome outcome = with("4");
+  ASSERT_EQ(outcome.exit_code, kWrongInput) << outcome.err;
+  const std::string remedy = "--gpus ";
+  const std::size_t at = outcome.err.find("; --gpus ");
+  ASSERT_NE(at, std::string::npos) << outcome.err;
+  const std::size_t begin = at + 2 + remedy.size();
+  const std::string enough = outcome.err.substr(begin, outcome.err.find(':', begin) - begin);
+  EXPECT_EQ(with(enough).exit_code, kSuccess) << enough;
+}
+
+TEST_F(TrainCommand, TakesTheConfigOfAModel) {
+  std::ofstream(folder_.path() / "config.json")
+      << R"({"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,)"
+      << R"("num_key_value_heads": 8, "intermediate_size": 2816, "vocab_size": 32000,)"
+      << R"("max_position_embeddings": 2048, "tie_word_embeddings": false})";
+  const nlohmann::json answer =
+      json_of({"train", "config.json", "--gpus", "4", "--device", "3090", "--sequence", "1024", "--write", "c.xml"});
+  EXPECT_EQ(answer["workload"], "decoder");
+  const std::string text = read_file(folder_.path() / "c.xml");
+  EXPECT_NE(text.find("hidden=\"1024\""), std::string::npos) << text;
+  EXPECT_NE(text.find("sequence=\"1024\""), std::string::npos) << text;
+  EXPECT_EQ(dadsim({"c.xml", "--check"}).exit_code, kSuccess);
+}
+
+}  // namespace
+}  // namespace dadsim::cli
