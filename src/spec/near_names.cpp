@@ -146,7 +146,7 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
     if (known.size() == 1 && meaning->names.size() == 1) return {known.front(), meaning->why, {}};
     if (!known.empty()) return {{}, {}, known};
   }
-  if (holding.size() == 1) return {holding.front(), "no other name holds_words these words", {}};
+  if (holding.size() == 1) return {holding.front(), "no other name has these words", {}};
   if (has_name(holding, usual)) return {std::string(usual), "the one of the usual system", {}};
   const std::string misspelt = holding.empty() ? closest(typed, names) : std::string();
   if (!misspelt.empty()) return {{}, {}, {misspelt}};

@@ -70,7 +70,8 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kShortest = 3;  // of a word that is taken for a part of a name
+  constexpr std::size_t kShortest = 3;     // characters of a word that counts as part of a name
+  constexpr std::size_t kListedWhole = 8;  // names of a choice that a message lists whole
   const bool may_be_name = word.size() <= kLongestWord;
   if (word.size() >= kShortest && may_be_name) {
     const std::vector<std::string> meant = that_hold(word, candidates);
@@ -78,7 +79,7 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
   }
   if (const std::string near = closest(word, candidates); !near.empty()) return did_you_mean(std::vector{near});
   if (candidates.empty()) return {};
-  if (candidates.size() <= kMostSuggested)
+  if (candidates.size() <= kListedWhole)
     return fmt::format("{}{}", candidates.size() > 1 ? "one of " : "only ", fmt::join(candidates, ", "));
   if (word.empty() || !may_be_name)
     return fmt::format("one of {}, such as {}", candidates.size(), fmt::join(candidates.first(kMostSuggested), ", "));

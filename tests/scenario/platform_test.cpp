@@ -370,7 +370,8 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
                 "host-latency=\"…\"\n" +
                 path + ":2: <wan> lacks <region>; at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>\n" +
                 path + ":3: unknown element <regoin> in <wan>; did you mean 'region'?\n" + path +
-                ":4: unknown element <zone> in <cluster-platform>; the nearest of 7 are wan, pair, change");
+                ":4: unknown element <zone> in <cluster-platform>; one of gpu-cluster, federation, wan, pair, profile, "
+                "background, change");
 }
 
 // A file of ours stands for what it holds: printed, hashed and asked about like the same platform inside the scenario.

@@ -24,9 +24,11 @@ TEST(Suggestion, FindsTheNearest) {
   EXPECT_EQ(closest("grad", names), "gradient-sharing") << "a beginning counts as near";
   EXPECT_EQ(closest("powersgd", names), "");
   EXPECT_EQ(closest("", names), "");
-  EXPECT_EQ(suggestion("powersgd", names), "the nearest of 4 are edad, dad, rank-dad") << "three at most";
-  EXPECT_EQ(suggestion("", names), "one of 4, such as gradient-sharing, dad, edad");
-  EXPECT_EQ(suggestion("powersgd", std::span(names).first(3)), "one of gradient-sharing, dad, edad");
+  EXPECT_EQ(suggestion("powersgd", names), "one of gradient-sharing, dad, edad, rank-dad") << "few are listed whole";
+  std::vector<std::string> many = names;
+  for (const char* more : {"top-k", "choco", "sgp", "d2", "rgp"}) many.emplace_back(more);
+  EXPECT_EQ(suggestion("powersgd", many), "the nearest of 9 are edad, sgp, rgp");
+  EXPECT_EQ(suggestion("", many), "one of 9, such as gradient-sharing, dad, edad");
   EXPECT_EQ(suggestion("edda", names), "did you mean 'edad'?");
 }
 
