@@ -124,6 +124,7 @@ world::Work Sizing::training(std::span<const std::int64_t> samples, std::int64_t
   world::Work work{.pieces = {}, .step = first, .steps = static_cast<std::int64_t>(samples.size())};
   for (const auto& [count, often] : times) {
     work.pieces.push_back(whole(local_step(count), step::Role::workers, often).pieces.front());
+    work.pieces.back().samples = count;
     work.seconds += often * timed_.step_seconds;
   }
   return work;

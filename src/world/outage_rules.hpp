@@ -63,6 +63,9 @@ struct Outages {
   /// Per node, the node of the cluster that its host is on, by its name; empty where no rule names any.
   std::vector<std::string> on = {};
   std::vector<std::string> links = {};  ///< those that there are, each once; empty where none is named
+  /// Per node, the node of the World that it is a device of: that one is up while all its devices are. Empty: each is
+  /// one of its own.
+  std::vector<std::size_t> device_of = {};
   std::uint64_t seed = 1;
 };
 

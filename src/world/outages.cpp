@@ -5,10 +5,31 @@
 #include <utility>
 
 namespace dadsim::world {
+namespace {
+
+std::vector<std::vector<std::size_t>> devices_of(const Outages& outages) {
+  std::vector<std::vector<std::size_t>> devices;
+  for (std::size_t i = 0; i < outages.hosts.size(); ++i) {
+    const std::size_t node = outages.device_of.empty() ? i : outages.device_of.at(i);
+    if (node >= devices.size()) devices.resize(node + 1);
+    devices[node].push_back(i);
+  }
+  return devices;
+}
+
+}  // namespace
 
 UnreliableWorld::UnreliableWorld(World& inner, const Outages& outages)
-    : inner_(inner), calendar_(outages, [this](const OutageCalendar::Subject& subject, bool up) {
-        for (const std::size_t node : subject.nodes) set_host(static_cast<Node>(node), up);
+    : inner_(inner),
+      devices_(devices_of(outages)),
+      device_of_(outages.device_of),
+      devices_down_(devices_.size()),
+      calendar_(outages, [this](const OutageCalendar::Subject& subject, bool up) {
+        for (const std::size_t device : subject.nodes) {
+          const std::size_t node = device_of_.empty() ? device : device_of_[device];
+          devices_down_[node] += up ? -1 : 1;
+          if (devices_down_[node] == (up ? 0 : 1)) set_host(static_cast<Node>(node), up);
+        }
         if (subject.nodes.empty()) inner_.set_link(subject.name, up);
       }) {}
 
@@ -25,10 +46,14 @@ void UnreliableWorld::arm() {
 Activity UnreliableWorld::compute(Node node, const Work& work) {
   ++underway_;
   const Activity activity = inner_.compute(node, work);
-  const auto number = static_cast<std::size_t>(node);
   // What belongs to no training is short, and not what a user walks away from.
-  if (work.step < 0 || !is_up(node) || !calendar_.may_drop_out(number)) return activity;
-  std::vector<std::size_t> by = calendar_.compute(number, now(), inner_.seconds_of(node, work));
+  if (work.step < 0 || !is_up(node)) return activity;
+  std::vector<std::size_t> by;
+  for (const std::size_t device : devices_.at(static_cast<std::size_t>(node))) {
+    if (!calendar_.may_drop_out(device)) continue;
+    const std::vector<std::size_t> own = calendar_.compute(device, now(), inner_.seconds_of(node, work));
+    by.insert(by.end(), own.begin(), own.end());
+  }
   if (!by.empty()) in_the_midst_[activity] = std::move(by);
   return activity;
 }

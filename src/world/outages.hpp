@@ -41,8 +41,11 @@ class UnreliableWorld final : public World {
   void ended(Activity activity);
 
   World& inner_;
-  std::int64_t underway_ = 0;  ///< of the caller
-  std::int64_t reported_ = 0;  ///< changes of hosts that inner_ has yet to tell
+  std::int64_t underway_ = 0;                      ///< of the caller
+  std::int64_t reported_ = 0;                      ///< changes of hosts that inner_ has yet to tell
+  std::vector<std::vector<std::size_t>> devices_;  ///< per node, those of the calendar that it is made of
+  std::vector<std::size_t> device_of_;             ///< per node of the calendar
+  std::vector<int> devices_down_;                  ///< per node
   OutageCalendar calendar_;
   Activity alarm_ = 0;
   double alarm_at_ = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "methods/idle_parameters.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::protocols {
 
@@ -213,6 +214,7 @@ std::vector<spec::ParameterSpec> Federation::local_parameters() {
       kLocalEpochs,
       kLocalSteps,
       kRetries,
+      spec::kIslands,
   };
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/site_weights.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::protocols {
 
@@ -36,6 +37,7 @@ std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
   return {
       kPeriod.with_default(period),
       kRounds,
+      spec::kIslands,
   };
 }
 

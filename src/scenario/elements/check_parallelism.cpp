@@ -5,6 +5,7 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parallelism.hpp"
+#include "spec/islands.hpp"
 #include "spec/timed_workload.hpp"
 
 namespace dadsim::scenario {
@@ -74,6 +75,9 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
   }
   check_experts(timed_as, timed, runs, context);
   if (!how.divides()) return;
+  const auto divides_states = [&](std::size_t replicas) {
+    return how.sharding == spec::Sharding::none || replicas > 1 || how.context > 1;
+  };
   for (const spec::RunSpec& run : runs) {
     const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
     if (info == context.catalog.algorithms.end()) continue;
@@ -85,10 +89,30 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                             how.offload == spec::Offload::none;
     const bool own_steps = run.event_driven && !run.parameters.contains("barrier");
     if (own_steps && one_device) continue;
-    if (own_steps) {
+    const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
+    const std::size_t replicas = islands > 0 ? workers / islands : 1;
+    const bool in_islands = own_steps && spec::takes_islands(run.parameters) && replicas > 0;
+    const auto cannot = [&](const std::string& what, const std::string& remedy) {
+      context.findings.add(timed_as.origin, infeasible(fmt::format("run '{}' {}", printable(run.label), what), remedy));
+    };
+    if (own_steps && !spec::takes_islands(run.parameters)) {
       refuse(
           "cannot have participants of several devices, or that leave something with others",
           "<timed-as> without tensor, context, pipeline, expert-parallel, sharding and offload, or another algorithm");
+    } else if (in_islands && !divides_states(replicas)) {
+      cannot("has participants of one replica, which cannot divide its states among several",
+             "islands=\"1\" on the run, or sharding=\"none\"");
+    } else if (in_islands && how.sharding_group > 0 && replicas % static_cast<std::size_t>(how.sharding_group) != 0) {
+      cannot(
+          fmt::format("has participants of {} replicas, and groups of {} divide states", replicas, how.sharding_group),
+          "islands=\"1\" on the run, or no sharding-group");
+    } else if (in_islands && how.experts > 1 &&
+               replicas * static_cast<std::size_t>(how.of_stage()) % static_cast<std::size_t>(of_experts) != 0) {
+      cannot(fmt::format("has participants of {} devices to a stage, which cannot divide experts among {}",
+                         replicas * static_cast<std::size_t>(how.of_stage()), of_experts),
+             "islands=\"1\" on the run, or no expert-parallel");
+    } else if (in_islands) {
+      continue;
     } else if (run.event_driven || run.decentralised) {
       refuse("cannot have workers that work on micro-batches or are of several devices",
              "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");

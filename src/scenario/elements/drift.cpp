@@ -7,6 +7,7 @@
 #include "scenario/elements/host_list.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/xml/white_space.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -146,6 +147,15 @@ std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std:
       node.fail(
           not_built(fmt::format("<drift> beside a run of {}, whose batches are drawn before it begins", run.algorithm),
                     "algorithms with local training, e.g. fedavg, local-sgd, diloco, or no <drift>"));
+    }
+    const auto in_islands = [&](const spec::RunSpec& run) {
+      const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
+      return islands > 0 && islands < workers.size();
+    };
+    if (const auto run = std::ranges::find_if(runs, in_islands); drifts.empty() && run != runs.end()) {
+      node.fail(not_built(
+          fmt::format("<drift> beside run '{}', whose islands have the data of several workers", printable(run->label)),
+          "islands=\"0\", or no <drift>"));
     }
     spec::DriftSpec drift;
     drift.sites = trimmed(node.text("sites", ""));

@@ -6,10 +6,12 @@
 #include <set>
 
 #include "scenario/elements/conditions.hpp"
+#include "scenario/elements/default_buckets.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parameter.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -94,7 +96,8 @@ const Table<spec::RunSpec>& run_table() {
   return kTable;
 }
 
-/// Gives a gradient-sharing run the default buckets of the framework that divides networks in this way.
+}  // namespace
+
 void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, spec::RunSpec& run) {
   constexpr double kDeepSpeed = 5e8;  // numbers: reduce_bucket_size of ZeRO
   constexpr double kMegatron = 40e6;  // numbers, and 1e6 for each replica: DistributedDataParallelConfig.bucket_size
@@ -108,6 +111,8 @@ void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, 
                                                                            : megatron);
   run.first_bucket_bytes = run.bucket_bytes;
 }
+
+namespace {
 
 spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
   const spec::ExchangeMode fallback = has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
@@ -301,7 +306,10 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
         compressor != context.catalog.compressors.end()) {
       if (auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) node.fail(*std::move(refusal));
     }
-    check_run(node, *algorithm, run, workers, network, context);
+    const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
+    if (islands > 0 && workers % islands != 0)
+      node.fail_at("islands", infeasible(fmt::format("does not divide the {} workers", workers), "islands=\"1\""));
+    check_run(node, *algorithm, run, islands > 0 ? islands : workers, network, context);
     if (algorithm->event_driven() && algorithm->draws_samples &&
         training.batches == spec::TrainingSpec::Batches::poisson) {
       node.fail_at("algorithm", not_built(fmt::format("'{}' draws its samples as it goes and knows no <training "

@@ -461,7 +461,7 @@ class NodeSpeeds {
     double seconds = work.seconds;
     for (const Work::Piece& piece : work.pieces) seconds += piece.times * seconds_of(node, piece);
     seconds *= slowdown_.at(static_cast<std::size_t>(node));
-    return jitters_ ? seconds * mean_slowdown(node, work) : seconds;
+    return (jitters_ ? seconds * mean_slowdown(node, work) : seconds) + work.group_seconds;
   }
 
   std::size_t nodes() const { return slowdown_.size(); }

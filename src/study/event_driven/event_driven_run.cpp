@@ -16,11 +16,14 @@
 #include "protocols/registry.hpp"
 #include "report/run/shift_evaluation.hpp"
 #include "scenario/document/print.hpp"
+#include "scenario/participants.hpp"
 #include "sim/world.hpp"
 #include "spec/evaluation_specification.hpp"
+#include "study/event_driven/islands.hpp"
 #include "study/learning/learned.hpp"
 #include "study/setting/outages_of.hpp"
 #include "support/diagnostics.hpp"
+#include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
 #include "support/pattern.hpp"
 #include "world/event_loop.hpp"
@@ -243,6 +246,23 @@ double samples_of(const models::Partition& partition) {
   return samples;
 }
 
+/// The network whose messages and work are counted. Islands send all of it, however their devices divide it.
+TimedAs whole_network(scenario::Scenario scenario, const TimedAs& timed, const models::Network& learned) {
+  scenario.timed_as->parallelism = {};
+  return timed_as_of(scenario, learned.shape(), timed.rows / timed.sample_scale);
+}
+
+/// What islands are, and what their steps take, as facts of the run.
+void add_islands(IslandSteps& islands, report::EventDrivenResult& result) {
+  auto& facts = result.participation.facts;
+  facts["devices of a participant"] = static_cast<double>(islands.devices());
+  facts["replicas of a participant"] = static_cast<double>(islands.replicas());
+  const auto [least, most] = islands.range();
+  if (most == 0) return;
+  facts["seconds of a local step, the shortest"] = least;
+  facts["seconds of a local step, the longest"] = most;
+}
+
 /// Everything of a simulation that lives as long as it does.
 world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOptions& options,
                                    protocols::MessageLeak& leak) {
@@ -280,36 +300,60 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
                                         const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                                         const EventDrivenOptions& options, std::vector<report::Statement>* remarks) {
   const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, scenario.seed);
-  const algorithms::LearningProblem asked{problem->data,     problem->partition, scenario.model,
-                                          scenario.training, scenario.seed,      &problem->drift};
-  world::History history(scenario::learning_problem_hash_of(scenario, scenario.seed), &shared_cache.histories());
+  const std::size_t workers = scenario::participants_of(scenario, run);
+  const std::size_t replicas = scenario::replicas_of_participant(scenario, run);
+  const models::Partition merged = replicas > 1 ? data_of_islands(problem->partition, workers) : models::Partition{};
+  algorithms::LearningProblem asked{problem->data,  replicas > 1 ? merged : problem->partition,
+                                    scenario.model, scenario.training,
+                                    scenario.seed,  &problem->drift};
+  std::uint64_t question = scenario::learning_problem_hash_of(scenario, scenario.seed);
+  if (replicas > 1) {
+    asked.training.batch *= static_cast<std::int64_t>(replicas);
+    question = fingerprint(fmt::format("{} islands", workers), question);
+  }
+  world::History history(question, &shared_cache.histories());
   if (!options.learns) history.set_dry_run();
-  if (options.learns && options.remote != nullptr) history.set_remote(*options.remote);
+  // Who learns elsewhere knows the data of workers, not of islands.
+  if (options.learns && options.remote != nullptr && replicas == 1) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
   // Clients that pass over their data take batches as large as <training> says; others the rows of a common step.
   const bool passes = run.parameters.contains("local-epochs");
   const double batches = static_cast<double>(timed.batch) / static_cast<double>(scenario.training.batch);
-  const protocols::Sizing sizing(asked, run.compress,
-                                 {.shape = timed.shape,
+  protocols::TimedNetwork network{.shape = timed.shape,
                                   .sample_scale = passes ? batches : timed.sample_scale,
                                   .precision = timed.precision,
                                   .step_seconds = timed.step_seconds,
                                   .saved_numbers = timed.saved_numbers,
-                                  .passes = timed.parallelism});
+                                  .passes = timed.parallelism};
+  std::optional<IslandSteps> islands;
+  if (has_islands(scenario, run)) {
+    islands.emplace(scenario, run, asked, timed, network.sample_scale, cluster);
+    if (scenario.timed_as) {
+      const TimedAs whole =
+          whole_network(scenario, timed, models::Network(problem->data.shape, scenario.model, scenario.seed));
+      network.shape = whole.shape;
+      network.saved_numbers = whole.saved_numbers;
+    }
+    network.passes = {};
+  }
+  const protocols::Sizing sizing(asked, run.compress, network);
   ProtocolLog log;
   report::EventDrivenRun event_driven;
   event_driven.steps_per_epoch = learning.steps_per_epoch();
-  const std::size_t workers = scenario.workers.size();
   const auto secure = run.parameters.find("secure");
   protocols::MessageLeak leak(learning, {.server = scenario.aggregator ? static_cast<world::Node>(workers) : -1,
                                          .masked = secure != run.parameters.end() && secure->second == "yes",
                                          .every = scenario.training.leak_every});
   if (options.learns) learning.set_observer(&leak);
   try {
-    const std::unique_ptr<sim::SimulatedWorld> simulated = sim::simulate_world(cluster);
-    world::UnreliableWorld unreliable(
-        *simulated, outages_of(scenario, run, node_names(scenario), [&] { return simulated->links(); }));
-    const std::vector<std::string> names = node_names(scenario);
+    const std::unique_ptr<sim::SimulatedWorld> simulated =
+        sim::simulate_world(islands ? outside_of_islands(scenario, run, cluster) : cluster);
+    std::optional<IslandWorld> with_islands;
+    if (islands) with_islands.emplace(*simulated, *islands);
+    world::World& whole = islands ? static_cast<world::World&>(*with_islands) : *simulated;
+    const std::vector<std::string> names = node_names(scenario, run);
+    world::UnreliableWorld unreliable(whole,
+                                      outages_of_participants(scenario, run, [&] { return simulated->links(); }));
     const world::Node server = scenario.aggregator ? static_cast<world::Node>(workers) : -1;
     std::optional<world::FrameworkWorld> framework;
     if (!cluster.framework.none())
@@ -341,10 +385,11 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     event_driven.network = simulated->finish();
     event_driven.event_driven.participation = log;
     event_driven.event_driven.log = loop.log();
-    event_driven.event_driven.hosts = node_names(scenario);
+    event_driven.event_driven.hosts = names;
     event_driven.event_driven.workers = workers;
     event_driven.event_driven.log.link_outages = unreliable.calendar().link_outages();
     if (framework) add_use_of(*framework, server, event_driven.event_driven);
+    if (islands) add_islands(*islands, event_driven.event_driven);
     if (options.learns) {
       std::vector<world::Value> wanted;
       for (const ProtocolLog::Version& version : log.versions) wanted.push_back(version.quality);

@@ -20,6 +20,7 @@
 #include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"
 #include "scenario/elements/stand_in.hpp"
+#include "scenario/participants.hpp"
 #include "schedule/censored_rank.hpp"
 #include "spec/model_shape.hpp"
 #include "study/layer_choices/layer_choices.hpp"
@@ -109,8 +110,14 @@ void tell_how_it_went(const scenario::Scenario& scenario, const spec::RunSpec& r
                       LearnedRun& result) {
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   if (info != nullptr && info->remark) {
-    methods::RunFacts facts{run,     scenario.workers.size(), &scenario.model, data.shape, seed, planned,
-                            planned, scenario.stand_in};
+    methods::RunFacts facts{run,
+                            scenario::participants_of(scenario, run),
+                            &scenario.model,
+                            data.shape,
+                            seed,
+                            planned,
+                            planned,
+                            scenario.stand_in};
     if (!scenario.timing_only) {
       facts.taken->steps = static_cast<std::int64_t>(result.trajectory.steps.size());
       facts.taken->begun = std::move(begun);
@@ -169,8 +176,14 @@ class Learner {
     const algorithms::RunContext planned =
         algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
     const auto facts_of = [&](const spec::RunSpec& run) {
-      return methods::RunFacts{run,     scenario_.workers.size(), &scenario_.model, problem.data.shape, seed, planned,
-                               planned, scenario_.stand_in};
+      return methods::RunFacts{run,
+                               scenario::participants_of(scenario_, run),
+                               &scenario_.model,
+                               problem.data.shape,
+                               seed,
+                               planned,
+                               planned,
+                               scenario_.stand_in};
     };
     Progress progress("learning", missing.size(), show_progress_);
     const auto learn_one = [&](std::size_t part, const LearnedRun* beside) {

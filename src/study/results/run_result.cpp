@@ -25,6 +25,7 @@
 #include "report/run/divergence.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result.hpp"
+#include "scenario/participants.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
@@ -233,9 +234,10 @@ class Bill {
     double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
     bool powered = true;
+    const std::size_t devices = run.event_driven ? workers_ : run.workers;
     for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {
-      // A run of fewer workers uses the first ones; the aggregator comes after them.
-      const Terms& terms = nodes_[node < run.workers ? node : workers_];
+      // A run of fewer workers uses the first; the aggregator comes after those it uses.
+      const Terms& terms = nodes_[node < devices ? node : workers_];
       priced = priced && terms.per_second;
       powered = powered && terms.busy_watts;
       if (terms.per_second) money += seconds * *terms.per_second * share_of_price;
@@ -532,6 +534,12 @@ report::RunResult result_of_steps(const ResultContext& context, std::size_t i, c
 report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::EventDrivenRun run) {
   report::RunResult result =
       report::summarise(context.scenario.runs[i], std::move(run), context.scenario.training.target_accuracy);
+  // All devices of a participant are at work while it is.
+  const std::size_t each = scenario::devices_of_participant(context.scenario, context.scenario.runs[i]);
+  std::vector<double> busy;
+  for (std::size_t node = 0; node < result.busy_seconds.size(); ++node)
+    busy.insert(busy.end(), node < result.workers ? each : 1, result.busy_seconds[node]);
+  result.busy_seconds = std::move(busy);
   if (!context.learned.nothing) result.divergence = report::divergence_of(result.curve);
   add_memory(context.memory[i], result);
   return result;

@@ -13,6 +13,7 @@
 #include "algorithms/recent_weights.hpp"
 #include "estimate/memory.hpp"
 #include "protocols/registry.hpp"
+#include "scenario/participants.hpp"
 #include "spec/model_shape.hpp"
 #include "spec/tiles.hpp"
 #include "study/setting/device_lookup.hpp"
@@ -27,6 +28,12 @@ double models_held(const spec::RunSpec& run, double sites, bool fails) {
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   if (info == nullptr || !info->event_driven()) return 0;
   return info->models_held ? info->models_held(run.parameters, sites, fails) : 1;
+}
+
+/// Replicas that share gradients, and with them divide states.
+std::int64_t sharing_replicas(const scenario::Scenario& scenario, const spec::RunSpec& run) {
+  const bool apart = run.event_driven && scenario::devices_of_participant(scenario, run) > 1;
+  return static_cast<std::int64_t>(apart ? scenario::replicas_of_participant(scenario, run) : scenario.workers.size());
 }
 
 std::string in_words(const estimate::MemoryUse& use) {
@@ -48,7 +55,7 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
   if (blocks) timed.parallelism.recomputation = spec::Recomputation::full;
   timed.shape = spec::with_smallest_tiles(std::move(timed.shape), samples_at_once(timed));
-  estimate::MemoryUse use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
+  estimate::MemoryUse use = memory_of_workers(scenario, run, timed, sharing_replicas(scenario, run));
   if (spec::casts_operands(timed.precision)) {
     const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
     const double both = one_scale ? 1 : 2;  // number of orientations in which a cast is kept
@@ -66,7 +73,7 @@ RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec&
     memory.use.parameters = std::numeric_limits<double>::quiet_NaN();
     return memory;
   }
-  memory.use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
+  memory.use = memory_of_workers(scenario, run, timed, sharing_replicas(scenario, run));
   memory.least = least_memory(scenario, run, timed);
   memory.checked = run.communicates;
   for (const spec::Placement& worker : scenario.all_devices()) {
@@ -104,7 +111,7 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
   constexpr double kPerNetwork = 8000;  // bytes to hold one together, however small it is
   const bool fails = !(run.conditions.failures_of(scenario.failures) == spec::FailureSpec{});
-  const double held = models_held(run, static_cast<double>(scenario.workers.size()), fails);
+  const double held = models_held(run, static_cast<double>(scenario::participants_of(scenario, run)), fails);
   const double copies = 2 + estimate::optimizer_state_per_parameter(scenario.training.optimizer);
   // The weights between two epochs, if targets are searched for (algorithms/recent_weights.hpp).
   const double one_copy = kFloat * networks * parameters;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "scenario/participants.hpp"
 #include "sim/platform.hpp"
 
 namespace dadsim::study {
@@ -13,6 +14,34 @@ std::vector<std::string> node_names(const scenario::Scenario& scenario) {
   for (const spec::Placement& worker : scenario.workers) names.push_back(worker.host);
   if (scenario.aggregator) names.push_back(scenario.aggregator->host);
   return names;
+}
+
+std::vector<std::string> node_names(const scenario::Scenario& scenario, const spec::RunSpec& run) {
+  std::vector<std::string> names;
+  const std::vector<spec::Placement>& devices = scenario.all_devices();
+  for (std::size_t first = 0; first < devices.size(); first += scenario::devices_of_participant(scenario, run))
+    names.push_back(devices[first].host);
+  if (scenario.aggregator) names.push_back(scenario.aggregator->host);
+  return names;
+}
+
+world::Outages outages_of_participants(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                       const std::function<std::vector<std::string>()>& links) {
+  const std::vector<spec::Placement>& devices = scenario.all_devices();
+  const std::size_t each = scenario::devices_of_participant(scenario, run);
+  std::vector<std::string> hosts;
+  std::vector<std::size_t> device_of;
+  for (const spec::Placement& device : devices) {
+    device_of.push_back(hosts.size() / each);
+    hosts.push_back(device.host);
+  }
+  if (scenario.aggregator) {
+    device_of.push_back(hosts.size() / each);
+    hosts.push_back(scenario.aggregator->host);
+  }
+  world::Outages outages = outages_of(scenario, run, std::move(hosts), links);
+  if (each > 1) outages.device_of = std::move(device_of);
+  return outages;
 }
 
 world::Outages outages_of(const scenario::Scenario& scenario, const spec::RunSpec& run, std::vector<std::string> hosts,

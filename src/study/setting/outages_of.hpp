@@ -12,6 +12,13 @@ namespace dadsim::study {
 /// Returns the hosts of the workers, then the aggregator's.
 std::vector<std::string> node_names(const scenario::Scenario& scenario);
 
+/// Returns the hosts of the participants of an event-driven run, each by its first device, then the aggregator's.
+std::vector<std::string> node_names(const scenario::Scenario& scenario, const spec::RunSpec& run);
+
+/// Returns the outages of an event-driven run: of links, and of participants, who are up while all their devices are.
+world::Outages outages_of_participants(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                       const std::function<std::vector<std::string>()>& links);
+
 /// Returns the outages of a run of the scenario, including the platform's own profiles. `links` lists the platform's
 /// links, and is called only if some can fail.
 world::Outages outages_of(const scenario::Scenario& scenario, const spec::RunSpec& run, std::vector<std::string> hosts,

@@ -22,6 +22,7 @@
 #include "methods/method.hpp"
 #include "models/data/dataset.hpp"
 #include "protocols/registry.hpp"
+#include "scenario/participants.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/operations.hpp"
 #include "sim/platform.hpp"
@@ -166,7 +167,7 @@ void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleS
     for (std::size_t r = 0; r < scenario.runs.size(); ++r) {
       const spec::RunSpec& run = scenario.runs[r];
       if (wrong[r] || !asks(run)) continue;
-      methods::RunFacts facts{run, scenario.workers.size()};
+      methods::RunFacts facts{run, scenario::participants_of(scenario, run)};
       facts.sample = sample;
       facts.seed = seed;
       facts.planned = planned;
@@ -220,7 +221,7 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
     }
     if (framework.server_models == 0 || !scenario.aggregator || scenario.ignore_memory) continue;
     const spec::DeviceSpec& server = find_device(scenario.devices, scenario.aggregator->device);
-    const double models = clients_at_work(run, static_cast<double>(scenario.workers.size())) +
+    const double models = clients_at_work(run, static_cast<double>(scenario::participants_of(scenario, run))) +
                           static_cast<double>(framework.server_models);
     if (!(server.memory_bytes > 0) || models * model <= server.memory_bytes) continue;
     faults.emplace_back(

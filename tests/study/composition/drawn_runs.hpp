@@ -182,7 +182,8 @@ class RunDrawing {
     // So many rounds and seconds that the run stays short, whatever the others are.
     static const Texts kShort{"rounds", "updates", "duration", "interval", "period", "samples", "quantiles"};
     for (const spec::ParameterSpec& parameter : parameters) {
-      const Texts values = Drawing::values_of(parameter);
+      // One island has room for any number of workers.
+      const Texts values = parameter.name == "islands" ? Texts{"0", "1"} : Drawing::values_of(parameter);
       const bool is_short = std::ranges::find(kShort, parameter.name) != kShort.end();
       if (values.empty() || !(draw_.chance(share) || (is_short && draw_.chance(0.9)))) continue;
       Drawing::set(element, parameter.name, draw_.one_of(values));

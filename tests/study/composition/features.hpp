@@ -237,12 +237,18 @@ class FeatureList {
       Feature& feature = attributes(kAxis, &Draft::timed_as, all);
       const bool experts = std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-parallel"; });
       const bool context = std::ranges::any_of(all, [](const auto& one) { return one.first == "context"; });
-      // There is an aggregator, and nobody has said that the run does not go through it.
-      feature.add = [add = feature.add, experts, context](Draft& draft) {
+      const bool divides_states = std::ranges::any_of(all, [](const auto& one) { return one.first == "sharding"; });
+      const bool divides_expert =
+          std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-tensor"; });
+      // There is an aggregator, and nobody has said that the run does not go through it, nor that its participants are
+      // several replicas, which can divide something.
+      feature.add = [add = feature.add, experts, context, divides_states, divides_expert](Draft& draft) {
         add(draft);
         if (experts) put_experts(draft);
         if (context) put(draft, {{"workload", "gpt-2-small"}});  // every layer has rows for each position
         const methods::MethodInfo* info = protocols::find_method(draft.method);
+        if (info != nullptr && parameter_of(*info, "islands") != nullptr && (experts || divides_states))
+          Draft::set(draft.run, "islands", divides_expert ? "1" : "2");
         if (info == nullptr || !info->communicates() || info->event_driven() || info->decentralised()) return;
         if (std::ranges::find(draft.run, "exchange", &std::pair<std::string, std::string>::first) == draft.run.end())
           Draft::set(draft.run, "exchange", "peer");

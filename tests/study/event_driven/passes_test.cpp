@@ -1,5 +1,5 @@
-// Participants go through a batch in micro-batches and compute again what they do not keep; what several devices would
-// have to do together is refused.
+// Participants go through a batch in micro-batches and compute again what they do not keep; methods whose participants
+// take no whole steps refuse what several devices would have to do together.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -58,9 +58,11 @@ TEST(Passes, OfParticipantsTakeTheirTime) {
 
 TEST(Passes, WhatSeveralDevicesDoTogetherIsRefused) {
   for (const char* passes : {R"(tensor="2")", R"(sharding="optimizer")", R"(pipeline="2" micro-batch="1")"}) {
-    EXPECT_NE(refusal(scenario_of(passes, "fedavg")).find("participants of several devices"), std::string::npos)
-        << passes << ": " << refusal(scenario_of(passes, "fedavg"));
+    EXPECT_NE(refusal(scenario_of(passes, "async-sgd")).find("participants of several devices"), std::string::npos)
+        << passes << ": " << refusal(scenario_of(passes, "async-sgd"));
   }
+  EXPECT_NE(refusal(scenario_of(R"(sharding="optimizer")", "fedavg")).find("participants of one replica"),
+            std::string::npos);
   EXPECT_EQ(refusal(scenario_of(R"(micro-batch="2" recompute="full")", "fedavg")), "");
   EXPECT_NE(refusal(scenario_of(R"(micro-batch="2")", "partial-dad")).find("micro-batches"), std::string::npos);
   EXPECT_NE(refusal(scenario_of(R"(micro-batch="2")", "d-psgd")).find("micro-batches"), std::string::npos);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "spec/parameter.hpp"
+
+namespace dadsim::spec {
+
+/// Participants of an event-driven run that are groups of replicas: a parameter of methods whose participants take
+/// whole training steps.
+inline constexpr IntegerParameter kIslands{
+    "islands", 0, 1e6, "0",
+    "participants, each a group of workers that follow one another and share gradients in every step; 0: each worker "
+    "is one"};
+
+/// Whether the participants of a method may be groups of devices.
+inline bool takes_islands(const ParameterValues& values) { return values.contains(kIslands.name); }
+inline std::int64_t islands_of(const ParameterValues& values) {
+  return takes_islands(values) ? kIslands.of(values) : 0;
+}
+
+}  // namespace dadsim::spec

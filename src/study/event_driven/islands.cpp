@@ -1,0 +1,225 @@
+#include "study/event_driven/islands.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <tuple>
+
+#include "algorithms/learning/learners.hpp"
+#include "algorithms/registry.hpp"
+#include "models/network.hpp"
+#include "scenario/elements/default_buckets.hpp"
+#include "scenario/participants.hpp"
+#include "sim/platform.hpp"
+#include "study/setting/schedule_memory.hpp"
+#include "support/interrupt.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Pairs of devices whose routes are compared, at most: beyond that every island is timed for itself.
+constexpr std::size_t kMostPairs = 10'000;
+
+/// The synchronous run that an island's replicas take each step of: gradient sharing with its defaults.
+spec::RunSpec inner_run(const scenario::Scenario& scenario, std::size_t replicas) {
+  spec::RunSpec run = methods::run_of(algorithms::baseline());
+  run.exchange = spec::ExchangeMode::peer;
+  run.bucket_bytes = spec::kBucketBytes;
+  if (scenario.timed_as) scenario::take_default_buckets(*scenario.timed_as, replicas, run);
+  return run;
+}
+
+/// What is timed where `replicas` of them are all that there are.
+TimedAs timed_alone(scenario::Scenario scenario, const TimedAs& timed, const spec::ModelShape& learned,
+                    std::size_t replicas) {
+  scenario.workers.resize(std::min(replicas, scenario.workers.size()));
+  return timed_as_of(scenario, learned, timed.rows / timed.sample_scale);
+}
+
+/// A step of gradient sharing with a sample a replica.
+step::Trajectory record_step(const spec::RunSpec& run, const algorithms::LearningProblem& problem,
+                             std::size_t replicas) {
+  const std::vector<std::int32_t> one{problem.partition.at(0).at(0)};
+  const models::Partition partition(replicas, one);
+  const algorithms::LearningProblem alone{problem.data, partition, problem.model, problem.training, problem.seed};
+  algorithms::Learners::LearnerStep taken =
+      algorithms::make_learners(run, alone, 1)->train(0, 0, algorithms::Batch(replicas, one));
+  step::Trajectory trajectory;
+  trajectory.structures.push_back(std::move(taken.structure));
+  trajectory.distinct_steps.push_back({0, std::move(taken.sizes)});
+  trajectory.steps.push_back(0);
+  return trajectory;
+}
+
+/// All of a route, with links numbered in the order in which the island's routes name them.
+using RouteShape = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, double, double, double, std::string>>;
+
+RouteShape route_shape_of(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {
+  std::map<std::string, std::size_t> link_numbers, host_numbers;
+  for (const std::string& host : hosts) host_numbers.try_emplace(host, host_numbers.size());
+  RouteShape shape;
+  for (const sim::RouteLink& link : sim::platform_routes(platform, hosts)) {
+    const std::size_t number = link_numbers.try_emplace(link.link, link_numbers.size()).first->second;
+    shape.emplace_back(host_numbers.at(link.from), host_numbers.at(link.to), number, link.bandwidth, link.latency,
+                       link.queue, link.transport);
+  }
+  return shape;
+}
+
+bool are_like(const sim::Cluster& a, const sim::Cluster& b) {
+  return std::ranges::equal(a.devices, b.devices, [](const spec::DeviceSpec& x, const spec::DeviceSpec& y) {
+    return x.name == y.name && x.slowdown == y.slowdown;
+  });
+}
+
+/// Per island, the first that has the same devices and the same routes between them.
+std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
+  std::vector<std::size_t> like(islands.size());
+  std::iota(like.begin(), like.end(), 0);
+  const std::size_t devices = islands.front().hosts.size();
+  if (islands.size() < 2 || devices * devices > kMostPairs || sim::every_step_differs(islands.front())) return like;
+  std::vector<RouteShape> shapes;
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    shapes.push_back(devices > 1 ? route_shape_of(islands[i].platform, islands[i].hosts) : RouteShape{});
+    for (std::size_t other = 0; other < i; ++other) {
+      if (like[other] != other || !are_like(islands[i], islands[other]) || shapes[i] != shapes[other]) continue;
+      like[i] = other;
+      break;
+    }
+  }
+  return like;
+}
+
+}  // namespace
+
+bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run) {
+  if (!run.event_driven || !spec::takes_islands(run.parameters)) return false;
+  const bool offloads = scenario.timed_as && scenario.timed_as->parallelism.offload != spec::Offload::none;
+  return offloads || scenario::devices_of_participant(scenario, run) > 1;
+}
+
+models::Partition data_of_islands(const models::Partition& workers, std::size_t islands) {
+  models::Partition merged(islands);
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    std::vector<std::int32_t>& into = merged[i * islands / workers.size()];
+    into.insert(into.end(), workers[i].begin(), workers[i].end());
+  }
+  return merged;
+}
+
+sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                const sim::Cluster& cluster) {
+  const std::size_t devices = scenario::devices_of_participant(scenario, run);
+  sim::Cluster outside = cluster;
+  outside.hosts.clear();
+  outside.devices.clear();
+  for (std::size_t first = 0; first < cluster.hosts.size(); first += devices) {
+    outside.hosts.push_back(cluster.hosts[first]);
+    spec::DeviceSpec& slowest = outside.devices.emplace_back(cluster.devices[first]);
+    for (std::size_t i = 1; i < devices; ++i)
+      slowest.slowdown = std::max(slowest.slowdown, cluster.devices[first + i].slowdown);
+  }
+  return outside;
+}
+
+IslandSteps::IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                         const algorithms::LearningProblem& problem, const TimedAs& timed, double sample_scale,
+                         const sim::Cluster& cluster)
+    : replicas_(scenario::replicas_of_participant(scenario, run)),
+      devices_(scenario::devices_of_participant(scenario, run)),
+      inner_(inner_run(scenario, replicas_)),
+      learned_(models::Network(problem.data.shape, problem.model, problem.seed).shape()),
+      timed_(timed_alone(scenario, timed, learned_, replicas_)),
+      recorded_(record_step(inner_, problem, replicas_)) {
+  timed_.sample_scale = sample_scale;
+  for (std::size_t first = 0; first < cluster.hosts.size(); first += devices_) {
+    sim::Cluster& island = clusters_.emplace_back(cluster);
+    const auto part = [&](auto& all) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::decay_t<decltype(all)>(begin, begin + static_cast<std::ptrdiff_t>(devices_));
+    };
+    island.hosts = part(cluster.hosts);
+    island.devices = part(cluster.devices);
+    island.aggregator_host.clear();
+    island.framework = {};  // it carries messages between participants
+    island.causes = false;
+    for (std::size_t i = 0; i < devices_; ++i) island.numbers.push_back(static_cast<std::uint32_t>(first + i));
+    island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // where an aggregator would be
+  }
+  like_ = likeness_of(clusters_);
+}
+
+schedule::Schedule IslandSteps::step_of(std::int64_t samples) const {
+  step::Step step = recorded_.distinct_steps.front();
+  const auto replicas = static_cast<std::int64_t>(replicas_);
+  std::int64_t most = 1;
+  for (std::int64_t r = 0; r < replicas; ++r) {
+    const std::int64_t own = std::max<std::int64_t>(1, (r + 1) * samples / replicas - r * samples / replicas);
+    step.sizes.samples[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(own);
+    most = std::max(most, own);
+  }
+  TimedAs timed = timed_;
+  timed.batch = std::max<std::int64_t>(1, std::llround(static_cast<double>(most) * timed.sample_scale));
+  return schedule_of(inner_, recorded_, step, learned_, timed);
+}
+
+const std::vector<double>& IslandSteps::steps_of(std::size_t island, std::int64_t samples) {
+  const std::size_t first = like_.at(island);
+  const auto [position, added] = seconds_.try_emplace({first, samples});
+  if (!added) return position->second;
+  const sim::Cluster& cluster = clusters_[first];
+  const std::size_t count = sim::every_step_differs(cluster) ? kVaryingSteps : 1;
+  const std::vector<schedule::Schedule> schedules(count, step_of(samples));
+  const sim::TimedRun timed = sim::time_schedules(cluster, schedules, [](std::size_t) {
+    if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
+  });
+  for (const step::StepTiming& step : timed.steps) position->second.push_back(step.seconds);
+  return position->second;
+}
+
+double IslandSteps::seconds(std::size_t island, std::int64_t samples, std::int64_t first, std::int64_t count) {
+  const std::vector<double>& steps = steps_of(island, samples);
+  if (steps.size() == 1) return steps.front();
+  double sum = 0;
+  for (std::int64_t i = first; i < first + count; ++i) sum += steps[static_cast<std::size_t>(i) % steps.size()];
+  return sum / static_cast<double>(count);
+}
+
+double IslandSteps::share_of_parameters() const {
+  const spec::ParallelismSpec& how = timed_.parallelism;
+  const std::size_t all = replicas_ * static_cast<std::size_t>(how.context);
+  const std::size_t group = how.sharding_group > 0 ? static_cast<std::size_t>(how.sharding_group) : all;
+  const double states = how.sharding == spec::Sharding::none ? 1.0 : static_cast<double>(group);
+  return 1.0 / (states * how.tensor * how.pipeline);
+}
+
+std::pair<double, double> IslandSteps::range() const {
+  std::pair<double, double> range{0, 0};
+  for (const auto& [key, steps] : seconds_) {
+    for (const double one : steps) {
+      range.first = range.first == 0 ? one : std::min(range.first, one);
+      range.second = std::max(range.second, one);
+    }
+  }
+  return range;
+}
+
+world::Work IslandWorld::of_island(world::Node node, const world::Work& work) {
+  const auto island = static_cast<std::size_t>(node);
+  if (island >= steps_.islands()) return work;
+  world::Work own = work;
+  own.pieces.clear();
+  for (const world::Work::Piece& piece : work.pieces) {
+    if (piece.samples > 0) {
+      own.group_seconds += piece.times * steps_.seconds(island, piece.samples, std::max<std::int64_t>(0, work.step),
+                                                        std::max<std::int64_t>(1, work.steps));
+    } else {
+      own.pieces.push_back(piece);
+      own.pieces.back().times *= steps_.share_of_parameters();
+    }
+  }
+  return own;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/learning_problem.hpp"
+#include "models/data/dataset.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "spec/specification.hpp"
+#include "step/trajectory.hpp"
+#include "study/setting/timed_as.hpp"
+#include "world/world.hpp"
+
+namespace dadsim::study {
+
+/// Whether participants take their steps as synchronous steps of a group of devices.
+bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run);
+
+/// The data of participants: those of the replicas of each together.
+models::Partition data_of_islands(const models::Partition& workers, std::size_t islands);
+
+/// The cluster as it is seen from outside of its islands: the first device of each, as slow as its slowest.
+sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                const sim::Cluster& cluster);
+
+/// Times the training steps of islands: a step of an island is the synchronous step of its devices alone, with the
+/// gradients of its replicas summed, in the simulation that times such steps (sim::time_schedules), on warm
+/// connections. An island whose devices and links are those of another takes as long. Where steps differ (jitter,
+/// profiles, background traffic), kVaryingSteps of them are timed, and follow one another again and again.
+class IslandSteps {
+ public:
+  static constexpr std::size_t kVaryingSteps = 16;
+
+  /// `problem`: the data of islands. `sample_scale`: timed samples ÷ learned samples.
+  IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec& run, const algorithms::LearningProblem& problem,
+              const TimedAs& timed, double sample_scale, const sim::Cluster& cluster);
+
+  /// Mean seconds of the island's steps first … first + count − 1, each of so many learned samples.
+  double seconds(std::size_t island, std::int64_t samples, std::int64_t first, std::int64_t count);
+  std::size_t islands() const { return clusters_.size(); }
+  std::size_t devices() const { return devices_; }  ///< of each
+  std::size_t replicas() const { return replicas_; }
+  /// Share of the parameters that a device has, for what is computed once per parameter.
+  double share_of_parameters() const;
+  /// The fewest and the most seconds of the steps that were timed.
+  std::pair<double, double> range() const;
+
+ private:
+  using Key = std::pair<std::size_t, std::int64_t>;  ///< island, samples
+  const std::vector<double>& steps_of(std::size_t island, std::int64_t samples);
+  schedule::Schedule step_of(std::int64_t samples) const;
+
+  std::size_t replicas_ = 1, devices_ = 1;
+  spec::RunSpec inner_;  ///< gradient sharing among the replicas of an island
+  spec::ModelShape learned_;
+  TimedAs timed_;
+  step::Trajectory recorded_;  ///< one step of it
+  std::vector<sim::Cluster> clusters_;
+  std::vector<std::size_t> like_;  ///< per island, the first that takes as long
+  std::map<Key, std::vector<double>> seconds_;
+};
+
+/// A World whose first nodes are islands: their training steps take what IslandSteps says; of other work each device
+/// does its share.
+class IslandWorld final : public world::World {
+ public:
+  IslandWorld(world::World& inner, IslandSteps& steps) : inner_(inner), steps_(steps) {}
+
+  world::Activity compute(world::Node node, const world::Work& work) override {
+    return inner_.compute(node, of_island(node, work));
+  }
+  double seconds_of(world::Node node, const world::Work& work) override {
+    return inner_.seconds_of(node, of_island(node, work));
+  }
+  world::Activity send(world::Node from, world::Node to, double bytes) override { return inner_.send(from, to, bytes); }
+  world::Activity timer(double seconds) override { return inner_.timer(seconds); }
+  void cancel(world::Activity activity) override { inner_.cancel(activity); }
+  void set_host(world::Node node, bool up) override { inner_.set_host(node, up); }
+  void set_link(const std::string& link, bool up) override { inner_.set_link(link, up); }
+  bool is_up(world::Node node) const override { return inner_.is_up(node); }
+  std::optional<world::Event> next() override { return inner_.next(); }
+  double now() const override { return inner_.now(); }
+
+ private:
+  world::Work of_island(world::Node node, const world::Work& work);
+
+  world::World& inner_;
+  IslandSteps& steps_;
+};
+
+}  // namespace dadsim::study

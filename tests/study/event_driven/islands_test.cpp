@@ -1,0 +1,185 @@
+// Islands: participants that are groups of devices. Inside, a synchronous step of these; outside, one node.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scenario/document/load.hpp"
+#include "spec/timed_workload.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+struct IslandDraft {
+  std::string hosts = "a.gpu-[0-3] b.gpu-[0-3]";
+  std::string aggregator = R"(<aggregator host="a.gpu-4" device="xeon-8380"/>)";
+  std::string timed = R"(tensor="2")";
+  std::string runs = R"(<run algorithm="local-sgd" period="3" rounds="4" islands="2"/>)";
+  std::string beside = {}, network = {}, worker = {};
+  std::int64_t samples = 32;
+
+  std::string xml() const {
+    return fmt::format(
+        R"(<scenario name="islands" seed="1">
+  <platform>
+    <gpu-cluster name="a" nodes="3" gpus="2" inside="nvlink-4" nic="ib-ndr"><one-switch/></gpu-cluster>
+    <gpu-cluster name="b" nodes="2" gpus="2" inside="nvlink-4" nic="ib-ndr"><one-switch/></gpu-cluster>
+    <pair from="a" to="b" bandwidth="1Gbps" round-trip="20ms"/>
+  </platform>
+  <network>{}</network>
+  <workers><worker hosts="{}" device="h100-sxm5"{}/>{}</workers>
+  <data><digits train="{}" test="10"/></data>
+  <model><dense units="10"/></model>
+  <training batch="4" batches="equal" epochs="1"><sgd learning-rate="0.1"/></training>
+  <timed-as workload="decoder" layers="4" hidden="256" heads="4" kv-heads="4" feed-forward="512" vocabulary="1000" sequence="128" batch="4" precision="bf16" {}/>
+  {}{}
+</scenario>
+)",
+        network, hosts, worker, aggregator, samples, timed, beside, runs);
+  }
+};
+
+scenario::Scenario loaded(const IslandDraft& draft) {
+  const test::TemporaryFolder folder;
+  return scenario::load_scenario(folder.write("islands.xml", draft.xml()), {}, make_catalog());
+}
+
+std::string refusal(const IslandDraft& draft) {
+  try {
+    static_cast<void>(loaded(draft));
+    return {};
+  } catch (const InputError& error) {
+    return error.diagnostics().front().what + "; " + error.diagnostics().front().remedy;
+  }
+}
+
+report::RunResult result_of(const IslandDraft& draft) { return run_experiment(loaded(draft), false).runs.at(0); }
+
+double local_step(const report::RunResult& run) {
+  return run.event_driven->participation.facts.at("seconds of a local step, the longest");
+}
+
+TEST(Islands, TakeTheStepOfTheirDevicesAlone) {
+  for (const std::string timed :
+       {R"(tensor="2")", R"(tensor="2" sequence-parallel="true" micro-batch="2")", R"(pipeline="2" micro-batch="1")",
+        R"(sharding="parameters")", R"(sharding="optimizer" tensor="2")", R"(context="2")", ""}) {
+    IslandDraft islands{.timed = timed};
+    IslandDraft alone{.hosts = "b.gpu-[0-3]",
+                      .aggregator = "",
+                      .timed = timed,
+                      .runs = R"(<run algorithm="gradient-sharing" exchange="peer"/>)",
+                      .samples = 16};
+    const report::RunResult run = result_of(islands);
+    EXPECT_NEAR(local_step(run) / result_of(alone).step_seconds, 1, 1e-9) << timed;
+    EXPECT_EQ(run.event_driven->participation.facts.at("devices of a participant"), 4) << timed;
+    EXPECT_EQ(run.event_driven->participation.facts.at("seconds of a local step, the shortest"), local_step(run));
+  }
+}
+
+// The whole model goes up and down once a round, however the devices of an island divide it.
+TEST(Islands, SendTheWholeModelAndComputeItsSteps) {
+  for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="1")", R"(sharding="parameters")"}) {
+    for (const char* method : {"local-sgd", "diloco"}) {
+      IslandDraft draft{.timed = timed};
+      draft.runs = fmt::format(R"(<run algorithm="{}" period="3" rounds="4" islands="2"/>)", method);
+      const scenario::Scenario scenario = loaded(draft);
+      spec::TimedAsSpec whole = *scenario.timed_as;
+      whole.parallelism = {};
+      const double model = 2 * static_cast<double>(spec::shape_of_workload(whole).parameters());
+      const report::RunResult run = run_experiment(scenario, false).runs.at(0);
+      EXPECT_DOUBLE_EQ(run.total_bytes, 2 * 2 * 4 * model) << timed << ' ' << method;
+      const double computed = run.event_driven->log.nodes.at(1).busy;
+      EXPECT_GE(computed, 12 * local_step(run)) << timed;
+      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // with what is computed once a round
+    }
+  }
+}
+
+TEST(Islands, OfOneDeviceAreItsWorkers) {
+  IslandDraft workers{.timed = "", .runs = R"(<run algorithm="diloco" period="2"/>)"};
+  IslandDraft islands{.timed = "", .runs = R"(<run algorithm="diloco" period="2" islands="8"/>)"};
+  const report::RunResult a = result_of(workers), b = result_of(islands);
+  EXPECT_EQ(a.total_seconds, b.total_seconds);
+  EXPECT_EQ(a.total_bytes, b.total_bytes);
+  ASSERT_EQ(a.curve.size(), b.curve.size());
+  for (std::size_t i = 0; i < a.curve.size(); ++i) EXPECT_EQ(a.curve[i].loss, b.curve[i].loss);
+}
+
+// An island has the data of its workers, and takes their batches together.
+TEST(Islands, LearnWithTheDataOfTheirWorkers) {
+  for (const char* method : {"local-sgd", "diloco", "streaming-diloco", "fedavg", "fedbuff", "scaffold"}) {
+    IslandDraft draft{.timed = ""};
+    const std::string period = std::string(method).find("lo") == std::string::npos ? "" : R"( period="2")";
+    draft.runs = fmt::format(R"(<run algorithm="{}"{} islands="2"/>)", method, period);
+    const report::RunResult run = result_of(draft), again = result_of(draft);
+    EXPECT_EQ(run.event_driven->workers, 2U) << method;
+    EXPECT_GT(run.curve.back().epochs.value_or(0), 0) << method;
+    EXPECT_EQ(run.curve.back().loss, again.curve.back().loss) << method;
+    EXPECT_EQ(run.total_seconds, again.total_seconds) << method;
+    scenario::Scenario timed = loaded(draft);
+    timed.timing_only = true;
+    EXPECT_EQ(run_experiment(timed, false).runs.at(0).total_seconds, run.total_seconds) << method;
+  }
+  // All data in one island, and a step of all of them a round: the mean of one is plain training with all batches.
+  IslandDraft one{.timed = "", .runs = R"(<run algorithm="local-sgd" period="1" islands="1"/>)"};
+  IslandDraft all{.timed = "", .runs = R"(<run algorithm="pooled"/>)"};
+  const report::RunResult island = result_of(one), pooled = result_of(all);
+  EXPECT_NEAR(island.curve.back().loss, pooled.curve.back().loss, 1e-4 * pooled.curve.back().loss);
+}
+
+TEST(Islands, GoDownWithAnyOfTheirDevicesAndSlowDownWithTheSlowest) {
+  IslandDraft draft;
+  const report::RunResult whole = result_of(draft);
+  draft.beside = R"(<failures><outage hosts="b.gpu-3" from="1ms" for="20s"/></failures>)";
+  const report::RunResult cut = result_of(draft);
+  EXPECT_EQ(cut.event_driven->outages(), 1);
+  EXPECT_GT(cut.event_driven->log.nodes.at(1).down, 0);
+  EXPECT_EQ(cut.event_driven->log.nodes.at(0).down, 0);
+  draft.beside = "";
+  draft.worker = R"( speed="0.5")";
+  EXPECT_GT(local_step(result_of(draft)), 1.2 * local_step(whole));
+  draft.worker = "";
+  draft.network = R"(<jitter spatial="0.3" temporal="0.3"/>)";
+  const report::RunResult jittered = result_of(draft);
+  EXPECT_GT(local_step(jittered),
+            jittered.event_driven->participation.facts.at("seconds of a local step, the shortest"));
+}
+
+TEST(Islands, ArePaidForDeviceByDevice) {
+  IslandDraft draft;
+  draft.beside =
+      R"(<costs currency="EUR"><price device="h100-sxm5" per-hour="3.6"/><price device="xeon-8380" per-hour="0"/></costs>)";
+  const report::RunResult run = result_of(draft);
+  ASSERT_TRUE(run.costs && run.costs->whole.money);
+  EXPECT_EQ(run.busy_seconds.size(), 9U);
+  EXPECT_NEAR(*run.costs->whole.money, 8 * 0.001 * run.total_seconds, 1e-9);
+}
+
+TEST(Islands, SayWhatTheyCannotBe) {
+  const auto said = [](const std::string& timed, const std::string& runs) {
+    IslandDraft draft;
+    draft.timed = timed;
+    draft.runs = runs;
+    return refusal(draft);
+  };
+  EXPECT_NE(said("", R"(<run algorithm="diloco" islands="3"/>)").find("does not divide the 8 workers"),
+            std::string::npos);
+  for (const char* method : {"gradient-sharing", "async-sgd", "partial-dad"}) {
+    EXPECT_NE(said("", fmt::format(R"(<run algorithm="{}" islands="2"/>)", method)).find("islands"), std::string::npos)
+        << method;
+  }
+  EXPECT_NE(said(R"(tensor="2")", R"(<run algorithm="async-sgd"/>)").find("participants of several devices"),
+            std::string::npos);
+  EXPECT_NE(said(R"(sharding="optimizer")", R"(<run algorithm="diloco"/>)").find(R"(islands="1")"), std::string::npos);
+  EXPECT_NE(said(R"(sharding="parameters" sharding-group="4")", R"(<run algorithm="diloco" islands="4"/>)")
+                .find("participants of 2 replicas, and groups of 4"),
+            std::string::npos);
+  EXPECT_EQ(said(R"(sharding="parameters" sharding-group="2")", R"(<run algorithm="diloco" islands="4"/>)"), "");
+}
+
+}  // namespace
+}  // namespace dadsim::study
