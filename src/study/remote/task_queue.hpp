@@ -46,7 +46,7 @@ class TaskQueue {
     TaskId task = 0;
     std::string result;
     std::string from;     ///< name of the worker
-    std::string fault{};  ///< why no process could do it; empty: it is done
+    std::string fault{};  ///< cause for which no process could do it; empty: done
   };
   /// Passes each wait for results to `aside`, which lets tasks in this process continue meanwhile.
   void wait_aside(std::function<void(const std::function<void()>& wait)> aside) { aside_ = std::move(aside); }

@@ -47,7 +47,7 @@ struct SweepRun {
   SweepTrial trial;
   std::int64_t number = 0;  ///< from 1, in the order of the scenario
   report::FigureValues figures;
-  std::string uncertainty;  ///< reasons why its times are uncertain (report::to_text()); empty: none known
+  std::string uncertainty;  ///< causes of uncertainty of its times (report::to_text()); empty: none known
   const std::string& label() const { return figures.text("label"); }
   bool event_driven() const { return figures.is("event_driven"); }
 };

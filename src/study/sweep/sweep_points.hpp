@@ -45,7 +45,7 @@ struct Shard {
 /// A point of a sweep: the scenario with other values.
 struct SweepPoint {
   std::uint64_t hash = 0;       ///< Scenario::hash
-  std::string infeasible = {};  ///< why it is infeasible; empty: it is feasible
+  std::string infeasible = {};  ///< cause of infeasibility; empty: feasible
   std::size_t problem = 0;      ///< for a feasible point: index among all learning problems
 };
 
