@@ -51,7 +51,7 @@ class Quickest {
   double seconds_ = std::numeric_limits<double>::max();
 };
 
-/// What a layer of in × out does with its rows; C and both operands are row-major.
+/// Products of a layer of in × out with its rows; C and both operands are row-major.
 enum class Kind {
   forward,   ///< Y = X Wᵀ:  rows × out, summed over in
   backward,  ///< dX = Δ W:  rows × in, summed over out

@@ -1,6 +1,6 @@
-// What the observer of messages costs beside learning (docs/leak.md): each method with and without it in turn, three
-// times, and the ratio of the processor time of one thread. With numbers of sites as arguments: dAD and gradient
-// sharing among so many, 20 steps.
+// Measures the cost of the observer of messages next to learning (docs/leak.md): each method with and without it in
+// turn, three times, and the ratio of the processor time of one thread. Arguments are numbers of sites: dAD and
+// gradient sharing run 20 steps with each.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <tbb/global_control.h>

@@ -6,7 +6,7 @@
 
 #include "support/kernel_set.hpp"
 
-// What a core could do at most with the instructions of this process: multiply-adds of float between registers alone.
+// Peak of one core with the instructions of this process: multiply-adds of float between registers alone.
 
 namespace dadsim::bench {
 

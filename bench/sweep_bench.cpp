@@ -56,7 +56,7 @@ using Settings = std::vector<std::string>;
 /// Learns what `problem` sets once and times it as each of the points does.
 void retime(benchmark::State& state, const scenario::ScenarioSource& source, const Settings& problem,
             const std::vector<Settings>& points) {
-  const scenario::Catalog catalog = study::remembering(study::make_catalog());  // as a sweep asks it
+  const scenario::Catalog catalog = study::remembering(study::make_catalog());  // cached, as in a sweep
   const double start = cpu_seconds();
   const study::Learned learned = study::learn_scenario(source.load(problem, catalog), nullptr, false);
   const double learning = cpu_seconds() - start;

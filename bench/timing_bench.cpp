@@ -91,7 +91,7 @@ spec::PlatformSpec star(std::int64_t hosts) {
   return {"", test::cluster_of(hosts, 1, nic, nic), {}, {}};
 }
 
-constexpr int kBlockFloats = 1024;  // of every rank
+constexpr int kBlockFloats = 1024;  // per rank
 
 void count_messages(benchmark::State& state, double seconds) {
   const auto ranks = static_cast<double>(state.range(0));
