@@ -5,7 +5,7 @@ import re
 import sqlite3
 import tempfile
 
-# What people and attackers write where a number, a name or a path belongs.
+# Values that users and attackers write in place of a number, a name or a path.
 VALUES = [
     "", " ", "0", "-0", "-1", "1", "2", "1.5", "1e-320", "1e308", "1e999", "-1e999", "nan", "inf", "-inf", "NaN", "+1", "0x10",
     "1,5", "1e", "e1", ".", "-", "*", "?", "{}", "%s%n%n", "½", "١٢", "２", "𝟙", "true", "yes", "none", "auto", "null",

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kMutations = 4000;  // of all files together
+constexpr std::uint32_t kMutations = 4000;  // over all files
 
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -20,7 +20,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return size == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(data), size);
 }
 
-/// What stands before and behind the first line "==="; all of it twice where there is none.
+/// Returns the text before and after the first line "==="; without that line, the whole text twice.
 inline std::pair<std::string_view, std::string_view> two_files(std::string_view input) {
   constexpr std::string_view kBetween = "\n===\n";
   const std::size_t at = input.find(kBetween);

@@ -1,5 +1,5 @@
-// What was learned, as bytes in a file of a sweep: plain, below the compression and the fingerprint that keep damaged
-// ones from here; and packed. What can be read is written as it was.
+// Reads trajectories as a sweep's file keeps them, packed and plain. Plain ones bypass the compression and fingerprint
+// that stop damaged bytes. A trajectory that can be read must be written back with the same bytes.
 #include <stdexcept>
 
 #include "study/learning/learned_bytes.hpp"

@@ -9,7 +9,7 @@
 namespace dadsim::fuzz {
 namespace {
 
-// What people and attackers write where a number, a name or a path belongs.
+// Values that users and attackers write in place of a number, a name or a path.
 constexpr auto kValues = std::to_array<std::string_view>({"",
                                                           " ",
                                                           "0",
