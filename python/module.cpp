@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kLookAgain{50};
 class Calls {
  public:
   static Calls& all() {
-    static auto* calls = new Calls;  // as long as the process: threads may outlive what is destroyed at its end
+    static auto* calls = new Calls;  // never destroyed: threads may outlive static objects
     return *calls;
   }
 
@@ -106,7 +106,7 @@ class Worker {
       }
       // This call alone: one that waits for its turn stops no other thread's.
       if (!raised && (raised = look_after_python())) stopper_.stop();
-      if (::getpid() != process_) {  // who was told of progress has forked: the thread is the parent's
+      if (::getpid() != process_) {  // forked in the progress callback: the thread is the parent's
         thread.detach();
         throw dadsim::api::SystemError("a process that was forked in a call of dadsim does not go on with that call");
       }
@@ -127,7 +127,7 @@ class Worker {
     Registered& operator=(const Registered&) = delete;
   };
 
-  /// What a handler of a signal raises, or who is told of progress.
+  /// Returns the exception that a signal handler or the progress callback raised.
   std::optional<py::error_already_set> look_after_python() {
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -155,7 +155,7 @@ class Worker {
   std::exception_ptr failed_;
 };
 
-/// What is not known is NaN; of a truth None.
+/// Converts a figure to Python; an unknown number becomes NaN, an unknown truth None.
 py::object value_of(const dadsim::api::Run& run, const dadsim::api::Figure& figure) {
   using Kind = dadsim::api::Figure::Kind;
   if (figure.kind == Kind::text) return py::str(run.text(figure.name));
@@ -198,7 +198,7 @@ struct Exceptions {
   }
 };
 
-const Exceptions* exceptions = nullptr;  // as long as the interpreter: a translator may be called at any time
+const Exceptions* exceptions = nullptr;  // lives as long as the interpreter, which may call a translator at any time
 
 void set_input_error(const dadsim::api::InputError& error) {
   const py::object raised = exceptions->input(error.what());

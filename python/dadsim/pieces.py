@@ -109,7 +109,7 @@ class Handing:
         self.data = os.path.abspath(data) if data else ""
         self.returned = queue.SimpleQueue()
         self.futures = {}  # key: (future, piece)
-        self.seconds_of_one = None  # of the tasks in a piece
+        self.seconds_of_one = None  # mean seconds per task of a piece
         self.attempt = 0
         self.silent_since = None
 
@@ -256,7 +256,7 @@ class Parent:
 
 def work_for(parent, address, hand):
     """Has hand(client, path) hand out the parent's work, and tells the parent what goes wrong."""
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what there is to say of it the parent says
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the parent reports errors
     try:
         build, path, _ = parent.about()
         if build != _dadsim.build():

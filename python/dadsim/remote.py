@@ -45,7 +45,7 @@ class Handing(pieces.Handing):
         self.tasks, self.files = tasks, files
         self.states = collections.OrderedDict()  # name: future
         self.open = 0  # tasks that were left when the last piece was taken
-        self.names = None  # of the files in the bundle
+        self.names = None  # names of the files in the bundle
         self.bundle_of_names = None
 
     def run(self):
