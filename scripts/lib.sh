@@ -27,8 +27,8 @@ packages_for() {
     wanted { print $1 }' "$DADSIM_PACKAGES"
 }
 
-# Of the packages given, those that dpkg does not know as installed, one per line. What one of them provides is there too:
-# some builds of nodejs hold npm.
+# Prints those of the packages given that dpkg does not list as installed, one per line. Packages that another one
+# provides count as installed: some builds of nodejs hold npm.
 missing_packages() {
   local installed
   # dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
