@@ -4,8 +4,8 @@
 
 namespace dadsim::test {
 
-/// Whether this program holds the entry of a registry to the laws. The programs of tests/<folder> hold all of them;
-/// that of the examples (examples/) holds its own plug-ins, since the others have been held already.
+/// Returns true if this program checks the entry of a registry against the laws. The programs of tests/<folder> check
+/// all entries; the program of the examples (examples/) checks its own plug-ins alone.
 inline bool is_held_to_laws([[maybe_unused]] const std::string& name) {
 #ifdef DADSIM_LAWS_OF_EXAMPLES
   return name.starts_with("example-");

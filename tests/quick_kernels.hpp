@@ -7,10 +7,10 @@
 
 namespace dadsim::test {
 
-/// Where no digit is a reference value (who wins, what is reached), the kernels that every processor has only take
-/// longer: while this lives, this process and the programs that it starts learn with those of AVX2 where the processor
-/// has them. Not with the quickest, so that what is decided is decided alike on nearly every machine. What this process
-/// has learned with before stays.
+/// Sets the kernels to AVX2 while an object lives, in this process and the programs that it starts, if the processor
+/// has AVX2. Tests without digits as reference values (who wins, whether a target is reached) use it because the
+/// portable kernels take longer. AVX-512 is not used, so that nearly every machine decides alike. Kernels with which
+/// this process has learned before stay.
 class QuickKernels {
  public:
   QuickKernels() {
