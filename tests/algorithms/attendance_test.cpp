@@ -53,7 +53,7 @@ spec::RunSpec run_among_peers(const SynchronousMethod& method, const spec::Param
   return run;
 }
 
-/// How far the mean of all networks moves in the first step, with plain SGD of rate 1: less the gradient.
+/// Returns the move of the mean of all networks in the first step: minus the gradient, with plain SGD of rate 1.
 std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Attendees* attendees) {
   const auto learners = make_learners(run, sites.problem, 10);
   const std::vector<float> before = models::flat_state(*learners->networks().front());
@@ -70,7 +70,7 @@ std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Att
 /// Those that a test can hold to a law up to rounding: they lose nothing, with the right parameters.
 bool is_linear(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty()) return false;
-  // What is kept there is Σ x over Σ w, and not the mean of x / w.
+  // These two keep Σ x over Σ w, which differs from the mean of x / w.
   if (method.name == "sgp" || method.name == "sparse-push") return false;
   if (method.estimates || method.optimizer == Needs::adam) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
@@ -157,8 +157,8 @@ TEST(Attendance, WithoutChancesItIsTheMeanOverThoseThatAreThere) {
   }
 }
 
-// Where weights are local nobody steps for a site that is away: each moves as it does with all there, so that the moves
-// of single sites add up to that of any that are there, and to that of all.
+// With local weights, no other site steps for an absent one: a site that is present moves as it does with all present.
+// The moves of single sites therefore add up to the move of any set that is present, and of all.
 TEST(Attendance, ASiteWithItsOwnWeightsTakesItsOwnStepWhoeverIsAway) {
   const Sites sites;
   int methods = 0;
@@ -233,9 +233,9 @@ TEST(Attendance, WithAllThereNothingIsDifferent) {
   }
 }
 
-// What top-k leaves at a site waits for it: as often as the site is there as much of it is sent, and the rest of the
-// last of its gradients is all that is lacking. With a rate of 0 the gradients of a site are the same in all steps, so
-// that what all have sent together is what they have had, less what they still hold, which is bounded.
+// Expects that the rest of top-k waits at an absent site, and is sent when the site is back. With a rate of 0 a site
+// has the same gradient in all steps. The sum of all messages must therefore equal the sum of its gradients, less a
+// bounded rest.
 TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   const Sites sites;
   const spec::RunSpec run = run_among_peers(algorithm_registry().at("top-k"), {{"fraction", "0.2"}});

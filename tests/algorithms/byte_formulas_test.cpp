@@ -1,4 +1,5 @@
-// What a site hands over is what the papers' formulas say, worked out here from the shapes alone, on three networks.
+// Compares the bytes that a site sends with the papers' formulas, computed here from the shapes alone, on three
+// networks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +17,7 @@ using Formula = std::function<double(double p, double q)>;
 struct SaidBytes {
   std::string algorithm;
   spec::ParameterValues parameters;
-  std::string method;  ///< of <compress>
+  std::string method;  ///< method of <compress>
   Formula bytes;
 };
 
@@ -58,7 +59,7 @@ std::vector<SaidBytes> all_said() {
   compressed("none", [](double n) { return 4 * n; });
   compressed("fp16", [](double n) { return 2 * n; });
   compressed("int8", [](double n) { return n + 4; });
-  // Of those that choose numbers a matrix is compressed, and its biases are not.
+  // Methods that choose numbers compress a matrix and leave its biases.
   const auto chosen = [&](const std::string& method, double bytes_per_number) {
     all.push_back({"gradient-sharing", {}, method, [bytes_per_number](double p, double q) {
                      return bytes_per_number * share(0.01, p * q) + 4 * q;

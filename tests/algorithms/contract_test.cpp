@@ -29,7 +29,7 @@ struct Variant {
 
   const SynchronousMethod& info() const { return algorithm_registry().at(algorithm); }
   spec::ParameterValues parameters() const { return run_of(info(), chosen).parameters; }
-  /// As it runs in the laws.
+  /// Returns the run that the laws use.
   spec::RunSpec run(spec::ExchangeMode mode) const {
     spec::RunSpec run = test::run_of(algorithm, mode, chosen);
     run.share = share;
@@ -263,7 +263,7 @@ LAW(SurvivesAGradientThatIsZero, [](const Variant& one) { return !one.gossips() 
   }
 }
 
-constexpr std::size_t kSites = 3;  // that learn together in the next law
+constexpr std::size_t kSites = 3;  // sites that learn together in the next law
 
 LAW(SameSeedSameBitsForAnyNumberOfThreads, [](const Variant& one) {
   return faults_of(one.info(), {one.run(spec::ExchangeMode::aggregator), kSites}).empty();

@@ -133,7 +133,7 @@ TEST(OwnLayers, AveragedDeltasAreTheMeanRowByRow) {
       const models::Matrix below =
           (mean * averaged->weights(1).weight).array() * (1.0F - inputs.array().square());  // tanh'
       EXPECT_LT((averaged->delta(site, 0) - below).cwiseAbs().maxCoeff(), 1e-5 * below.cwiseAbs().maxCoeff());
-      // Of fc3 the gradient, of fc2 the Δ.
+      // A site sends the gradient of fc3 and the Δ of fc2.
       EXPECT_EQ(averaged->exchange().uplink_bytes()[site] - plain->exchange().uplink_bytes()[site], 4 * 5 * 16);
       EXPECT_EQ(plain->exchange().uplink_bytes()[site], 4 * (16 * 10 + 10));
     }

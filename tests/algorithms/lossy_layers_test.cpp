@@ -1,4 +1,4 @@
-// Of how many layers a compression can leave something out.
+// Tests the number of layers of which a compression can omit something.
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"

@@ -62,7 +62,7 @@ std::vector<SmallNetwork> small_networks() {
   };
 }
 
-/// Whether an algorithm goes with a network at all.
+/// Returns true if an algorithm accepts a network.
 bool goes_with(const SynchronousMethod& info, const SmallNetwork& network) {
   const spec::RunSpec run = run_of(info);
   return faults_of(info, {run, 3, &network.model, network.sample}).empty();

@@ -41,7 +41,7 @@ struct OneStep {
   std::vector<double> uplink_bytes;
   double downlink_bytes = 0;
   algorithms::StepRanks ranks;
-  double multiply_adds = 0;  ///< of the matrix products that were carried out
+  double multiply_adds = 0;  ///< multiply-adds of the matrix products carried out
 
   OneStep(const std::string& algorithm, const Setup& setup) {
     const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);

@@ -1,5 +1,5 @@
-// What one site hands over per step, in floats, for 784-512-256-10 without biases and 32 rows per site, and the same
-// formulas on a workload.
+// Checks the floats that one site sends per step for 784-512-256-10 without biases and 32 rows per site. The same
+// formulas are checked on a workload.
 #include <gtest/gtest.h>
 
 #include "algorithms/one_step.hpp"

@@ -1,6 +1,6 @@
-// What PowerSGD sends per epoch (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv:1905.13727, tables 3 to 5): every
-// matrix of p × q as (p + q) · min(r, p, q) floats, embedding tables too, and everything else as it is: by running it,
-// on a small network, and putting in the shapes of theirs.
+// Checks the bytes that PowerSGD sends per epoch (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv:1905.13727, tables 3
+// to 5). Every matrix of p × q, embedding tables too, is sent as (p + q) · min(r, p, q) floats; all else is sent
+// unchanged. The test records a step on a small network and puts in the shapes of the paper.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// What sites are worth: methods on sites of unequal size with classes of their own come to the minimum of what they are
-// asked to minimise, Σ p_s F_s, worked out here apart in double precision.
+// Tests the weights of sites: with sites of unequal size and classes of their own, methods reach the minimum of Σ p_s
+// F_s. The minimum is computed here separately in double precision.
 #include "algorithms/site_weights.hpp"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ spec::CompressSpec sparsified(const std::string& method, const spec::ParameterVa
   return compress;
 }
 
-/// What a network of three matrices has beside them.
+/// Parameters of a network in addition to its three matrices.
 enum class Beside : std::uint8_t { nothing, biases, biases_and_norm };
 
 spec::ModelSpec network_with(Beside beside) {
@@ -69,7 +69,7 @@ class SharingSteps {
     return step_;
   }
 
-  /// What all would apply without compression, as a row of numbers of one matrix with its biases.
+  /// Returns the uncompressed gradient of a layer as a row: the numbers of the matrix, then its biases.
   models::Matrix exact(std::size_t l) const {
     return row_of(models::weight_gradient<float>(step_.deltas(l), step_.inputs(l), step_.weights(l).bias.size() > 0));
   }
@@ -197,7 +197,7 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
     const models::Matrix applied = of_all_layers([&](std::size_t l) { return of_model.applied(l); });
     EXPECT_LT((applied - expected).norm(), 1e-6F * expected.norm());
     EXPECT_EQ(step.exchange().uplink_bytes()[0], 8 * 50);
-    // Of one budget the last layer, whose gradient is the largest here, has more than its share.
+    // With one budget, the last layer has more than its share, because its gradient is the largest here.
     EXPECT_GT((of_model.applied(2).array() != 0).count(), 5);
   }
 }
@@ -220,7 +220,7 @@ TEST(Sparsified, BiasesAreSummedAsTheyAre) {
   }
 }
 
-/// What site s would apply alone.
+/// Returns the gradient that site s alone would apply.
 models::LayerGradient of_site(const TrainingStep& step, std::size_t s, std::size_t l) {
   return models::weight_gradient<float>(step.delta(s, l), step.input(s, l), true);
 }

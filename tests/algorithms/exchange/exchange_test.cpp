@@ -1,4 +1,4 @@
-// What an Exchange carries is bytes: a size in symbols that is not theirs cannot be sent.
+// Expects that an Exchange carries bytes: a symbolic size that differs from the message's bytes is refused.
 #include "algorithms/exchange/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,7 @@ TEST_P(ByMode, SumsAreOfTheSizeTheySay) {
 INSTANTIATE_TEST_SUITE_P(Exchange, ByMode, testing::Values(spec::ExchangeMode::aggregator, spec::ExchangeMode::peer),
                          [](const auto& param) { return std::string(to_string(param.param)); });
 
-/// What arrives has been through the encoding: fp16 cannot bring more than fp16 can hold.
+/// Received numbers have been encoded and decoded: fp16 cannot deliver more than fp16 can hold.
 TEST(Exchange, NoNumberArrivesThatWasNotSent) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     run_wrong(
@@ -137,7 +137,7 @@ struct Wired {
   std::string algorithm, method;
 };
 
-/// How far a gradient of zeros is off, as OneStep::relative_difference() has it.
+/// Returns the relative difference of a gradient of zeros, as OneStep::relative_difference() defines it.
 double difference_of_nothing(const OneStep& step) {
   double worst = 1;
   for (const models::LayerGradient& gradient : step.gradient.matrices) {
@@ -205,7 +205,7 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     } else if (const auto known = most.find(compressor.name); known != most.end()) {
       EXPECT_LT(difference, known->second) << to_string(mode);
     } else {
-      // Of a few levels, or a bit: no number is near what it was, and yet all of them point the same way.
+      // Encodings of a few levels, or of one bit: single numbers are far off, but the direction is kept.
       EXPECT_GT(cosine(wired, plain), 0.2) << to_string(mode);
     }
     EXPECT_EQ(OneStep(GetParam().algorithm, setup).relative_difference(wired), 0) << "same seed, same bits";
@@ -218,7 +218,7 @@ spec::ParameterValues asked_to_keep_all(const compress::CompressorInfo& info) {
   return values;
 }
 
-/// Whether a sparsifier sends all of a matrix if it is asked to: one whose threshold is the mean at least does not.
+/// Returns true if a sparsifier can be set to send all of a matrix; one whose threshold is at least the mean cannot.
 bool keeps_all(const compress::CompressorInfo& info) {
   if (info.family != "sparsification") return false;
   models::Matrix numbers(1, 64);
@@ -227,7 +227,7 @@ bool keeps_all(const compress::CompressorInfo& info) {
   return info.make(asked_to_keep_all(info))->encode(numbers, {}, encoder) == numbers.size();
 }
 
-// What is left out is all that a sparsifier changes: with every number kept, each of them arrives at its place.
+// A sparsifier changes a matrix only by what it leaves out: if all numbers are kept, each arrives at its place.
 class KeepsAllOnTheWire : public OnTheWire {};
 
 TEST_P(KeepsAllOnTheWire, ASparsifierThatKeepsAllLosesNothing) {

@@ -1,4 +1,4 @@
-// Where networks are cut into blocks, what is refused, and that all ways of it learn something.
+// Tests the cuts of networks into blocks, the refusals, and that all variants learn.
 #include "algorithms/forward/blocks.hpp"
 
 #include <gtest/gtest.h>

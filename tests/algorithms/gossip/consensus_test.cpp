@@ -1,4 +1,4 @@
-// What mixing keeps and how quickly sites come together, in double precision and with the code that learns in fp32.
+// Tests what mixing preserves and how fast sites converge, in double precision and with the code that learns in fp32.
 #include "algorithms/gossip/consensus.hpp"
 
 #include <gtest/gtest.h>

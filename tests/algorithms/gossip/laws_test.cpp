@@ -54,7 +54,7 @@ class GossipLaws : public testing::TestWithParam<std::string> {
     return problem;
   }
 
-  /// Whether it weighs what it sends, so that degrees may differ.
+  /// Returns true if the algorithm weighs its messages, so that degrees may differ.
   static bool pushes() { return GetParam() == "sgp" || GetParam() == "sparse-push"; }
   const SynchronousMethod& info() const { return algorithm_registry().at(GetParam()); }
 

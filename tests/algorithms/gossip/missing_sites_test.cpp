@@ -145,7 +145,8 @@ TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
   }
 }
 
-// Where nothing is compressed all know what a site has: it moves by γ towards the others as they are.
+// Without compression all neighbours know a site's weights: the site moves by γ towards the neighbours' current
+// weights.
 TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
   Apart sites("choco-sgd", {{"graph", "star"}, {"gamma", "0.5"}});
   Choco choco(0.5);
@@ -163,8 +164,8 @@ TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
   }
 }
 
-// What a site sends while a neighbour is away must not be counted as known there: with one copy for all, that neighbour
-// would be pulled towards numbers that it never got.
+// Messages sent while a neighbour is away must not count as known to that neighbour. With one copy for all neighbours,
+// it would be pulled towards numbers that it never received.
 TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   Apart sites("choco-sgd", {{"graph", "complete"}, {"gamma", "0.5"}});
   Choco choco(0.5);

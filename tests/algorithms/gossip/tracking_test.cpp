@@ -86,8 +86,8 @@ TEST(Tracking, DPsgdStaysNearTheMinimumWhereFewSitesAreThere) {
   EXPECT_LT((few.mean - all.mean).norm(), 0.5 * all.mean.norm());
 }
 
-// What sites that are away had last stays in the direction, so that the minimum is that of all and not of those that
-// happen to be there: D-PSGD goes on moving with whoever is.
+// The last gradients of absent sites stay in the direction, so the minimum is that of all sites. D-PSGD instead keeps
+// moving with the sites that are present.
 TEST(Tracking, GoesToTheMinimumOfAllWhoeverIsAway) {
   const Settled all = settle("gradient-tracking");
   for (const char* algorithm : {"d2", "gradient-tracking"}) {

@@ -153,7 +153,7 @@ TEST_F(LeakOfMnist, AfterTrainingSingleImagesStandOut) {
   const Shares all = measured(32, 0), sixteen = measured(32, 16), eight = measured(32, 8), four = measured(32, 4);
   EXPECT_NEAR(all.in, 1, 0.01);
   EXPECT_NEAR(all.out, .55, kScatter);
-  // How far a network has come decides what its large Δ are of: more scatter than of batches.
+  // The large Δ depend on the progress of training, and scatter more between networks than between batches.
   constexpr double kTrained = 0.12;
   EXPECT_NEAR(sixteen.in, .70, kTrained);
   EXPECT_NEAR(sixteen.out, .39, kTrained);

@@ -124,10 +124,10 @@ TEST_F(Leak, TheBestImageIsWhatIsShownOfIt) {
     const auto original = data_.train.features.row(image.sample);
     EXPECT_TRUE(std::ranges::equal(image.original, original));
     EXPECT_TRUE(std::ranges::count(partition_.at(image.site), image.sample) == 1) << "a sample of that site";
-    // What was not shown is orthogonal to what was.
+    // The part of a sample that was not shown is orthogonal to the part that was.
     models::Vector mean = models::Vector::Zero(original.size());
     const std::vector<std::int32_t>& site = partition_[image.site];
-    const std::size_t count = std::min<std::size_t>(256, site.size());  // of a site that a mean is of
+    const std::size_t count = std::min<std::size_t>(256, site.size());  // samples in a site's mean
     for (std::size_t i = 0; i < count; ++i) {
       mean += data_.train.features.row(site[i * site.size() / count]).transpose() / static_cast<float>(count);
     }
@@ -303,7 +303,7 @@ TEST_F(Leak, OfManySitesASampleIsLookedAt) {
   constexpr std::size_t kMany = 140;
   partition_.assign(kMany, {});
   for (std::int32_t i = 0; i < 420; ++i) partition_[static_cast<std::size_t>(i) % kMany].push_back(i);
-  partition_[1].insert(partition_[1].end(), partition_[2].begin(), partition_[2].end() - 1);  // of unequal size
+  partition_[1].insert(partition_[1].end(), partition_[2].begin(), partition_[2].end() - 1);  // sites of unequal size
   partition_[2].erase(partition_[2].begin(), partition_[2].end() - 1);
   training_.batch = 3;
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {

@@ -152,8 +152,8 @@ TEST_F(CogdTest, FactorsTakeTurns) {
   }
 }
 
-// What a site keeps of a factor stays with it while the other has its turn: V goes in steps 1 and 3, as if there had
-// been no step between.
+// A site keeps the rest of a factor while the other factor has its turn: V is sent in steps 1 and 3, as if step 2 had
+// not happened.
 TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   spec::CompressSpec compress{.method = "top-k",
                               .parameters = compress::default_parameters(compress::compressors().at("top-k")),
@@ -173,7 +173,7 @@ TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   const std::unique_ptr<Algorithm> all = make_algorithm(algorithm_registry().at("gradient-sharing"));
   const Matrix v = last(turns, {0, 1, 2}).matrices[0].weight;
   EXPECT_LT((v - last(*all, {0, 2}).matrices[0].weight).norm(), 1e-6F);
-  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // what was kept of step 0 counts
+  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // the rest of step 0 counts
 }
 
 TEST_F(CogdTest, GradientsOfUAreOld) {

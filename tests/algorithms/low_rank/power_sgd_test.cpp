@@ -52,7 +52,7 @@ class Steps {
     return step_;
   }
 
-  /// What all would apply without compression.
+  /// Returns the gradient that all sites would apply without compression.
   models::LayerGradient exact(std::size_t layer) const {
     return models::weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
   }
@@ -167,7 +167,7 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   Steps steps(2, {.rank = 1});
   std::vector<models::Matrix> applied(3);
   std::vector<models::Matrix> wanted(3);
-  std::vector<double> behind;  // how far the sum of what was applied is behind, in single gradients; per step
+  std::vector<double> behind;  // lag of the applied sum in single gradients, per step
   double compressed = 0;
   for (int t = 1; t <= 200; ++t) {
     const TrainingStep& step = steps.next();
@@ -267,7 +267,7 @@ TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
   }
 }
 
-// What was lost of a gradient is no part of P: adding them up ended the program.
+// The memory of a gradient has another shape than P: adding the two ended the program.
 TEST(PowerSgd, UncompressedStepsBesideAMemoryAreRefused) {
   spec::RunSpec run = test::run_of("power-sgd", spec::ExchangeMode::peer, {{"uncompressed-steps", "1"}});
   run.compress.method = "top-k";
@@ -327,7 +327,7 @@ std::vector<double> all_reduces(const schedule::Schedule& schedule) {
   return bytes;
 }
 
-// As in the hook of PyTorch's DistributedDataParallel (powerSGD_hook.py): all biases, all P and all Q, each in one.
+// PyTorch's DistributedDataParallel hook (powerSGD_hook.py) sends all biases, all P and all Q, each in one all-reduce.
 TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
   for (const int rank : {1, 2, 4}) {
     const OneStep step("power-sgd", hook_setup(std::to_string(rank)));

@@ -75,7 +75,7 @@ TEST(PrivateAbsence, WithoutNoiseAndClippingItIsTheMeanOverThoseThatAreThere) {
     EXPECT_LT(distance_of(sites.moved(run, there), plain), 1e-5 * distance_of(plain, std::vector<float>(plain.size())))
         << method;
   }
-  // What is divided by is expected of those that are there, 5 + 14, however many samples have been drawn of them.
+  // The divisor is the expected batch of the sites present, 5 + 14, however many of their samples were drawn.
   const spec::RunSpec run = run_with("dp-sgd", {{"clip", "1e30"}, {"noise-multiplier", "0"}});
   const std::vector<float> few = sites.moved(run, there, false);
   const std::vector<float> mean = sites.moved(run_with("gradient-sharing", {}), there, false);

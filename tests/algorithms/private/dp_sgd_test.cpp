@@ -141,7 +141,7 @@ TEST(Noise, HasTheVarianceThatTheAccountantIsTold) {
       }
     }
     const double variance = c.sites_adding * std::pow(2 * 0.25 / 10, 2);  // σ²C²/B²
-    const double sampling = std::sqrt(2.0 / count);                       // of a variance, relative
+    const double sampling = std::sqrt(2.0 / count);                       // relative error of a variance
     EXPECT_NEAR(squares / count, variance, 5 * sampling * variance) << c.noise;
     EXPECT_NEAR(sum / count, 0, 5 * std::sqrt(variance / count)) << c.noise;
     EXPECT_NEAR(fourth / count / (variance * variance), 3, 5 * std::sqrt(96 / count)) << "normal, " << c.noise;
@@ -208,7 +208,7 @@ TEST(Private, RefusesNoiseOfItsOwnBesideEpsilon) {
     ASSERT_EQ(both.size(), 1U) << algorithm;
     EXPECT_NE(both[0].what.find("noise-multiplier=\"0.5\" means nothing beside epsilon"), std::string::npos)
         << both[0].what;
-    // What it says would do does.
+    // Each remedy of the message, applied literally, is accepted.
     EXPECT_EQ(both[0].remedy, "epsilon=\"0\", or no noise-multiplier");
     EXPECT_TRUE(faults({{"epsilon", "0"}, {"noise-multiplier", "0.5"}}).empty()) << algorithm;
     EXPECT_TRUE(faults({{"epsilon", "3"}}).empty()) << algorithm;

@@ -106,7 +106,7 @@ TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
   const std::unique_ptr<Algorithm> exact = make_algorithm(sharing);
   RandomStream random(8, Purpose::test);
   boost::random::normal_distribution<float> normal;
-  models::Matrix at_the_end;  // of the warm-up
+  models::Matrix at_the_end;  // matrix at the end of the warm-up
   const auto direction = [](const models::Matrix& matrix) { return models::Matrix(matrix / matrix.norm()); };
   for (std::int64_t t = 0; t < 5; ++t) {
     for (float& x : step.network.layer(0).weight.reshaped()) x += 0.1F * normal(random);

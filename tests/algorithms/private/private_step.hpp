@@ -90,7 +90,7 @@ struct PrivateStep {
     algorithms::run_step(info, *instance, step);
     return step.gradient();
   }
-  /// What one example alone would have applied.
+  /// Returns the gradient that one example alone would have applied.
   models::Gradient of_example(std::int32_t example, const std::string& algorithm, const spec::ParameterValues& given) {
     const auto all = std::exchange(batch, {{example}});
     const models::Gradient gradient = run(algorithm, given);

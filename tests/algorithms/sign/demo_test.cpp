@@ -35,7 +35,7 @@ TEST(ChunkedCosines, AreOrthonormalWavesOfEveryChunk) {
     EXPECT_NEAR(coefficients.norm(), matrix.norm(), 1e-5 * matrix.norm());
     EXPECT_LT((cosines.invert(coefficients) - matrix).norm(), 1e-6 * matrix.norm());
   }
-  // Of a wave, one coefficient: cos(π (2n + 1) 3 / 2s) down, a constant across.
+  // A wave gives one coefficient: cos(π (2n + 1) 3 / 2s) down, a constant across.
   models::Matrix wave(16, 6);
   for (Eigen::Index n = 0; n < 16; ++n)
     wave.row(n).setConstant(static_cast<float>(std::cos(M_PI * static_cast<double>((2 * (n % 8) + 1) * 3) / 16)));
@@ -116,7 +116,7 @@ TEST(DeMo, IsItsDefinition) {
       SeveralSteps steps(algorithm, mode, {5, 3, 0});
       steps.rule.rate = 0.25;
       std::vector<Doubles> delta(2, Doubles::Zero(9, 20));
-      std::vector<double> rounded(2, 0.0);  // what rounding may have made of δ by now
+      std::vector<double> rounded(2, 0.0);  // bound of the rounding of δ so far
       for (int t = 0; t < 5; ++t) {
         const TrainingStep& step = steps.next();
         std::map<std::pair<Eigen::Index, Eigen::Index>, std::vector<double>> sent;

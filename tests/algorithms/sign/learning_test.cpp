@@ -59,7 +59,7 @@ TEST_F(SignMethods, LearnWhatSgdAndAdamLearn) {
   EXPECT_GT(learned("sign-sgd", sgd(3e-3), {{"momentum", "0.9"}}), by_sgd - 0.05);
   EXPECT_GT(learned("demo", sgd(3e-3)), by_sgd - 0.05);
   EXPECT_GT(learned("one-bit-adam", adam(3e-3)), by_adam - 0.05);
-  // What has no gradient drifts off.
+  // Parameters without a gradient drift off.
   EXPECT_LT(learned("sign-sgd", sgd(3e-3), {{"zeros", "plus"}}), by_sgd - 0.05);
 }
 

@@ -148,7 +148,7 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
   }
 }
 
-// The same where sites miss steps, through an aggregator: what the signs of a site have lost waits for it.
+// Repeats the test with sites that miss steps, through an aggregator: a site's memory of its signs waits for it.
 TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
   const Attendees everyone{{0, 1, 2}, 3, {}};
   const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
@@ -255,7 +255,7 @@ TEST(OneBitAdam, SendsABitForEveryNumberTwice) {
       EXPECT_EQ(uplink_bytes, std::vector<double>(3, bytes(1)));
       EXPECT_EQ(downlink_bytes, bytes(1));
     }
-    // What has been recorded says the same, and can be sized for another network.
+    // The recorded step has the same bytes, and can be sized for another network.
     const auto [structure, sizes] = step.recorder().take();
     const spec::ModelShape large{"large", {spec::dense_shape("a", 1000, 300, true)}};
     for (const bool timed_as_large : {false, true}) {

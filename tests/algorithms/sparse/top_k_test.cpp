@@ -45,7 +45,7 @@ class TopKSteps {
     return step_;
   }
 
-  /// What all would apply without compression.
+  /// Returns the gradient that all sites would apply without compression.
   models::LayerGradient exact(std::size_t layer) const {
     return models::weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
   }
@@ -106,7 +106,7 @@ TEST(TopK, KeepsTheLargestMagnitudes) {
   matrix << 1, -5, 0, 3,  //
       -3, 2, 4, 3;
   models::Matrix rest = matrix;
-  const KeptEntries kept = take_largest(rest, 4);  // of the three of magnitude 3, those that come first
+  const KeptEntries kept = take_largest(rest, 4);  // ties at magnitude 3: the first ones are kept
   EXPECT_EQ(kept.values, (models::Matrix(4, 1) << -5, 3, -3, 4).finished());
   models::Matrix sent = models::Matrix::Zero(2, 4);
   add_kept(kept.values, kept.indices, sent);
@@ -122,7 +122,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
       models::Matrix matrix(size, 1);
       for (Eigen::Index i = 0; i < size; ++i) {
         const float x = normal(random);
-        // As gradients are; with many ties; over all magnitudes there are, to infinity.
+        // Drawn like gradients; with many ties; over all magnitudes up to infinity.
         matrix(i) = kind == 0 ? 1e-3F * x : kind == 1 ? std::round(2 * x) : std::copysign(std::exp(60 * x), x);
       }
       std::vector<std::int32_t> order(static_cast<std::size_t>(size));
@@ -169,7 +169,7 @@ TEST(TopK, SendsWhatIsNotANumber) {
 }
 
 TEST(TopK, AppliesTheSumOfWhatSitesSend) {
-  // Of the first step: no error yet, so that the entries are those of each site's own gradient.
+  // Looks at the first step: without an error yet, the entries are those of each site's own gradient.
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     OneStep::Setup setup;
     setup.rows = {5};
