@@ -41,7 +41,7 @@ class DrawnScenario {
         event_driven ? ""
                      : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
                                             R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
-    // What gradients alone are summed for, by several workers.
+    // These forms of <timed-as> need several workers that sum gradients alone.
     const bool gradients = runs.find("dad") == std::string::npos && runs.find("compress") == std::string::npos &&
                            runs.find("pooled") == std::string::npos;
     if (!event_driven && !timed_as.empty() && gradients && exchange == std::string("peer")) {

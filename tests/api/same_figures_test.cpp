@@ -101,7 +101,7 @@ json in_page(const std::string& html) {
   return json::parse(html.substr(start, html.find("</script", start) - start));
 }
 
-/// How the runs of a result and the same of a sweep of that one point stand to the first of them.
+/// Expects that a result and a sweep of that one point rank their runs alike against the first.
 void expect_same_verdict(const json& result, const json& sweep) {
   const json& point = sweep["points"][0];
   const json& ranking = result["answer"]["ranking"];
@@ -164,8 +164,8 @@ void expect_same_in_comparison(const json& result, const scenario::Scenario& sce
   }
 }
 
-/// What is explained is learned until the target, by one seed, and one exact run stands for all: times to the target
-/// are those of the result, and where nothing is learned all figures are.
+/// Compares a result with its explanation, which learns with one seed until the target; one exact run stands for all.
+/// Times to the target must equal the result's; if nothing is learned, all figures must.
 void expect_same_in_explanation(const json& result, const scenario::Scenario& asked) {
   const scenario::Scenario scenario = study::as_explained(asked);
   const json explained = json::parse(

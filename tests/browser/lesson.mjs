@@ -47,7 +47,7 @@ for (const number of kLessons) {
     const frame = await (await runs.first().locator("iframe").elementHandle()).contentFrame();
     const result = await frame.evaluate(() => JSON.parse(document.getElementById("result").textContent));
     assert.ok(result.runs.length >= 2);
-    // As high as what is in it: one place to scroll is enough.
+    // The frame is as high as its content: the page scrolls, the frame does not.
     await page.waitForFunction(() => {
       const frame = document.querySelector("details.run iframe");
       return frame.clientHeight >= frame.contentDocument.documentElement.offsetHeight;

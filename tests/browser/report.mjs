@@ -28,7 +28,7 @@ import {
 const kTurned = [
   [1, -0.5, 0.75, 0],
   [-0.75, 1, -0.5, 0],
-]; // of what knobs are turned to: base-2 logarithms
+]; // base-2 logarithms of the factors that the knobs are turned to
 
 const kQuick = ["--set", "data.digits.train=2500", "--set", "training.epochs=1", "--set", "training.target-accuracy=0.4"];
 const kLargestPage = 1.5e6; // bytes
@@ -465,7 +465,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
   const { runs, answer } = await resultOf(page);
   const said = page.locator("#retimed [role=status]");
   const before = await said.textContent();
-  // Where nothing is turned they say of the quickest what the answer says.
+  // With no knob turned, the sentence names the same quickest runs as the answer.
   const apart = answer.ranking.findIndex((place) => place.verdict === "behind");
   const quickest = answer.ranking.slice(0, apart < 0 ? undefined : apart);
   for (const place of quickest) assert.ok(before.replaceAll("\u00a0", " ").includes(place.run), `${before}: ${place.run}`);
@@ -495,7 +495,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
   await close();
 });
 
-// How many frames a second it takes is measured by speed.mjs, by hand.
+// Frames per second are measured by speed.mjs, by hand.
 test("a step is played with a new date in every frame, and by the keyboard", async () => {
   const { page, close } = await open("hospitals", { stoppedClock: true });
   const section = page.locator("#played-step");
@@ -511,7 +511,7 @@ test("a step is played with a new date in every frame, and by the keyboard", asy
   const frames = dates.slice(1); // the first one shows where it begins
   assert.ok(frames.length >= 45, `${frames.length} frames in one and a half seconds`);
   for (let i = 1; i < frames.length; ++i) {
-    const passed = (frames[i].at - frames[i - 1].at) / 4000; // of the four seconds
+    const passed = (frames[i].at - frames[i - 1].at) / 4000; // share of the four seconds
     assert.ok(passed > 0, "one date in a frame");
     assert.ok(Math.abs((frames[i].date - frames[i - 1].date) / whole - passed) < 1e-4, "as much of the step as time went by");
   }

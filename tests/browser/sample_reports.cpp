@@ -99,7 +99,7 @@ report::SweepReport sweep_of_three() {
   return report;
 }
 
-/// Of many sites: a table of their spread, and one of themselves that is opened.
+/// Returns a report's data on many sites: a table of their spread, and a table of the sites that can be opened.
 report::About about_many_sites() {
   report::About about{.description = kHostile, .scenario = kHostile, .set = {kHostile}, .classes = {}};
   for (std::int64_t site = 0; site < 40; ++site) {
@@ -115,7 +115,7 @@ report::About about_two_sites() {
   return about;
 }
 
-/// Of two runs, with a part that more speed does not shorten, and a change that makes it longer.
+/// Returns an explanation of two runs, with a part that more speed does not shorten, and a change that lengthens it.
 report::Explanation explanation() {
   report::Explanation explanation = report::sample_explanation();
   explanation.result.scenario_name = kHostile;

@@ -1,4 +1,4 @@
-// How quickly pages are there, and how many frames a second they play: by hand, on a machine that is otherwise idle.
+// Measures how fast pages load and how many frames per second they play. Run it by hand, on an idle machine:
 //   tests/browser/run speed.mjs build/release/src/dadsim build/release/tests/browser/write_sample_reports build/browser build
 import { join } from "node:path";
 import test from "node:test";

@@ -441,7 +441,7 @@ test("the JSON can be saved", async () => {
   await close();
 });
 
-// How soon it is there is measured by speed.mjs, by hand.
+// The time to load is measured by speed.mjs, by hand.
 test("a thousand points are small enough, and all there", async () => {
   assert.ok(statSync(reports["sweep-large"]).size <= kLargestPage);
   const { page, close } = await open("sweep-large");

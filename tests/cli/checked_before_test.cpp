@@ -1,4 +1,4 @@
-// What can be known before learning is said before learning, under --check too.
+// Expects that faults that can be known before learning are reported before learning, under --check too.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -211,8 +211,8 @@ TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   EXPECT_NE(outcome.out.find("diverged: the loss is"), std::string::npos) << outcome.out;
 }
 
-/// What only a run said: a device without the memory, links of failures that are none, a file of availability that is
-/// of nobody.
+/// Expects from --check what only a run used to report: a device with too little memory, failures of links that do not
+/// exist, an availability file that matches no worker.
 TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   const std::string hosts = R"(<scenario name="x">
   <platform><federation><sites name="site" count="2" up="10Mbps" down="10Mbps" latency="5ms"/></federation></platform>

@@ -125,7 +125,7 @@ double simulated(const std::string& algorithm, spec::ExchangeMode mode, const sp
   std::vector<schedule::Schedule> schedules{schedule::instantiate(step.structure, step.sizes, step.shape, step.shape)};
   for (schedule::Task& task : schedules[0].tasks) {
     auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
-    // What peers sum or gather goes around a ring; `auto` would take other ways for vectors as small as these.
+    // Peers sum and gather around a ring; `auto` would choose other algorithms for vectors as small as these.
     if (collective != nullptr && mode == spec::ExchangeMode::peer) collective->algorithm = "ring";
   }
   const TemporaryFile platform(kStar.xml());

@@ -30,8 +30,8 @@ using test::TemporaryFile;
 
 using Arguments = std::vector<std::string>;
 
-/// What the program does with them, in a copy of this process: a thousand times over, setting its libraries up would
-/// take longer than what is asked.
+/// Runs the program in a fork of this process: over a thousand runs, loading its libraries would take longer than the
+/// work.
 Outcome combined(Arguments arguments) {
   arguments.insert(arguments.begin(), "dadsim");
   std::fflush(nullptr);
@@ -43,7 +43,7 @@ Outcome combined(Arguments arguments) {
   });
 }
 
-/// What an option may be, as words of a command line or as attributes; the first is that it is not said.
+/// Values of an option, as words of a command line or as attributes; the first value leaves the option out.
 using Factor = std::vector<Arguments>;
 /// Which value of every factor.
 using Row = std::vector<std::size_t>;
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Combinations, Collectives, testing::ValuesIn(collective
                            return name;
                          });
 
-/// How the links of a SimGrid file are used, beside what else may wait.
+/// Combines each transport of a SimGrid file's links with --rendezvous, for every all-reduce and all-gather.
 TEST(Combinations, TransportsOfASimGridFileWithRendezvous) {
   const TemporaryFile star(test::Star{.workers = 3, .rate = 1e8, .latency = 1e-4}.xml());
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {

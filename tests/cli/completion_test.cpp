@@ -1,4 +1,4 @@
-// What the shells are told, and the files made of the program's own lists.
+// Tests what shells are offered, and the completion files made of the program's own lists.
 #include "cli/completion.hpp"
 
 #include <gtest/gtest.h>

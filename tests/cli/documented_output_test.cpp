@@ -1,6 +1,6 @@
-// What pages of the documentation print is what the program prints: blocks that begin with "$ dadsim …" are run. A line
-// "…" stands for any that are left out. What is learned depends on the kernels that a processor has, and not on more: a
-// block says which it is of ("$ DADSIM_KERNELS=portable dadsim …"), or it is the same with all of them.
+// Runs the blocks of the documentation that begin with "$ dadsim …" and compares the output. A line "…" stands for any
+// lines left out. Learned numbers depend on the processor's kernels and on nothing else. A block therefore names its
+// kernels ("$ DADSIM_KERNELS=portable dadsim …"), or its output is the same with all of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,8 +31,9 @@ struct DocumentedBlock {
              test::read_file(std::string(DADSIM_SOURCE_DIR "/") + word).find("<timing-only") != std::string::npos;
     });
   }
-  /// What learns nothing has no kernels to depend on. What names its kernels is tried where the C library differs most:
-  /// with these it is the same to the bit elsewhere (CommandLine.SameSeedSameBytesWithEverySetOfKernels).
+  /// Returns true if the block is run on this processor. A block that learns nothing runs with the portable kernels
+  /// alone. A block that names its kernels runs where the C library differs most: elsewhere these kernels give the same
+  /// bits (CommandLine.SameSeedSameBytesWithEverySetOfKernels).
   bool is_tried_on(const test::Processor& processor) const {
     if (names_its_kernels()) return processor.old_library;
     return learns() || processor.kernels == KernelSet::portable;
@@ -76,7 +77,7 @@ std::vector<DocumentedBlock> blocks_of(const std::string& page) {
 /// A number of a line.
 struct Figure {
   double value = 0;
-  double last_digit = 0;  ///< what one of it is worth
+  double last_digit = 0;  ///< worth of one unit in the last digit
 };
 
 /// A line with its numbers taken out, which follow in `figures`. Blanks are one: columns are as wide as their numbers.
@@ -99,7 +100,8 @@ std::string words_of(const std::string& line, std::vector<Figure>& figures) {
   return words;
 }
 
-/// Where a number lies between two of its last digit, the last bit decides, and the C library's paths differ in that.
+/// Compares two printed numbers to one unit in the last digit. If a number lies between two such units, its last bit
+/// decides, and the C library's code paths differ in that bit.
 bool reads_as(const std::string& printed, const std::string& documented) {
   std::vector<Figure> ours, theirs;
   if (words_of(printed, ours) != words_of(documented, theirs)) return false;

@@ -1,4 +1,4 @@
-// What becomes of files: outputs that are inputs or one another, what cannot be written, and what reaches a terminal.
+// Tests files: outputs that are also inputs or each other, files that cannot be written, and output to a terminal.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

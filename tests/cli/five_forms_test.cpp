@@ -1,5 +1,5 @@
-// What is asked of a workload is answered for the workload, in all five forms: the table, JSON, CSV, the page and a
-// sweep. On shipped scenarios, made small.
+// Expects that a question about a workload is answered for the workload in all five forms: table, JSON, CSV, page and
+// sweep. The scenarios are shipped ones, made small.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
   ASSERT_FALSE(json["answer"]["ranking"].empty());
   const std::string first = json["answer"]["statements"][0]["words"];
   EXPECT_NE(first.find(asked.workload), std::string::npos) << first;
-  std::string last;  // of those that say who is first
+  std::string last;  // last of the statements that name the first run
   for (const auto& one : json["answer"]["statements"]) {
     if (one["values"].contains("learned_on")) last = one["words"];
   }

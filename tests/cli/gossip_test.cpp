@@ -44,7 +44,7 @@ TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
     EXPECT_EQ(run["curve"][0]["sites"]["consensus_distance"], 0.0) << "all start from the same";
   }
 
-  // As in table 1 of arXiv 1907.09356.
+  // Accuracies follow table 1 of arXiv 1907.09356.
   const double exact = accuracy.at("D-PSGD");
   EXPECT_GT(exact, accuracy.at("gradient-sharing") - 0.03);
   EXPECT_GT(accuracy.at("CHOCO, 8 bit"), exact - 0.01);
@@ -60,7 +60,7 @@ TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
   EXPECT_GT(accuracy.at("PowerGossip"), accuracy.at("CHOCO, top 1 %") - 0.02);
   EXPECT_GT(accuracy.at("PowerGossip, 2 iterations"), accuracy.at("PowerGossip"));
 
-  // What the average at the end mends.
+  // The average at the end brings the sites together.
   EXPECT_GT(accuracy.at("Sparse-Push"), accuracy.at("Sparse-Push, not merged"));
   EXPECT_EQ(apart.at("Sparse-Push"), 0.0);
   EXPECT_GT(apart.at("Sparse-Push, not merged"), 0.0);

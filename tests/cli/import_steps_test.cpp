@@ -70,7 +70,7 @@ TEST_F(ImportSteps, DividedStepsComeBackWithTheirTime) {
       "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>", "Ranks are 2 to a layer × 2 replicas × 2 stages.");
 }
 
-// What people have is the trace of rank 0.
+// Users usually have the trace of rank 0 alone.
 TEST_F(ImportSteps, OfTheTraceOfOneRankTheNumberOfRanksIsAskedFor) {
   folder_.write("job.xml", job("<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"2\" precision=\"bf16\"/>",
                                "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));

@@ -1,4 +1,4 @@
-// What others have said already: the config.json of a model, a profile of a step; and what people type first.
+// Tests imports: the config.json of a model, a profile of a step, and the commands that users type first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ TEST_F(ImportCommand, WhatItWritesPassesTheCheck) {
   EXPECT_EQ(dadsim({"import", "t5.json", "--layers", "-"}).exit_code, kUsage);
 }
 
-// What never ends took all memory there was.
+// Endless files used to take all memory.
 TEST_F(ImportCommand, ReadersHaveLimits) {
   std::ofstream(folder_.path() / "config.json");
   std::ofstream(folder_.path() / "t.0.et");
@@ -187,7 +187,7 @@ TEST_F(ImportCommand, AProfileCalibratesADevice) {
   EXPECT_NE(profile.out.find("<device name=\"ours\""), std::string::npos) << profile.out;
   EXPECT_EQ(profile.out, dadsim(of_table).out);  // 155 ms without the 16 that its collective alone takes
   ASSERT_EQ(std::system(("gzip -k '" + (folder_.path() / "trace.json").string() + "'").c_str()), 0);
-  of_profile[1] = "trace.json.gz";  // as PyTorch's trace handlers write it
+  of_profile[1] = "trace.json.gz";  // PyTorch's trace handlers write this form
   EXPECT_EQ(dadsim(of_profile).out, profile.out);
   of_table.insert(of_table.end(), {"--batch", "64"});
   EXPECT_EQ(dadsim(of_table).exit_code, kUsage);

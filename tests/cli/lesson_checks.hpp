@@ -10,21 +10,21 @@
 #include <string>
 #include <vector>
 
-// What a lesson says of its results, held against them. Behind a number stands where it is from, in a comment that no
-// reader sees: "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->", with the name of a block
-// of code before the colon and a path into the JSON of its command behind it. Paths may be added up and so on, and
-// begin with the names of other blocks then: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A
-// number is right if it is what was measured, rounded to the digits that it has. What depends on how a processor rounds
-// has two, "**190 to 210 steps**<!-- … -->", and is right if what was measured lies between.
+// Checks the numbers of a lesson against its results. After each number, a comment that readers do not see says where
+// it is from: "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->". The name of a block of code stands
+// before the colon, a path into the JSON of its command after it. Paths may be combined by arithmetic and may name
+// other blocks: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A number is right if it equals the
+// measured value rounded to its digits. A number that depends on how a processor rounds is given as a range, "**190 to
+// 210 steps**<!-- … -->", and is right if the measured value lies inside.
 namespace dadsim::test {
 
 using Results = std::map<std::string, nlohmann::json>;
 
 /// A number of a lesson, and where it is from.
 struct LessonClaim {
-  std::string words;  ///< as the reader sees it: "407 kB"
+  std::string words;  ///< text that the reader sees: "407 kB"
   double low = 0;     ///< in bytes, seconds, or a share
-  double high = 0;    ///< the same where it is one number
+  double high = 0;    ///< equal to `low` for a single number
   double half_a_digit = 0;
   std::string block, expression;
 };
@@ -159,7 +159,7 @@ class LessonExpression {
   std::size_t at_ = 0;
 };
 
-/// What one of a unit is; throws std::runtime_error for one that nobody knows.
+/// Returns the value of one unit; throws std::runtime_error for an unknown unit.
 inline double unit_of(const std::string& unit) {
   static const std::map<std::string, double> units{
       {"", 1},        {"B", 1},      {"bytes", 1}, {"kB", 1e3},   {"MB", 1e6},        {"GB", 1e9},      {"s", 1},
@@ -205,13 +205,13 @@ inline std::set<std::string> blocks_of(const LessonClaim& claim, const std::set<
   return blocks;
 }
 
-/// Whether it is of what was learned, and not of times and bytes alone.
+/// Returns true if the claim depends on learning, not on times and bytes alone.
 inline bool is_learned(const LessonClaim& claim) {
   static const std::regex figure("accuracy|auc|target_|curve|leak|effective_rank");
   return std::regex_search(claim.expression, figure);
 }
 
-/// What is wrong with a claim; empty if nothing is.
+/// Returns the error of a claim; empty if there is none.
 inline std::string wrong_with(const LessonClaim& claim, const Results& results) {
   double measured = 0;
   try {

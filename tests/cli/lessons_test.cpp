@@ -122,7 +122,7 @@ TEST(LessonTexts, ScenariosAreTheOnesInTheDocs) {
   }
 }
 
-// What a lesson says is compared digit by digit: a check that lets everything through would be none.
+// Changes single digits of a lesson: a check that accepts them would be none.
 TEST(LessonChecks, FindWhatIsWrong) {
   const Results results{{"base", {{"runs", {{{"label", "dad, one"}, {"bytes", 99968}, {"times", {0.5, 0.25}}}}}}},
                         {"wide", {{"rows", {{{"size", 1024}, {"seconds", 0.0814}}}}, {"bytes", 199936}}}};
@@ -189,7 +189,7 @@ TEST(LessonCommand, LeavesAScenarioThatWasChanged) {
     changed.replace(at, from.size(), to);
   };
   change("seed=\"1\"", "seed=\"2\"");
-  // Of one run that learns little: its pages are there sooner.
+  // One run that learns little gives its pages sooner.
   change("train=\"800\" test=\"200\"", "train=\"80\" test=\"40\"");
   change("epochs=\"2\"", "epochs=\"1\"");
   change("<run algorithm=\"rank-dad\" label=\"rank 1\" cap=\"1\"/>", "");

@@ -42,7 +42,7 @@ TEST(MemoryCheck, ARunThatDoesNotFitIsRefusedWithItsBreakdown) {
   EXPECT_EQ(outcome.out, "");
 }
 
-// What is published of jobs seldom says all that they compute again.
+// Published jobs seldom say all that they recompute.
 TEST(MemoryCheck, ATransformerThatWouldFitComputedAgainIsTimedWithANote) {
   const std::vector<std::string> gpt{"timed-as.workload=gpt-2-medium"};
   const nlohmann::json run = run_of(training("8", gpt));

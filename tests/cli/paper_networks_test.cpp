@@ -22,7 +22,7 @@ namespace {
 
 struct PaperScenario {
   std::string name;
-  const char* file = nullptr;  ///< of its data, where they are not drawn
+  const char* file = nullptr;  ///< data file; null for drawn data
 };
 
 class PaperNetworks : public testing::TestWithParam<PaperScenario> {};
@@ -162,14 +162,14 @@ TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
 TEST(PaperTransformer, DisjointActivitiesOfBasicMotions) {
   const std::filesystem::path data = test::folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
-  // As above.
+  // Eight epochs are enough here too.
   const Learned learned = learn("paper-transformer", data, kExpectedRuns, {"--set", "training.epochs=8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 }
 
-// That dAD and edAD have the pooled gradient here is held above; learning it three times would show nothing else.
+// The tests above show that dAD and edAD have the pooled gradient; learning it three times would show nothing else.
 TEST(PaperVit, DisjointDigits) {
   const Learned learned = learn("paper-vit", {}, {"pooled", "rank-dAD, cap 8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";

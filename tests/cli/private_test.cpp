@@ -36,7 +36,7 @@ TEST(Private, FourHospitalsAtTheSamePrivacy) {
   const double dense = accuracy.at("DP-SGD");
   EXPECT_GT(accuracy.at("clipped, no noise"), dense);
   EXPECT_GT(dense, 0.5);
-  // The same variance, of other numbers.
+  // The aggregator's noise has the same variance, drawn from other numbers.
   EXPECT_NEAR(accuracy.at("DP-SGD, noise of the aggregator"), dense, 0.05);
   EXPECT_LT(accuracy.at("DP-SGD, every site private by itself"), dense);
 }

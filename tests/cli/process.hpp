@@ -23,7 +23,7 @@
 
 namespace dadsim::test {
 
-/// What a run of the real binary did.
+/// Outcome of a run of the real binary.
 struct Outcome {
   int exit_code = -1;  ///< 128 + signal if it was killed
   std::string out, err;
@@ -40,7 +40,7 @@ inline double cpu_seconds_of_children() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// What `body` does in a process of its own, which ends with its exit code; optionally interrupts it after a while.
+/// Runs `body` in a child process, which ends with its exit code; optionally interrupts it after a while.
 template <class Body>
 Outcome run_child(const Body& body, std::chrono::milliseconds interrupt_after = {}) {
   std::array<int, 2> out{};

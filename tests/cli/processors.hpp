@@ -9,8 +9,8 @@
 
 #include "support/kernel_set.hpp"
 
-// What documents say is tried as other processors would have it: with each set of kernels (support/kernel_set.hpp), and
-// where the C library finds neither AVX2 nor FMA to take exponentials and logarithms with.
+// Checks documented output as other processors would print it: with each set of kernels (support/kernel_set.hpp), and
+// with a C library that finds neither AVX2 nor FMA for exponentials and logarithms.
 namespace dadsim::test {
 
 /// A processor that a reader may have, as far as this one can stand for it.
@@ -24,7 +24,7 @@ struct Processor {
     if (old_library) variables["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F";
     return variables;
   }
-  /// What is missing here for it; empty: nothing.
+  /// Returns what this machine lacks to stand for the processor; empty if nothing.
   std::string missing() const {
     return runs_here(kernels) ? "" : fmt::format("this processor lacks what the kernels {} need", name_of(kernels));
   }

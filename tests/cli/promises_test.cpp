@@ -1,4 +1,4 @@
-// What a command promises of its files and of its end, through the real program.
+// Tests what a command guarantees about its files and its end, with the real program.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,15 +86,15 @@ TEST_F(Promises, APageThatFailsCostsNoResult) {
   EXPECT_NE(slow.out.find("gradient-sharing"), std::string::npos);
   EXPECT_EQ(slow.err.find("deadlock"), std::string::npos) << slow.err;
   EXPECT_TRUE(content("o.html").ends_with("</html>\n"));
-  // What is written last fails last.
+  // The file that is written last fails last.
   const Outcome full = run_dadsim({"slow.xml", "--json", "o.json", "--report", "/dev/full"}, folder_.path());
   EXPECT_EQ(full.exit_code, 4) << full.err;
   EXPECT_NE(full.out.find("gradient-sharing"), std::string::npos) << "the table was lost";
   EXPECT_TRUE(is_there("o.json"));
 }
 
-/// Where it looks, and where it does not: a step of ten thousand samples, an evaluation of sixty thousand, a
-/// simulation.
+/// Interrupts places that poll for signals and places that do not: a step of 10,000 samples, an evaluation of 60,000,
+/// and a simulation.
 TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
   const std::string wide = "<dense units=\"2048\"/><dense units=\"2048\"/>";
   file("step.xml",

@@ -30,7 +30,7 @@ class RateAsTcp : public testing::Test {
            <sweep><vary path="timed-as.batch" values="8 16"/></sweep>
            <goal within="300d"><allow path="timed-as.batch" values="8 16"/></goal></scenario>)");
   }
-  /// What is printed, its lines joined.
+  /// Returns the printed output, its lines joined.
   std::string printed(const std::vector<std::string>& arguments) {
     const Outcome outcome = run_dadsim(arguments, folder_.path());
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -1,5 +1,5 @@
-// What a terminal shows: as wide as it is, the answer first and bold, assumptions when they are asked for; and that a
-// pipe gets text alone.
+// Tests the output on a terminal: it has the terminal's width, the answer is first and bold, and assumptions are shown
+// on request. A pipe gets plain text.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -18,7 +18,7 @@ namespace {
 using test::Outcome;
 using Arguments = std::vector<std::string>;
 
-/// What stays on the terminal: what was shown in place is gone, weights and colours are left out.
+/// Returns the text that stays on the terminal: without progress lines shown in place, weights and colours.
 std::string without_escapes(const std::string& text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {

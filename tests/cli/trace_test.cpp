@@ -41,7 +41,7 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
   ASSERT_EQ(result["runs"].size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const Json& told = result["runs"][i];
-    double step = 0;  // of the first step, microseconds
+    double step = 0;  // time of the first step, microseconds
     std::map<std::string, std::map<std::string, double>> spent_by;
     std::map<int, std::string> tracks;
     for (const Json& event : trace["traceEvents"]) {
