@@ -103,7 +103,7 @@ void for_every_case(Rank n, Visit&& visit) {
   }
 }
 
-/// What a rank has of a block: how often each rank's contribution is in it.
+/// Content of a rank's block: how often it holds each rank's contribution.
 using Content = std::vector<double>;
 
 /// Carries the rounds out on data: rank r starts with the r-th unit vector for each of its blocks, so that the sum of
@@ -114,7 +114,7 @@ class CarryOut {
     start();
     const Pace pace = rounds().pace();
     for (std::int64_t round = 0; round < rounds().count() && wrong_.empty(); ++round) {
-      // What rounds in flight bring is there as late as it may be.
+      // Messages of rounds in flight arrive as late as they may.
       const bool part_begins = pace.part > 0 && round % pace.part == 0;
       while (!on_their_way_.empty() && on_their_way_.front().round <= round - (part_begins ? 1 : pace.in_flight)) {
         arrive(on_their_way_.front());

@@ -1,4 +1,4 @@
-// What `auto` takes where MPI carries collectives out, and what holds for any library.
+// Tests the choice of `auto` for collectives by MPI, and the rules for any library.
 #include <gtest/gtest.h>
 
 #include "collectives/closed_form.hpp"

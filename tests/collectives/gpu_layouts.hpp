@@ -34,7 +34,7 @@ struct GpuNodes {
   }
 };
 
-/// What the library takes for so many bytes of all ranks together.
+/// Returns the library's choice for a number of bytes of all ranks together.
 inline CollectiveChoice taken_by_library(step::CollectiveKind kind, double bytes, const RankLayout& layout) {
   CollectiveRequest request = request_for(kind, layout.ranks(), false);
   request.bytes = {whole_vector(kind) ? bytes : bytes / layout.ranks()};

@@ -1,4 +1,4 @@
-// What the algorithms of libraries (NCCL, gloo) add to those of the textbooks.
+// Tests the algorithms that libraries (NCCL, gloo) have in addition to the textbook ones.
 #include <gtest/gtest.h>
 
 #include "carry_out.hpp"

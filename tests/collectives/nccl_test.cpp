@@ -1,5 +1,5 @@
-// What NCCL's tuner takes, held against its formulas worked out by hand (NVIDIA/nccl 2.28, src/graph/tuning.cc), and
-// what it never takes.
+// Compares the choices of NCCL's tuner with its formulas worked out by hand (NVIDIA/nccl 2.28, src/graph/tuning.cc),
+// and tests what it never chooses.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -151,7 +151,7 @@ TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
       expect_whole(lay_out_case(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, segment_bytes),
                                 "tree", layout));
     }
-    // As many ranks of each node have messages to other nodes as the smallest has.
+    // Each node has as many ranks with messages to other nodes as the smallest node has ranks.
     const auto rounds =
         lay_out(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, 100), "tree", layout);
     std::map<Rank, std::set<Rank>> heads;
@@ -176,7 +176,7 @@ TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
   }
 }
 
-/// Of four nodes the second and the third are neighbours in both trees.
+/// In both trees of four nodes, the second and the third are neighbours.
 TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   const RankLayout layout = gpus_on_nodes(8, 2);
   for (const char* algorithm : {"tree", "nvls-tree"}) {
@@ -203,7 +203,7 @@ TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   }
 }
 
-/// How often each ordered pair of ranks sends in the lanes of a ring.
+/// Counts the messages of each ordered pair of ranks in the lanes of a ring.
 std::map<std::pair<Rank, Rank>, int> pairs_of(const Rounds& rounds) {
   std::map<std::pair<Rank, Rank>, int> pairs;
   std::vector<Transfer> transfers;
@@ -303,7 +303,7 @@ TEST(NodesOfGpus, BeginAfterWhatTheLibraryTakes) {
   RankLayout layout = ranks_on_nodes(16, 8);
   const CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 16, false);
   EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 0);
-  EXPECT_EQ(lay_out(request, "ring", layout)->lanes(), 1);  // of an MPI library
+  EXPECT_EQ(lay_out(request, "ring", layout)->lanes(), 1);  // an MPI library uses one lane
   layout.start_seconds = 7e-6;
   layout.library = spec::CollectiveLibrary::nccl;
   EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 7e-6);

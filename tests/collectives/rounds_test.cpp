@@ -1,4 +1,4 @@
-// What holds for the rounds of every algorithm: both ends agree, phases say the truth, bytes are the textbook's.
+// Tests the rounds of every algorithm: both ends agree, phases are right, and bytes equal the textbook's.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -44,7 +44,7 @@ class CompressorLaws : public testing::TestWithParam<Variant> {
 
   EncodeContext context(std::uint32_t stream) const { return {7, 0, stream, 0, state_.get()}; }
   Message encode(const models::Matrix& numbers, std::uint32_t stream = 0) {
-    // What is learned from one message to the next is not what a law of one message is about.
+    // Laws of one message start without the state of earlier messages.
     state_ = compressor_->make_state();
     Encoder encoder;
     kept_ = compressor_->encode(numbers, context(stream), encoder);
@@ -81,7 +81,7 @@ TEST_P(CompressorLaws, TheSizeInSymbolsIsTheLengthOfTheBytes) {
   }
 }
 
-/// Of compressors that send something of every number.
+/// Laws of compressors that send something of every number.
 class QuantiserLaws : public CompressorLaws {};
 
 TEST_P(QuantiserLaws, WhatArrivesIsNearWhatWasSent) {
@@ -104,7 +104,7 @@ TEST_P(QuantiserLaws, WhatArrivesIsNearWhatWasSent) {
   EXPECT_LT((mean - numbers).squaredNorm(), 0.1F * numbers.squaredNorm());
 }
 
-/// Of those that leave numbers out.
+/// Laws of compressors that leave numbers out.
 class SparsifierLaws : public CompressorLaws {};
 
 TEST_P(SparsifierLaws, WhatASparsifierSendsArrivesAndNothingElseDoes) {

@@ -35,7 +35,7 @@ class Quantiser {
     compressor_->decode(decoder, context, arrived);
     return arrived;
   }
-  std::int64_t bytes = 0;  ///< of the last message
+  std::int64_t bytes = 0;  ///< bytes of the last message
 
  private:
   std::unique_ptr<Compressor> compressor_;
@@ -49,10 +49,10 @@ models::Matrix row_of_normals(Eigen::Index size, std::uint32_t stream = 0) {
   return row;
 }
 
-/// What many messages of the same numbers are on average.
+/// Average of many messages of the same numbers.
 struct Average {
   Eigen::ArrayXd mean, variance;
-  double squares = 0;        ///< of ‖what arrives‖²
+  double squares = 0;        ///< mean ‖received‖²
   double squares_error = 0;  ///< standard error of it
   double draws = 0;
 
@@ -86,7 +86,7 @@ TEST(Qsgd, IsRightOnAverageAndOffByNoMoreThanItsBound) {
   models::Matrix numbers(1, 150);
   numbers << row_of_normals(64), 0.1F * row_of_normals(64, 1), row_of_normals(22, 2);
   numbers(70) = 5.0F;
-  // What is hardly ever sent would need more messages to be judged by.
+  // Numbers near zero are seldom sent, and would need more messages to be judged.
   for (float& x : numbers.reshaped()) x += std::copysign(0.05F, x);
   for (const char* norm : {"l2", "max"}) {
     for (const int levels : {1, 3, 7}) {

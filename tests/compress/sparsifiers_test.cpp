@@ -1,4 +1,4 @@
-// What sparsifiers send and what is kept of the rest.
+// Tests what sparsifiers send and what they keep of the rest.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How many numbers sparsifiers with thresholds keep of what they are to keep, on samples of known laws.
+// Tests how many numbers threshold sparsifiers keep of those wanted, on samples of known laws.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ double kept_of_wanted(const std::string& method, spec::ParameterValues chosen, c
   return static_cast<double>(kept) / (std::stod(values["fraction"]) * static_cast<double>(numbers.size()));
 }
 
-/// The same, of a sample.
+/// Returns kept ÷ wanted numbers of a sample of the law.
 double kept_of_sample(const std::string& method, const std::string& law, const std::string& fraction,
                       spec::ParameterValues chosen = {}) {
   chosen["fraction"] = fraction;
@@ -81,9 +81,9 @@ struct KeptOfLaw {
   const char* fraction;
   std::array<double, 4> exponential, pareto, gamma;  ///< by number of stages; gamma with the asymptotic quantile
   double redsync;
-  /// Where tails are light what differs between samples is √(1/k̂) for each, of which three times are allowed. Pareto's
-  /// with ξ = 0.3 and Student's with 3 degrees of freedom have no fourth moment: variances of samples of a million
-  /// differ by several per cent, and with them what is fitted to them.
+  /// Tolerance: three times √(1/k̂), the difference between samples of laws with light tails. Pareto with ξ = 0.3 and
+  /// Student with 3 degrees of freedom have no fourth moment: variances of samples of a million differ by several per
+  /// cent, and so do the laws fitted to them.
   double tolerance;
 };
 
@@ -216,7 +216,7 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
       const auto compressor = info.make(values);
       const auto state = compressor->make_state();
       double kept = 0;
-      // Of a tenth of the sample each, which differ.
+      // Each step sees a tenth of the sample; the tenths differ.
       for (Eigen::Index step = 0; step < 40; ++step) {
         const models::ConstBlock part = magnitudes(law).middleCols(kNumbers / 10 * (step % 10), kNumbers / 10);
         Encoder encoder;
