@@ -105,7 +105,7 @@ class DrawnRuns {
 };
 
 Standing standing_of(const DrawnRuns::Pair& pair) {
-  constexpr double kScatter = 0.05;  // of each run by itself, as they are drawn
+  constexpr double kScatter = 0.05;  // scatter of each run alone, as drawn
   Contender run{.step_seconds = 1, .scatter = kScatter};
   Contender of{.step_seconds = 1, .scatter = kScatter};
   for (const Arrival& one : pair.run) run.arrivals.emplace_back(one);

@@ -1,4 +1,4 @@
-// Whether the interval of relative steps holds what evaluations at every step would have said.
+// Tests that the interval of relative steps covers the result of evaluations at every step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::int64_t kCurveSteps = 1500;
 struct Drawn {
   std::size_t seeds = 0;
   std::int64_t every = 0;  ///< steps between evaluations
-  double ratio = 0;        ///< of the mean steps, in truth
+  double ratio = 0;        ///< true ratio of the mean steps
   double steps = 0;        ///< in which the reference does 63 % of its learning
   double noise = 0;        ///< standard deviation of an accuracy from step to step
   double target = 0;
@@ -72,7 +72,7 @@ StepsToTarget to_the_step(StepsToTarget steps) {
 
 struct Trial {
   Estimate coarse;
-  double fine = 0;  ///< what evaluations at every step say of the same seeds
+  double fine = 0;  ///< result of evaluations at every step, same seeds
 };
 
 Trial try_once(const Drawn& drawn, RandomStream& random) {

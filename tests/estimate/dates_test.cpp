@@ -1,4 +1,4 @@
-// What the catalogues say is of a day: every row has its date, and what has grown old is told (docs/testing.md).
+// Tests that every row of the catalogues has its date, and lists those that have grown old (docs/testing.md).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ TEST(RatioOfMeans, WithoutScatterIsAPoint) {
   EXPECT_EQ(same.value, 1.5);
   EXPECT_DOUBLE_EQ(same.low.value(), 1.5);
   EXPECT_DOUBLE_EQ(same.high.value(), 1.5);
-  // What scatters in the same proportion scatters not at all as a ratio: that is what pairing is for.
+  // Runs that scatter in proportion have a ratio without scatter: that is the purpose of pairing.
   const Estimate paired = ratio_of_means({20, 22, 24}, {10, 11, 12});
   EXPECT_NEAR(paired.low.value(), 2, 1e-6);
   EXPECT_NEAR(paired.high.value(), 2, 1e-6);

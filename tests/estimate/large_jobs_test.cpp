@@ -173,7 +173,7 @@ TEST(LargeJobs, ThatWereRunFit) {
   }
 }
 
-// That a job fits says little where the model counts too little: these were the largest that fitted, or did not.
+// Jobs that fit say little about a model that counts too little: these were the largest that fitted, or did not fit.
 TEST(LargeJobs, ThatDidNotFitDoNot) {
   // Korthikanti et al., figure 1: without recomputation and sequence parallelism 175B to 1T need more than 80 GB.
   EXPECT_GT(use_of({"175B",

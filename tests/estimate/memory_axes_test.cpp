@@ -24,7 +24,7 @@ using spec::ParallelismSpec;
 struct DividedJob {
   const char* workload = "";
   std::int64_t devices = 128;
-  std::int64_t batch = 32;  ///< of a replica
+  std::int64_t batch = 32;  ///< samples per replica
   spec::Precision precision = spec::Precision::bf16;
   spec::ParallelismSpec how = {.micro_batch = 1};
   spec::ParameterValues sizes = {{"sequence", "4096"}};
@@ -146,7 +146,7 @@ TEST(MemoryAxes, DividingMoreNeverTakesMore) {
   }
 }
 
-/// Of 32 blocks the last one's stay, and those of two others are on the device at a time.
+/// Expects that the last of 32 blocks stays, and that two of the others are on the device at a time.
 TEST(MemoryAxes, BlocksThatLeaveWithTheHostWhatTheyKeepHaveTwoOfThemOnTheDevice) {
   DividedJob job{.workload = "llama-3.1-8b"};
   const double before = bytes_of(job);

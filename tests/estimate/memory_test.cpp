@@ -70,7 +70,7 @@ TEST(Memory, ScoresAreThereBetweenThePasses) {
   EXPECT_EQ(memory_use(small(), sgd(0), {}, {8}, 0, spec::Precision::bf16).scores, 0) << "what makes no softmax";
 }
 
-// What comes out of a norm and is read by products alone is kept as their cast: a byte with one scale for a tensor.
+// The output of a norm that only products read is kept as their cast: one byte per number, one scale per tensor.
 TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
   spec::LayerShape norm{.name = "norm", .kind = spec::LayerKind::normalisation};
   norm.outputs_per_sample = 5;
@@ -107,7 +107,7 @@ spec::ModelShape of_experts(const char* layers, const char* per_token) {
                                                         {"expert-feed-forward", "32"}});
 }
 
-// What comes into a block is a vector for each token, whatever number of experts it goes through.
+// The input of a block is one vector per token, whatever number of experts the token goes through.
 TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   const auto block = [](spec::Recomputation recomputation, const char* per_token) {
     const auto of = [&](const char* layers) {
@@ -120,7 +120,7 @@ TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   constexpr double kTokens = 3 * 16;
   for (const char* per_token : {"1", "5"})
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::full, per_token), 2 * kTokens * 64) << per_token;
-  // Of other products each second one is kept, query, value and the router's scores, and what attention puts out.
+  // Every second one of the other products is kept: query, value, the router's scores, and the output of attention.
   for (const char* per_token : {"1", "5"})
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::operations, per_token), 2 * kTokens * (4 * 64 + 6)) << per_token;
 }

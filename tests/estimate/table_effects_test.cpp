@@ -56,7 +56,7 @@ TEST(TableEffects, WhereTablesAreFewTheWiderCategoryLends) {
   const Spread one = spread_of("compute.same-kind", residuals);
   EXPECT_EQ(one.tables, 1U);
   EXPECT_EQ(one.rows, 2U);
-  // What it differs by from others is not known at all.
+  // A single table says nothing of the differences between tables.
   EXPECT_DOUBLE_EQ(one.between, spread_of("compute.assumed", residuals).between);
   EXPECT_GT(one.high, 1.5);
   // A category that gathers has the rows of all below it.
@@ -73,7 +73,7 @@ TEST(TableEffects, ThePredictionIsAlwaysInside) {
   EXPECT_NEAR(spread.high, std::exp(0.5), 1e-12);
 }
 
-/// Of tables as the model has them nine in ten rows of a new one are inside, whatever the share of the two spreads.
+/// Draws tables from the model: nine in ten rows of a new table lie inside, whatever the share of the two spreads.
 TEST(TableEffects, HoldNineRowsOfTenOfNewTables) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;

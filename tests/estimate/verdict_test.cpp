@@ -30,7 +30,7 @@ Contender exact(std::optional<double> steps, double step_seconds) {
 }
 
 TEST(Verdict, WhatTwoStepsShareDoesNotTellThemApart) {
-  // The same collective by the same algorithm: errors are the same in both.
+  // Both run the same collective by the same algorithm, so their errors are the same.
   const Verdict same = decide(timed(1), timed(1.02));
   EXPECT_EQ(same.standing, Standing::equal);
   EXPECT_NEAR(same.ratio.value, 1.02, 1e-12);
@@ -84,7 +84,7 @@ TEST(Verdict, RoundingLetsNobodyMissTheTarget) {
   EXPECT_NEAR(runs[0].seconds, 40, 1e-9);
   EXPECT_EQ(decide(runs[1], runs[0]).standing, Standing::behind);
   EXPECT_EQ(decide(runs[1], runs[2]).standing, Standing::equal);
-  // What is not exact keeps its own.
+  // A run that is not exact keeps its own arrivals.
   runs.push_back(learned(7, 1, 1));
   runs.back().arrivals = {std::nullopt};
   align_exact(runs);
@@ -104,7 +104,7 @@ TEST(Verdict, RelativeStepsCountAtScale) {
   EXPECT_EQ(verdict.standing, Standing::undecided);
   EXPECT_NEAR(*verdict.ratio.low, 0.9, 1e-9);
   EXPECT_NEAR(*verdict.ratio.high, 1.6, 1e-9);
-  // Of the one that is compared against: the less it may be, the more the ratio.
+  // The interval belongs to the run compared against: the smaller its value, the larger the ratio.
   const Verdict turned = decide({.seconds = 100, .relative = Estimate{1, 0.8, 1.6}}, {.seconds = 120});
   EXPECT_NEAR(*turned.ratio.low, 1.2 / 1.6, 1e-9);
   EXPECT_NEAR(*turned.ratio.high, 1.2 / 0.8, 1e-9);
