@@ -113,7 +113,7 @@ TEST(DistributionCorrection, OneValueForAllGoesToTheMeanOfTheSource) {
 }
 
 TEST(DistributionCorrection, SitesHaveABarycentre) {
-  // Of translates it is the translate by the mean.
+  // The barycentre of translates is the translate by the mean.
   const Matrix rows = normal_rows(200, 2, 9);
   const std::vector<UnitQuantiles> sites = {models::quantiles_of(rows, 32),
                                             models::quantiles_of((rows.array() + 4).matrix(), 32)};

@@ -113,7 +113,7 @@ TEST(ForwardDerivative, KeepsGroupsApart) {
   network.differentiate(0, network.values() - 1, direction, tape, together);
 
   for (Eigen::Index g = 0; g < kGroups; ++g) {
-    Double cut = network;  // what leaves group g or enters it is cut
+    Double cut = network;  // copy without the connections into and out of group g
     for (std::size_t l = 1; l < 3; ++l) {
       MatrixOf<double>& weight = cut.layer(l).weight;
       const Eigen::Index out = weight.rows() / kGroups;

@@ -12,7 +12,7 @@
 #include "models/uniform.hpp"
 #include "support/random.hpp"
 
-// Whether a network's gradients are right, for any ModelSpec.
+// Checks a network's gradients, for any ModelSpec.
 //
 // EXAMPLE
 //     ModelSpec spec{.layers = {ConvolutionSpec{.filters = 3}, MeanSpec{}, DenseSpec{4, Activation::identity}}};
@@ -97,7 +97,7 @@ T loss_and_gradient(const models::NetworkOf<T>& network, const models::MatrixOf<
 struct GradientCheck {
   Eigen::Index samples = 4;
   models::Pass pass{.training = true, .sites = {}, .seed = 5, .step = 3};
-  std::uint64_t seed = 11;  ///< of weights, inputs and labels
+  std::uint64_t seed = 11;  ///< seed of weights, inputs and labels
 };
 
 /// Checks dLoss/d of every matrix, table, bias and vector against central differences, in double; where there is a

@@ -67,7 +67,7 @@ TEST(Auc, Ends) {
 }
 
 TEST(Auc, RanksProbabilitiesNotLogits) {
-  // As logits, column 0 ranks the negative (5) above the positive (1); as probabilities it is the other way round.
+  // By logits, column 0 ranks the negative (5) above the positive (1); by probabilities the order is reversed.
   Matrix logits(2, 2);
   logits << 1, -9, 5, 9;
   EXPECT_DOUBLE_EQ(evaluate_logits(logits, {0, 1}).auc, 1.0);

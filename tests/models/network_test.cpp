@@ -181,7 +181,7 @@ TEST(Network, SmoothedLossByHand) {
   x << 1, -0.5;
   network.forward(x, Pass{}, tape);
   const std::vector<std::int32_t> labels{2, 0};
-  const std::vector<double> weights{1, 3};  // of the rows
+  const std::vector<double> weights{1, 3};  // weights of the rows
   constexpr double kSmoothing = 0.3;
   const double loss = network.loss(labels, 2.0, tape, weights, kSmoothing);
   // 1 − ε on the label and ε ÷ 3 on each class: 0.1, 0.1, 0.8 and 0.8, 0.1, 0.1.

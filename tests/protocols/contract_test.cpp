@@ -6,7 +6,7 @@
 #include "compress/registry.hpp"
 #include "protocols/simulating.hpp"
 
-// What holds for every event-driven algorithm of the registry, whatever it does.
+// Tests the laws of every event-driven algorithm of the registry.
 
 namespace dadsim::test {
 namespace {
@@ -86,7 +86,7 @@ TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
   EXPECT_EQ(a.log.events, b.log.events);
 }
 
-/// Of those that have no encoding of their own.
+/// Laws of the algorithms without an encoding of their own.
 class CompressedProtocolContract : public ProtocolContract {};
 
 TEST_P(CompressedProtocolContract, ComposesWithACompressor) {

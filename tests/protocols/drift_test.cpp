@@ -53,7 +53,7 @@ TEST(DriftInRounds, TrainingAfterItIsTrainingOnTheOtherSamples) {
   const Value before = learning.train(learning.initial(), {.site = 0, .steps = 2});
   const Value after = learning.train(learning.initial(), {.site = 0, .steps = 2, .data_version = 1});
   EXPECT_NE(history.get(before)->numbers, history.get(after)->numbers);
-  // The same as of a problem whose samples were such from the beginning.
+  // A problem that had these samples from the beginning gives the same numbers.
   History other_history(2, nullptr);
   algorithms::LearningProblem other{digits.small.data, digits.drift.partitions[0], digits.small.model,
                                     digits.small.training, 1};

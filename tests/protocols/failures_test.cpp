@@ -21,7 +21,7 @@ bool all_drawn() { return std::getenv("DADSIM_ALL_DRAWN") != nullptr; }
 /// Minima and curvatures differ, so that who takes part shows.
 std::vector<Quadratics::Site> some_sites() { return {{1, 1}, {1, 3}, {2, 0}, {0.5, 5}}; }
 
-/// What goes wrong in the run number `seed`: a different mixture each time.
+/// Returns the failures of run number `seed`: a different mixture for each seed.
 spec::FailureSpec misfortune(std::uint64_t seed, bool links) {
   spec::FailureSpec what;
   const double often = 10.0 * static_cast<double>(1 + seed % 7);
@@ -131,7 +131,7 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
     int stuck = 0;
     std::int64_t updates = 0;
     std::int64_t outages = 0;
-    // What asks for numbers while it simulates takes as long as learning.
+    // Methods that ask for numbers while they simulate take as long as learning.
     const bool asks = run.algorithm == "partial-rank-dad" || run.algorithm == "flare";
     const std::uint64_t plays = all_drawn() ? (asks ? 50 : 400) : (asks ? 26 : 100);
     for (std::uint64_t seed = 1; seed <= plays; ++seed) {

@@ -18,7 +18,7 @@ std::vector<Quadratics::Site> minima(const std::vector<double>& at) {
   return sites;
 }
 
-/// What a round of one step each makes of x: clients of equal weight.
+/// Returns x after a round of one step per client, with clients of equal weight.
 double after_round(double x, const std::vector<double>& minima_of_round) {
   double slope = 0;
   for (const double b : minima_of_round) slope += (x - b) / static_cast<double>(minima_of_round.size());
@@ -27,7 +27,7 @@ double after_round(double x, const std::vector<double>& minima_of_round) {
 
 struct Rounds {
   std::vector<double> minimum;  ///< per client
-  std::vector<double> seconds;  ///< of a step
+  std::vector<double> seconds;  ///< seconds per step, per client
   world::ClosedFormWorld::SiteLine line = {};
 
   Simulated operator()(Parameters parameters, const std::vector<Fate>& fates = {}) const {
@@ -163,7 +163,7 @@ TEST(FederatedRounds, LostAnswersAreSentAgainIfThatIsAsked) {
   EXPECT_EQ(with.protocol_log.failed, 0);
   EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 3.5 + 1, 1e-9);
-  // Where the line stays down for good, both ends give up: after 1 and 2 seconds more.
+  // If the line stays down for good, both ends give up: after 1 and 2 seconds more.
   const Simulated cut_off = rounds({{"rounds", "1"}, {"retries", "2"}}, {{2.5, -1, false, "line-1"}});
   EXPECT_EQ(cut_off.protocol_log.failed, 1);
   EXPECT_EQ(cut_off.protocol_log.retried, 2);
@@ -208,7 +208,7 @@ TEST(FederatedRounds, StragglersAreKeptOrDropped) {
   const Simulated keep = rounds(parameters("keep"));
   EXPECT_EQ(keep.protocol_log.answered, 200);
   EXPECT_EQ(keep.protocol_log.failed, 0);
-  EXPECT_EQ(keep.protocol_log.samples, drop.protocol_log.samples);  // the same stragglers, with the same parts
+  EXPECT_EQ(keep.protocol_log.samples, drop.protocol_log.samples);  // same stragglers, same parts
 }
 
 TEST(FederatedRounds, TenThousandClients) {

@@ -5,7 +5,7 @@
 #include "protocols/federated/federated_rounds.hpp"
 #include "protocols/simulating.hpp"
 
-// What federated averaging is a special case of.
+// Tests methods that have federated averaging as a special case.
 
 namespace dadsim::test {
 namespace {

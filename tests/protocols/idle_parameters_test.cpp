@@ -56,7 +56,7 @@ const std::vector<Idle>& idle_cases() {
   return kCases;
 }
 
-/// What is wrong with a run of four sites of that method with these parameters.
+/// Returns the faults of a run of four sites with that method and these parameters.
 methods::RunFaults faults_with(const methods::MethodInfo& info, const spec::ParameterValues& given) {
   const spec::RunSpec run = methods::run_of(info, given);
   methods::RunFacts facts{run};

@@ -10,8 +10,8 @@
 #include "protocols/registry.hpp"
 #include "world/closed_form_world.hpp"
 
-// What the tests of protocols are made of: a small problem, a World of formulas, and functions whose minimum is known
-// in place of a network.
+// Parts of the protocols' tests: a small problem, a World of formulas, and functions with a known minimum in place of a
+// network.
 
 namespace dadsim::test {
 
@@ -188,7 +188,7 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
   return simulated;
 }
 
-/// The same with what is to happen meanwhile, in the order of dates.
+/// Simulates with events that happen meanwhile, in the order of their dates.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
                           world::EventLoop::Limits limits, const std::vector<Fate>& fates) {
   if (fates.empty()) return simulate(world, small, learning, run, limits);

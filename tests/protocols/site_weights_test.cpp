@@ -1,4 +1,4 @@
-// What sites are worth in event-driven methods: sites of unequal size, unequal speed and different minima.
+// Tests the weights of sites in event-driven methods: sites of unequal size, unequal speed and different minima.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ double minimum(SiteWeights weights) {
   return sum / all;
 }
 
-/// Where the model is at the end, in the mean over the last fifth of what was evaluated: with a constant rate it moves
+/// Returns the final model, as the mean over the last fifth of the evaluations: with a constant rate the model moves
 /// around its minimum.
 double ends_at(const std::string& method, SiteWeights weights, const spec::ParameterValues& parameters,
                double rate = 0.02) {

@@ -36,7 +36,7 @@ TEST(Sizing, PiecesAreAShareOfTheModel) {
   EXPECT_NEAR(timed.bytes_of(both, four_bits), static_cast<double>(large.parameters()) / 2, 2000) << "and scales";
 }
 
-/// Of a local step: what all its computations take, and how many of the pass forward there are.
+/// Costs of a local step: flops and bytes of all computations, and the number of forward passes.
 struct LocalStep {
   double flops = 0, bytes = 0;
   int forward = 0, updates = 0;

@@ -8,7 +8,7 @@
 namespace dadsim::test {
 namespace {
 
-/// What a computation takes on the device, task by task.
+/// Returns the time of a computation on the device, summed task by task.
 double seconds_of(const spec::DeviceSpec& device, const world::Work& work) {
   double seconds = 0;
   for (const world::Work::Piece& piece : work.pieces) {
@@ -21,8 +21,8 @@ double seconds_of(const spec::DeviceSpec& device, const world::Work& work) {
   return seconds;
 }
 
-/// The same protocol on a simulated star and in a World of formulas: links of their own for every worker, and messages
-/// that seldom meet on them.
+/// Compares a protocol on a simulated star with the World of formulas: each worker has links of its own, and messages
+/// seldom meet on them.
 void expect_both_worlds_agree(const std::string& protocol, const spec::ParameterValues& parameters,
                               bool among_workers) {
   constexpr std::size_t kSites = 4;

@@ -134,7 +134,7 @@ TEST(Csv, SaysWhereItIsWrong) {
                     "b:1: other columns than the table to train on; "));
 }
 
-// As the UCI archive and collections for courses publish them.
+// The UCI archive and collections for courses publish such tables.
 TEST(Csv, TablesWithoutALineOfNames) {
   const auto of = [](const std::string& content, const std::string& target) {
     return models::inspect_csv(
@@ -227,7 +227,7 @@ TEST(Csv, WhatStandsForAValueThatNobodyKnows) {
   EXPECT_EQ(table.rows, (std::vector<std::int64_t>{12}));
 }
 
-// What spreadsheets write where a comma is the point.
+// Spreadsheets write semicolons or tabs where the comma is the decimal point.
 TEST(Csv, RecognisesSemicolonsAndTabs) {
   for (const char separator : {',', ';', '\t'}) {
     std::string content = "\"x\"|\"two words\"|class\n 1 |\"a;b,c\td\"|\"yes\"\n\"2\"|e|no\n";

@@ -69,7 +69,7 @@ TEST(Digits, RefusesANegativeRange) {
   EXPECT_EQ(draw_digits(0, 0, 1).size(), 0);
 }
 
-// What the set is for: a linear classifier must not do, a small network must.
+// Purpose of the set: a linear classifier must fail and a small network must succeed.
 TEST(Digits, AreHardForALinearClassifierAndNotForASmallNetwork) {
 #ifndef __OPTIMIZE__
   GTEST_SKIP() << "trains two networks: too slow without optimisation";

@@ -1,4 +1,4 @@
-// What all drawn sets promise, and what each of them is for.
+// Tests the properties of all drawn sets, and the purpose of each.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -208,7 +208,7 @@ TEST(Tabular, NoiseIsTheShareOfOtherLabels) {
   EXPECT_NEAR(other, 20000 * 0.4 * 0.75, 5 * 65);
 }
 
-// What the sets are for: a linear classifier finds something, and must not do. Measured values stand in docs/data.md.
+// Purpose of the sets: a linear classifier learns something, but not enough. docs/data.md has the measured values.
 TEST(DrawnSets, AreHardForALinearClassifier) {
 #ifndef __OPTIMIZE__
   GTEST_SKIP() << "trains networks: too slow without optimisation";

@@ -1,4 +1,4 @@
-// What features are learned as: spec::Scale of each source.
+// Tests the values that features are learned as: spec::Scale of each source.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -198,7 +198,7 @@ TEST(Split, SizesByZipfsLawFallWithTheirRank) {
     const Partition partition = split_over_sites(uneven(spec::SplitSpec::Kind::iid, 0, exponent), train, 10, 50, 7);
     expect_every_sample_once(partition, 100'000);
     std::vector<double> sizes = sizes_of(partition);
-    EXPECT_FALSE(std::is_sorted(sizes.begin(), sizes.end(), std::greater<>()));  // who is the largest is drawn
+    EXPECT_FALSE(std::is_sorted(sizes.begin(), sizes.end(), std::greater<>()));  // the largest site is drawn
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     double sum = 0;
     for (int k = 1; k <= 50; ++k) sum += std::pow(k, -exponent);

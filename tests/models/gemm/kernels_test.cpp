@@ -25,7 +25,7 @@ std::vector<T> drawn(Index size, std::uint64_t seed) {
   return values;
 }
 
-/// Of a sum of `terms` products of numbers up to 1, added up in any order of multiply-adds.
+/// Returns the rounding bound of a sum of `terms` products of numbers up to 1, in any order of multiply-adds.
 template <class T>
 double rounding(Index terms) {
   return 2 * static_cast<double>(terms + 2) * std::numeric_limits<T>::epsilon();

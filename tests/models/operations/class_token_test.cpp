@@ -13,7 +13,7 @@ spec::DenseSpec tokens_each(std::int64_t units) {
   return {.units = units, .activation = spec::Activation::identity, .bias = true, .each_position = true};
 }
 
-/// As a classifier reads them: attention mixes the positions.
+/// Returns a model that reads the class token after attention, as classifiers do: attention mixes the positions.
 spec::ModelSpec around_attention(bool last) {
   return {.name = "",
           .layers = {tokens_each(6), spec::ClassTokenSpec{}, spec::PositionsSpec{},

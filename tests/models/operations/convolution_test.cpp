@@ -22,7 +22,7 @@ TEST(Convolution, GradientsEqualCentralDifferences) {
             .filters = 2, .kernel = 5, .stride = 3, .padding = 4, .activation = spec::Activation::relu}}) {
     SCOPED_TRACE(testing::Message() << "kernel " << spec.kernel);
     spec::ModelSpec model;
-    // What is below checks dLoss/dx.
+    // The layers below the convolution check dLoss/dx.
     model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true}, spec, spec::ConvolutionSpec{.filters = 2},
                     spec::DenseSpec{4, spec::Activation::identity}};
     test::expect_right_gradients(model, image);
@@ -59,7 +59,7 @@ TEST(Convolution, PatchesAreOrderedByPixelOfTheKernelAndByChannel) {
   EXPECT_EQ(Matrix(network.input(0, tape)), expected);
 }
 
-/// What forward(), backpropagate() and weight_gradient() give, against the sums of the definition in double.
+/// Compares forward(), backpropagate() and weight_gradient() with the sums of the definition in double.
 template <class T>
 void expect_definition(const spec::ConvolutionSpec& spec, const spec::SampleShape& image) {
   SCOPED_TRACE(testing::Message() << "kernel " << spec.kernel << ", stride " << spec.stride << ", padding "

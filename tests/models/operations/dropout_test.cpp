@@ -77,7 +77,7 @@ TEST(Dropout, MasksDifferBySeedStepSampleAndPlaceButNotBySites) {
   EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 3, .step = 2}), mask);
   EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 1, .step = 3}), mask);
   EXPECT_NE(mask.row(0), mask.row(1));
-  // The same mask twice would leave 0 and 4.
+  // Two layers with the same mask would give 0 and 4.
   spec::ModelSpec twice;
   twice.layers = {spec::DropoutSpec{0.5}, spec::DropoutSpec{0.5}};
   EXPECT_NE(through(twice, ones, pass), Matrix(mask.array().square()));

@@ -14,8 +14,8 @@ TEST(Gru, GradientsEqualCentralDifferences) {
   for (const bool bias : {false, true}) {
     SCOPED_TRACE(testing::Message() << "bias " << bias);
     spec::ModelSpec model;
-    // What is below checks dLoss/dx, the layer beside it that this is added to a value_gradient that is there. 14
-    // samples are more than one block.
+    // The layer below checks dLoss/dx. The parallel layer checks that dLoss/dx is added to a value_gradient that is
+    // already there. 14 samples are more than one block.
     model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true},
                     spec::ResidualSpec{
                         .layers = {gru(4, bias), gru(3, bias)}, .shortcut = {}, .activation = spec::Activation::tanh},

@@ -89,7 +89,7 @@ class Slopes final : public Learning {
 
 struct Gossip {
   protocols::ProtocolLog protocol_log;
-  std::vector<double> mean, distance;  ///< of all models, at the dates looked at: their mean, Σ (x_i − mean)²
+  std::vector<double> mean, distance;  ///< mean of all models and Σ (x_i − mean)², at the dates looked at
 };
 
 world::Task<> looks(world::EventLoop& stage, protocols::AdPsgd& protocol, History& history, Gossip& seen) {

@@ -207,7 +207,7 @@ TEST(AsyncSgd, NobodyWaitsForAWorkerThatIsDown) {
   EXPECT_NEAR(simulated.log.seconds, 10 + 30 + (200 - 30 - 60) / 3.0, 1.1);
   EXPECT_EQ(simulated.protocol_log.failed, 1);
   EXPECT_NEAR(static_cast<double>(simulated.protocol_log.took_part[1]), 10 + (200 - 30 - 60) / 3.0, 1.1);
-  // What it gave back at the clock of the others is no older than theirs.
+  // The change it returned at the others' clock is no older than theirs.
   EXPECT_LE(simulated.protocol_log.staleness.rbegin()->first, 2 * 3);
 }
 

@@ -207,7 +207,8 @@ TEST(DpFedAvg, TheServersNoiseIsChargedForRoundsThatAClientCouldBeAskedIn) {
   EXPECT_EQ(log.updates, 10) << "a round of nobody releases noise";
 }
 
-// What the server sees of sums, with whom it asked: the Gaussian without sampling, for each sum that a client is in.
+// The server sees sums and knows whom it asked: the Gaussian mechanism without sampling, for each sum that a client is
+// in.
 TEST(DpFedAvg, NoiseOfClientsIsChargedForTheSumsThatAClientIsIn) {
   const LearnedRun run = learned(
       unequal(),
@@ -256,7 +257,7 @@ TEST(DpFedAvg, OfSamplesIsChargedForTheBatchesThatAreDrawnAgain) {
         run_of("dp-fedavg", {{"noise-multiplier", "2"}, {"rounds", "2"}, {"level", "sample"}, {"noise", "per-site"}}));
     double most = 0;
     for (const double samples : {12.0, 24.0, 40.0, 84.0}) {
-      const double steps = std::ceil(samples / static_cast<double>(batch));  // of a pass, and of a round
+      const double steps = std::ceil(samples / static_cast<double>(batch));  // steps per pass, and per round
       const double q = 1 / steps;
       const double drawn = q / (1 - std::pow(1 - q, samples));
       most = std::max(most, own_epsilon(std::min(1.0, drawn), 2, 2 * steps, 1e-5));

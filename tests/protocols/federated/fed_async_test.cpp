@@ -9,7 +9,7 @@ namespace {
 
 struct Clients {
   std::vector<Quadratics::Site> sites;
-  std::vector<double> seconds;  ///< of a step
+  std::vector<double> seconds;  ///< seconds per step, per client
   double start = 10;
 
   Simulated operator()(const std::string& protocol, spec::ParameterValues parameters,

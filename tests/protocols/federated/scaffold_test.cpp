@@ -7,7 +7,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Where the first coordinate ends after so many rounds of five steps each.
+/// Returns the first coordinate after the rounds, of five steps each.
 double end_of(const std::string& protocol, const std::vector<Quadratics::Site>& sites,
               const spec::ParameterValues& changed) {
   // Equally many samples each, so that all count the same.

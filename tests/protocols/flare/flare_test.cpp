@@ -158,7 +158,7 @@ TEST(Flare, ASensorOfWhichAllIsUploadedLooksAtNothing) {
   Sensors sensors(3, 1, {}, 120);
   const Simulated simulated =
       sensors.simulate({{"duration", "300"}, {"samples", "10"}, {"level", "0.5"}, {"phi", "0.01"}, {"patience", "5"}});
-  // Of 40 samples the client has 20: two windows, of ten each, and then nothing new.
+  // The client has 20 of the 40 samples: two windows of ten each, and then nothing new.
   const auto& facts = simulated.protocol_log.facts;
   EXPECT_EQ(facts.at("uploads"), 6);
   EXPECT_EQ(facts.at("windows tested"), 6);

@@ -7,7 +7,7 @@
 namespace dadsim::test {
 namespace {
 
-constexpr double kParameters = 784 * 10 + 10;  // of one layer on digits of 28 × 28 pixels
+constexpr double kParameters = 784 * 10 + 10;  // one layer on digits of 28 × 28 pixels
 
 std::vector<double> first_coordinates(const Simulated& simulated) {
   std::vector<double> x;

@@ -27,7 +27,7 @@ SmallProblem uneven(double rate, double epochs) {
   return small;
 }
 
-/// What a simulation has made of the first weights, with the seconds that a computation of each site takes.
+/// Returns the change of the first weights in a simulation; `seconds` gives the computing time of each site.
 std::vector<double> displacement(
     const SmallProblem& small, const spec::RunSpec& run,
     const std::function<double(world::Node)>& seconds = [](world::Node) { return 0.01; }) {
@@ -85,7 +85,7 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
       std::vector<double>& part = parts.emplace_back(gradient->numbers.begin(), gradient->numbers.end());
       for (double& x : part) x *= static_cast<double>(small.partition[site].size()) / 120;
     }
-    double variance = 0;  // of the estimate from one draw, all coordinates together
+    double variance = 0;  // variance of the estimate from one draw, summed over coordinates
     std::vector<double> full(parts[0].size());
     for (const auto& part : parts) {
       for (std::size_t i = 0; i < full.size(); ++i) full[i] += part[i];
