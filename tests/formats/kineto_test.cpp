@@ -54,7 +54,7 @@ TEST(Kineto, WhatAnotherStepBeganIsNotOfThese) {
         event("kernel", "gemm", begun + 70e3, 10e3, fmt::format(R"(, "args": {{"correlation": {}}})", i + 1)));
   }
   EXPECT_NEAR(profile(events).step.value(), 0.1, 1e-9);
-  // Where the trace does not say when they were begun, it may say which they are.
+  // A trace without the times of steps may still number them.
   events = {step(1, 0, 10e3), step(2, 10e3, 10e3), event("gpu_user_annotation", "ProfilerStep#1", 5e3, 50e3),
             event("gpu_user_annotation", "ProfilerStep#2", 55e3, 50e3)};
   for (int i = 0; i < 40; ++i) events.push_back(event("kernel", "gemm", 5e3 + 5e3 * i, 5e3));

@@ -273,7 +273,7 @@ def call_under_way(learning, outcome):
         outcome.append(error)
 
 
-# What a process does that ends, or forks, while a thread of it is in a call. Each is a process of its own.
+# Programs that end or fork while one of their threads is in a call. Each is a process of its own.
 BESIDE_A_CALL = """
 import os, sys, threading, time
 import dadsim

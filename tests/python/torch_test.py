@@ -41,7 +41,7 @@ class Torch(unittest.TestCase):
         return run
 
     def test_recorded_layers_are_a_workload(self):
-        # As hooks saw a small network of convolution, norm and two dense layers, of which one is tied.
+        # Layers as hooks record them: a small network of convolution, norm and two dense layers, one of them tied.
         layers = [
             {"name": "0", "kind": "convolution", "in": 27, "out": 16, "rows-per-sample": 1024, "parameters": 448,
              "forward-macs-per-sample": 442368, "outputs-per-sample": 16384, "sequential": 1},

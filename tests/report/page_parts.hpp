@@ -10,7 +10,7 @@ namespace dadsim::report {
 /// Text that ends a script, begins a comment, looks like a place in the template, and holds what JSON escapes.
 inline const char* const kHostile = R"(</script><script>alert(1)</script><!-- <script> {{script}} {{ & "quoted" \ é)";
 
-/// What stands between `before` and the next `after`.
+/// Returns the text between `before` and the next `after`.
 inline std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t start = text.find(before);
   EXPECT_NE(start, std::string::npos) << before;
@@ -20,7 +20,7 @@ inline std::string between(const std::string& text, const std::string& before, c
   return text.substr(start + before.size(), end - start - before.size());
 }
 
-/// As a browser reads data of a page: up to the first end tag.
+/// Reads data of a page as a browser does: up to the first end tag.
 inline nlohmann::ordered_json embedded(const std::string& html, const std::string& id = "result") {
   return nlohmann::ordered_json::parse(
       between(html, R"(<script type="application/json" id=")" + id + "\">", "</script"));

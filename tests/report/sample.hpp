@@ -76,8 +76,7 @@ inline Result sample_result() {
   return result;
 }
 
-/// The same with several seeds, timed as something whose steps are known.
-/// Reached by the evaluation after `at` steps, and not by the one ten steps before.
+/// Returns a target reached by the evaluation after `at` steps, and not by the one ten steps before.
 inline std::optional<estimate::Passage> reached_at(std::int64_t at) {
   return estimate::Passage{at - 10, at, static_cast<double>(at) - 5};
 }

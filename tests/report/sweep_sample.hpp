@@ -30,7 +30,7 @@ class SampleSweep {
     report_.axes.push_back(std::move(axis));
     return *this;
   }
-  /// Of rates in bit/s, each a power of ten from 1 Mbit/s on.
+  /// Adds an axis of rates in bit/s, each a power of ten from 1 Mbit/s.
   SampleSweep& rates(std::size_t count) {
     SweepReport::Axis rates{"sites.up", "platform.sites.up", {"platform.sites.down"}, "bit/s", {}};
     for (std::size_t i = 0; i < count; ++i) {

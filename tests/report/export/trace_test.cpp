@@ -94,7 +94,7 @@ TEST(Trace, KeepsTheRulesOfTheFormat) {
 
 TEST(Trace, SpansSayWhatTheyAre) {
   const TraceJson trace = TraceJson::parse(to_trace(sample_traced()));
-  std::vector<TraceJson> first;  // of the first run
+  std::vector<TraceJson> first;  // events of the first run
   for (const TraceJson& event : trace["traceEvents"]) {
     if (event["ph"] == "X" && event["pid"] == 1) first.push_back(event);
   }

@@ -136,7 +136,7 @@ TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
             "gpt-2-medium has 2 times the samples and takes 1.17 s instead of 1.00 s).");
 }
 
-// As many steps with another batch are another training; a budget of tokens is the same one.
+// An equal number of steps with another batch is another training; an equal budget of tokens is the same one.
 TEST(Comparison, EquallyManyStepsOfOtherBatchesAreComparedByThroughput) {
   Compared run = compared(1000, 1170);
   run.metric = Metric::time_at_scale;

@@ -116,7 +116,7 @@ TEST(Json, SaysWhoReadsWhat) {
   std::string said = as_paragraph(answer_to(result).statements);
   EXPECT_NE(said.find("hold 50.0 % of the samples of the sites"), std::string::npos) << said;
   EXPECT_EQ(said.find("were looked at"), std::string::npos) << said;
-  // Of many sites a sample is looked at, and the answer says so.
+  // With many sites the observer samples some, and the answer says so.
   result.runs[0].leak->sampled = {7};
   result.runs[0].workers = 200;
   EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["leak"][1]["sites"][0]["site"], 7);

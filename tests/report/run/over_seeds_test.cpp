@@ -6,7 +6,7 @@
 
 #include "report/run/figure_values.hpp"
 
-// What a table tells of a run with several seeds, of which the first is timed.
+// Tests the table of a run with several seeds, of which the first is timed.
 
 namespace dadsim::report {
 namespace {

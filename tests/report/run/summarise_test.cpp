@@ -31,7 +31,7 @@ TEST(Summarise, ChargesStepsAfterTheLastEvaluation) {
   EXPECT_EQ(run.curve.back().seconds, 6.5);
   EXPECT_EQ(run.total_seconds, 9);
   EXPECT_EQ(run.total_bytes, 16000);
-  // What was sent counts, whether it arrived or not.
+  // Bytes sent count, received or not.
   std::vector<step::StepTiming> lost = sample_timings();
   for (step::StepTiming& timing : lost) timing.bytes_received.assign(timing.bytes_received.size(), 0);
   EXPECT_EQ(summarise(sample_spec("dad", "dad"), trajectory, lost, 2, 0.95).total_bytes, 16000);
@@ -185,7 +185,7 @@ TEST(Summarise, AveragesAnEventDrivenRunOverItsUpdates) {
   EXPECT_EQ(run.steps, 3);
   EXPECT_EQ(run.workers, 2U);
   EXPECT_EQ(run.total_seconds, 30);
-  EXPECT_EQ(run.total_bytes, 9000);  // of all three nodes
+  EXPECT_EQ(run.total_bytes, 9000);  // all three nodes
   EXPECT_EQ(run.step_seconds, 10);
   EXPECT_EQ(run.compute_seconds, 2);  // 9 s and 3 s, of two workers in three updates
   EXPECT_EQ(run.exposed_seconds, 8);

@@ -27,7 +27,7 @@ RunResult arrived(const std::string& label, const Arrivals& arrivals, bool exact
   run.arrivals = arrivals;
   run.best_accuracies.assign(arrivals.size(), 0.97);
   run.exact = exact;
-  run.seed_scatter = 0.08 / std::sqrt(2);  // of two such runs 0.08
+  run.seed_scatter = 0.08 / std::sqrt(2);  // 0.08 for two such runs
   run.target_reached = arrivals.front().has_value();
   run.target_seconds = run.target_reached ? arrivals.front()->at : 0;
   run.step_band.reset();
