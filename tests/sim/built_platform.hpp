@@ -119,7 +119,7 @@ class BuiltPlatform {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
-/// What building the platform throws; in the process's engine, so the last thing a test does.
+/// Returns the error of building the platform. It uses the process's engine, so it must be the last call of a test.
 inline std::string failure_to_build(const spec::PlatformSpec& spec) {
   try {
     sim::load_engine(spec);

@@ -1,4 +1,4 @@
-// What nodes are busy for is what SimGrid's energy plugin bills them for.
+// Expects that SimGrid's energy plugin bills nodes for the time that they are busy.
 #include <gtest/gtest.h>
 #include <simgrid/plugins/energy.h>
 

@@ -244,7 +244,7 @@ TEST_P(ClosedForm, IsNeverBelowTheLatencyOfItsLongestPair) {
     most = std::max(most, closed[i].seconds / by_message[i].seconds);
   }
   fmt::print("{}: closed form from {:.3g} to {:.3g} times message\n", name, least, most);
-  // As docs/timing.md has it.
+  // docs/timing.md states these bounds.
   EXPECT_GE(least, name == "wan_tcp" ? 0.01 : 0.18);
   EXPECT_LE(most, name == "one_switch" ? 8.5 : 7.5);
 }

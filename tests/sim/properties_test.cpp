@@ -19,7 +19,7 @@
 #include "sim/step/replay.hpp"
 #include "support/wire.hpp"
 
-// What must hold of every collective on every platform.
+// Tests the laws of every collective on every platform.
 
 namespace dadsim::sim {
 namespace {
@@ -57,7 +57,7 @@ spec::GpuClusterSpec some_gpu_cluster(const std::vector<spec::Transport>& transp
       break;
     case 1:
       cluster.fabric = test::fat_tree(between(1, nodes), trunk, static_cast<double>(between(1, 3)));
-      // As many spines as the adapters' bandwidth asks for: few enough to build.
+      // The number of spines follows from the adapters' bandwidth: few enough to build.
       cluster.fabric.link.bandwidth = cluster.nic.bandwidth * static_cast<double>(between(1, 4)) / 2;
       break;
     case 2:
@@ -152,7 +152,7 @@ void settle(CollectiveJob& job, const spec::PlatformSpec& platform, const std::v
   if (of_even_nodes && !even) job.algorithm = "ring";
 }
 
-/// What there is in a sample, for the report of one that fails.
+/// Describes a sample, for the report of a failure.
 std::string describe(const spec::PlatformSpec& platform, const CollectiveJob& job) {
   const char* kinds[] = {"file", "gpu-cluster", "federation", "wan", "composition"};
   return fmt::format("{} of {} hosts, {} {}, first size {:g}, root {}", kinds[platform.what.index()],
@@ -183,7 +183,7 @@ void twice_as_fast(spec::CompositionSpec& composition) {
 }
 void twice_as_fast(spec::PlatformFileSpec& /*file*/) {}
 
-/// What went over every link, and what the messages of the collective make together.
+/// Bytes of every link, and the sum over the collective's messages.
 struct Carried {
   std::vector<double> on_links, of_messages;  ///< bytes of the wire, per link
   double sent = 0, due = 0;                   ///< messages
@@ -314,7 +314,7 @@ TEST(Properties, TimesArePositiveAndTheSameBitByBit) {
   EXPECT_TRUE(held);
 }
 
-/// Of one round: all messages are sent at the beginning.
+/// Changes the job to one round, in which all messages are sent at the beginning.
 CollectiveJob one_round(CollectiveJob job) {
   using enum step::CollectiveKind;
   switch (job.request.kind) {

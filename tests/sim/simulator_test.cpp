@@ -45,7 +45,7 @@ void expect_identical(const step::StepTiming& a, const step::StepTiming& b) {
   }
 }
 
-/// What time_schedules has to say against it; empty if nothing.
+/// Returns the error of time_schedules; empty if none.
 std::string refusal(const Cluster& cluster, const schedule::Schedule& schedule) {
   try {
     const std::vector<schedule::Schedule> schedules{schedule};

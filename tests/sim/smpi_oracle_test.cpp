@@ -75,15 +75,14 @@ const auto case_name = [](const auto& given) {
   return fmt::format("{}_{}_ranks_{}_bytes", std::get<0>(given.param), ranks, block);
 };
 
-// Of SMPI's Rabenseifners, `rab_rdb` (MPICH's) is the one of halving and doubling; `rab1` and `rab2` send the parts
-// straight to their owners. Its all-gather around a ring is `NTSLR`; what it calls `ring` has a new partner in every
-// round.
+// `rab_rdb` (MPICH's) is SMPI's Rabenseifner algorithm by halving and doubling; `rab1` and `rab2` send the parts
+// straight to their owners. Its all-gather around a ring is `NTSLR`; its `ring` has a new partner in every round.
 INSTANTIATE_TEST_SUITE_P(Oracle, Smpi,
                          testing::Combine(testing::Values("one_switch", "fat_tree", "narrow_fat_tree"),
                                           testing::Values(std::pair{16, 4096}, std::pair{16, 65536},
                                                           std::pair{64, 4096}, std::pair{64, 16384})),
                          case_name);
-// Where most messages share lines.
+// On this platform most messages share lines.
 INSTANTIATE_TEST_SUITE_P(LargeOracle, Smpi, testing::Values(std::tuple{"narrow_fat_tree", std::pair{256, 4096}}),
                          case_name);
 

@@ -13,7 +13,7 @@
 #include "schedule/schedule.hpp"
 #include "sim/simulator.hpp"
 
-// What the tests of the simulation are made of: a star platform whose times can be worked out by hand, and schedules.
+// Parts of the simulation's tests: a star platform with times that can be worked out by hand, and schedules.
 
 namespace dadsim::test {
 

@@ -79,8 +79,8 @@ class WorldCuts : public testing::TestWithParam<Case> {
   }
 };
 
-/// Where in its way a message is cut off, seconds after it was sent: at once, in its latency, in slow start, in full
-/// flow, in the latency after its transfer. 300,000 bytes take about 0.3 s and two latencies.
+/// Seconds after which a message is cut off: at once, in its latency, in slow start, in full flow, in the latency after
+/// its transfer. 300,000 bytes take about 0.3 s and two latencies.
 constexpr std::array kMoments = {0.0, 1e-5, 0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.335};
 
 TEST_P(WorldCuts, WhatIsUnderWayFailsWhenItsHostGoesDownAndNothingIsLeft) {
@@ -105,7 +105,7 @@ TEST_P(WorldCuts, WhatIsUnderWayFailsWhenItsHostGoesDownAndNothingIsLeft) {
         EXPECT_TRUE(sent.contains(activity));
         EXPECT_EQ(kind, Event::Kind::failed);
       }
-      // What is sent to or from what is down fails, too.
+      // Messages from or to a host that is down fail, too.
       world->send(0, kHub, 10);
       EXPECT_EQ(ends(*world).begin()->second, Event::Kind::failed);
       world->set_host(victim, true);
@@ -296,8 +296,8 @@ TEST(Population, LinesOfSitesScatterAsTheyAreSaidTo) {
     begin = world->now();
     world->send(hub, site, 1e6);
     world->next();
-    EXPECT_NEAR(world->now() - begin, up, 1e-6 * up);  // the same factor both ways
-    const double logarithm = std::log(1 / up);         // of the factor: 1e6 bytes take a second at the median
+    EXPECT_NEAR(world->now() - begin, up, 1e-6 * up);  // same factor both ways
+    const double logarithm = std::log(1 / up);         // log of the factor: 1e6 bytes take a second at the median
     sum += logarithm;
     squares += logarithm * logarithm;
   }

@@ -191,7 +191,7 @@ TEST(Kernels, OfAProgramAreGapsPassesAndProductsAtTheirOwnShare) {
   dense.shape.program = spec::Program::eager;
   dense.shape.kernels = 4;
   dense.shape.between = 1e-3;
-  dense.shape.passed_forward = 10;  // of each of 10¹⁰ numbers
+  dense.shape.passed_forward = 10;  // passes over each of 10¹⁰ numbers
   dense.shape.passed_once = 1e10;
   const double product = 2e12 / (hopper.bf16_flops * kernel.share) * (1 + kernel.depth / 100);
   const double passes = 1.1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency);

@@ -28,10 +28,10 @@ namespace {
 
 using enum step::CollectiveKind;
 
-/// Of a collective whose ranks begin at some dates: when they are done and what links carried, by classes and by pairs.
+/// Results of a collective whose ranks begin at given dates: end dates and bytes of links, by classes and by pairs.
 struct EventOutcomes {
   std::vector<double> by_classes, by_pairs, loads_by_classes, loads_by_pairs;
-  double classes = 0;  ///< of ranks; 0: none were found
+  double classes = 0;  ///< classes of ranks; 0: none were found
   double classes_of_pairs = 0;
   double messages = 0;
 };
@@ -158,7 +158,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
     ++compared;
     apart += how == 0 ? 0 : 1;
     RC_LOG(fmt::format("{} classes of {} ranks", outcome.classes, begins.size()));
-    // Where rounds are left out, what they take is known to 0.1 %.
+    // The time of rounds that are left out is known to 0.1 %.
     const double most = outcome.messages <= 2e5 ? 1e-6 : 1e-3;
     std::vector<double> taken_by_classes;
     std::vector<double> taken_by_pairs;

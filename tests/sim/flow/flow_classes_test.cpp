@@ -27,7 +27,7 @@ namespace {
 
 using enum step::CollectiveKind;
 
-/// What a model makes of a collective: dates of the ranks that began at `begins`, and what links carried.
+/// Results of a model: end dates of the ranks that began at `begins`, and bytes of links.
 struct FlowOutcomes {
   std::vector<double> dates, loads;
   std::vector<double> again, afresh;  ///< dates of a second run with other beginnings: of this model, of a new one
@@ -172,7 +172,7 @@ TEST(FlowClasses, FareAsTheirPairsDoEachByItself) {
     }
   });
   EXPECT_TRUE(held);
-  // Of what was drawn much has symmetries, and is not refused.
+  // Many of the drawn cases have symmetries and are accepted.
   EXPECT_GT(compared, 100);
   EXPECT_GT(divided, compared / 4);
 }

@@ -113,7 +113,7 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
   for (const double bytes : {1e6, 1e8}) {
     if (ranks == 128 && bytes < 1e8) continue;  // held with fewer ranks
     jobs.push_back(test::job(all_reduce, "ring", bytes));
-    // What an all-reduce ends with.
+    // An all-reduce ends with this all-gather.
     if (ranks < 128) jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
   }
   expect_same_collectives(platform_of(name, ranks), jobs);
@@ -134,7 +134,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeAsMessageByMessage) {
       std::vector<CollectiveJob> jobs;
       for (const char* algorithm : {"ring", "one-ring", "tree", "nvls-tree", "sharp"}) {
         for (const double bytes : {1e3, 1e6, 1e8}) {
-          if (ranks == 64 && bytes == 1e6) continue;  // what lies between is held with fewer ranks
+          if (ranks == 64 && bytes == 1e6) continue;  // fewer ranks cover the sizes between
           jobs.push_back(test::job(all_reduce, algorithm, bytes));
         }
       }
@@ -186,7 +186,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
   std::vector<CollectiveJob> jobs;
   for (const double bytes : {1e3, 1e6, 1e8}) jobs.push_back(test::job(all_reduce, "ring", bytes));
   expect_same_collectives({"", nodes_of_gpus(8, "xgmi-mi300x", "roce-400"), {}, {}}, jobs);
-  // Of four, two rings share every link.
+  // With four GPUs, two rings share every link.
   spec::GpuClusterSpec four = nodes_of_gpus(8, "xgmi-mi300x", "roce-400");
   four.gpus = four.rails = 4;
   expect_same_collectives({"", four, {}, {}}, jobs);
@@ -218,7 +218,7 @@ TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
   constexpr double kBytes = 1 << 30;
   for (const auto& [nodes, adapters] : {std::pair{2, 1.0}, {3, 1.5}, {4, 2.0}, {8, 2.0}}) {
     const spec::GpuClusterSpec cluster = nodes_of_gpus(8 * nodes, "nvlink-4", "ib-ndr");
-    // What the eight adapters of a node carry each way: as many halves of the vector as it has neighbours.
+    // Each way, the eight adapters of a node carry half the vector for each neighbour.
     const double least = adapters * kBytes / 8 / (cluster.nic.bandwidth * cluster.nic.efficiency);
     const CollectiveJob job = test::job(all_reduce, "nvls-tree", kBytes);
     for (const spec::Fidelity fidelity : {spec::Fidelity::flow, spec::Fidelity::message}) {
@@ -391,7 +391,7 @@ TEST(Flow, TakesANetworkThatChangesAsItIsAtEachDate) {
     apart += std::abs(by_flow[i] - by_message[i]);
     all += by_message[i];
   }
-  // What it says it may be wrong by holds.
+  // The error is within the share that the note states.
   const auto said = std::ranges::find(use.fidelity_notes, "changes-by-flow", &Statement::kind);
   ASSERT_NE(said, use.fidelity_notes.end());
   EXPECT_LE(apart, (said->number("share") + kMostDeviation) * all);

@@ -54,8 +54,7 @@ void expect_the_same(const std::vector<Sent>& sent, std::int64_t times, unsigned
   std::vector<double> one_by_one = begins;
   solved(sent, times, false).enter(at_once);
   solved(sent, times, true).enter(one_by_one);
-  // What is later than the system says is the same for both where their systems
-  // are the same.
+  // Dates relative to the solution are equal where both have the same system.
   for (std::size_t rank = 0; rank < begins.size(); ++rank) {
     EXPECT_NEAR(at_once[rank], one_by_one[rank], 1e-9 * one_by_one[rank] + 1e-12) << rank << " of " << seed;
   }

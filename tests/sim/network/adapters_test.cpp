@@ -139,7 +139,7 @@ TEST(AdaptersOverTcp, LoseOnlyWhereMoreArrivesThanLeaves) {
   spec::GpuClusterSpec cluster = over_tcp(8, 1, 25);
   cluster.nic.queue_bytes = 3e5;
   const double small = timed(cluster, {into_one(7, 4 * kMebi)})[0].seconds;
-  cluster.nic.queue_bytes = 1e9;  // as congestion="bbr"
+  cluster.nic.queue_bytes = 1e9;  // congestion="bbr" has such a queue
   const double endless = timed(cluster, {into_one(7, 4 * kMebi)})[0].seconds;
   EXPECT_GT(small, 1.002 * endless);
   EXPECT_NEAR(endless, 7 * 4 * kMebi / (25 * kGbit * 1448 / 1538), 0.02 * endless);

@@ -57,7 +57,7 @@ TEST(Collectives, GatherTakesTheLongestMessage) {
     return std::ranges::count(timing.bounds, name, &step::Bound::resource);
   };
   EXPECT_EQ(route("w1 → hub"), 1);
-  EXPECT_EQ(route("hub → w0"), 1);  // who is done last: the first of equals
+  EXPECT_EQ(route("hub → w0"), 1);  // the last to end: the first of equals
   expect_consistent(timing);
 }
 
@@ -87,7 +87,7 @@ double gloo_all_reduces(int count, double segment) {
 TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
   // Either half is two steps of a word there and a segment back; the second segment comes behind the first.
   expect_near_relative(gloo_all_reduces(1, 0.01), 2 * (2 * (0.02 + 0.02 + 0.01) + 0.01));
-  // Where a segment takes longer than word and latency, the word comes in time and the line is never idle.
+  // If a segment takes longer than word and latency, the word arrives in time and the line is never idle.
   expect_near_relative(gloo_all_reduces(1, 0.1), 2 * (0.02 + 4 * 0.1 + 0.02));
 }
 
@@ -135,7 +135,7 @@ TEST(Collectives, RingAllGatherOfUnequalBlocks) {
   // Worker w enters step k + 1 when its message of step k has arrived. What it sends follows its message before, and
   // arrives a latency of two links after its transfer.
   std::vector<double> ready(5, 0.0);
-  std::vector<double> end(5, 0.0);  // of the last transfer from w to w + 1
+  std::vector<double> end(5, 0.0);  // end of the last transfer from w to w + 1
   for (std::size_t step = 0; step < 4; ++step) {
     for (std::size_t w = 0; w < 5; ++w) {
       end[w] = std::max(ready[w], end[w]) + star.transfer(blocks[(w + 5 - step) % 5]);
@@ -195,7 +195,7 @@ TEST(Collectives, NothingTakesNoTime) {
 }
 
 TEST(Collectives, MicrosecondsAreNotRoundedAway) {
-  // As on an InfiniBand fabric: 25 GB/s, 0.6 µs per link, kernels of 5 µs.
+  // Numbers of an InfiniBand fabric: 25 GB/s, 0.6 µs per link, kernels of 5 µs.
   const Star star{.workers = 2, .rate = 25e9, .latency = 6e-7};
   Script script(2, false);
   script.compute(5e-6).wait(script.all_reduce(1000)).compute(5e-6);

@@ -44,7 +44,7 @@ spec::LinkSpec host_line() {
   return link;
 }
 
-/// Of which bandwidth, round trip and ends are said by a Line.
+/// Returns a pair without bandwidth, round trip and ends, which a Line gives.
 spec::WanSpec::Pair pair_over(spec::Transport transport, double queue_bytes = 3e5) {
   spec::WanSpec::Pair pair;
   pair.transport = transport;
@@ -86,7 +86,7 @@ double seconds(const Line& line) {
   return time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()}).steps.at(0).seconds;
 }
 
-/// What the bytes of all senders take at that rate, and there and back.
+/// Returns the time for the bytes of all senders at that rate, plus a round trip.
 double expected(const Line& line, double rate) {
   return static_cast<double>(line.senders) * line.bytes / rate + line.round_trip;
 }
@@ -126,7 +126,7 @@ TEST(Goodput, OrAWindowPerRoundTrip) {
   EXPECT_NEAR(seconds(line), expected(line, 3145728 / (line.round_trip + 4e-4)), 0.01 * seconds(line));
 }
 
-// As many as fit below the line go at their own rate, and more share it evenly.
+// Connections that fit the line keep their own rate; more of them share it evenly.
 TEST(Goodput, EqualConnectionsShareALine) {
   for (const std::size_t senders : {2, 3, 5, 8}) {
     const Line line{.bandwidth = 1e8, .per_connection = 2.6e7, .senders = senders};

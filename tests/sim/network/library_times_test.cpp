@@ -28,8 +28,9 @@ std::vector<CollectiveTiming> timed(const spec::GpuClusterSpec& cluster, const s
   return time_collectives(workers, jobs).timings;
 }
 
-// Of what bandwidth limits: a tree of few hops may sum a short vector sooner than a ring of many gathers it, in NCCL
-// too. A reduce-scatter by halving over one adapter took seven times the ring, and longer than the whole all-reduce.
+// Sizes are limited by bandwidth: a tree of few hops may sum a short vector sooner than a ring of many gathers it, in
+// NCCL too. A reduce-scatter by halving over one adapter took seven times the ring, and longer than the whole
+// all-reduce.
 TEST(TimesOfNccl, APartOfAnAllReduceIsNeverLongerThanTheWhole) {
   for (const char* nic : {"ethernet-25g", "ib-hdr", "roce-100"}) {
     for (const std::int64_t nodes : {2, 4}) {

@@ -11,7 +11,7 @@
 #include "sim/network/network_use.hpp"
 #include "sim/star.hpp"
 
-// What links are said to have carried, and what steps are said to be made of.
+// Tests the reported bytes of links and the reported parts of steps.
 
 namespace dadsim::sim {
 namespace {
@@ -101,7 +101,7 @@ TEST(LinkUse, IsConservedOnAFatTreeAndTheSameByFlow) {
   const TimedRun exact = on_a_fat_tree(spec::Fidelity::message, port, nic);
   ASSERT_EQ(exact.network.fidelity, "message");
   const auto use = by_name(exact.network);
-  double out = 0;  // of GPUs: by their ports inside nodes, by the adapters between them
+  double out = 0;  // bytes of GPUs: by their ports inside nodes, by the adapters between nodes
   double in = 0;
   for (const auto& [name, one] : use) {
     if (one.link_class != "trunk") (name.ends_with("_UP") ? out : in) += one.bytes_per_step;

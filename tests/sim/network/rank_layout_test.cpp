@@ -1,4 +1,4 @@
-// What the collectives are told about the platform they run on. One platform per test, in a process of its own.
+// Tests the layout that collectives get of their platform. One platform per test, in a process of its own.
 #include "sim/network/rank_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ spec::GpuClusterSpec nodes_of_eight(std::int64_t nodes, const std::string& port,
   return cluster;
 }
 
-/// Of the first `count` hosts (0: all), with these devices in turn (none: not known).
+/// Returns the layout of the first `count` hosts (0: all) with these devices in turn (none: unknown).
 collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_t count = 0,
                                   const std::vector<std::string>& of = {}) {
   const auto engine = load_engine(platform);
@@ -46,7 +46,7 @@ collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_
   return rank_layout(hosts, network, devices);
 }
 
-// As platforms/dgx-h100-pod.xml.
+// Equal to platforms/dgx-h100-pod.xml.
 TEST(RankLayout, NodesOfH100AreSwitchedAndTheSwitchAddsUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(32, "nvlink-4", "ib-ndr"), {}, {}});
   EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
@@ -83,14 +83,14 @@ TEST(RankLayout, OfNodesOfTwoKindsHasWhatTheSlowerHave) {
   EXPECT_LE(layout.between.bandwidth, find_link("ib-hdr")->bandwidth);
 }
 
-// As platforms/dgx-a100-pod.xml: NVLink SHARP came with Hopper.
+// Equal to platforms/dgx-a100-pod.xml: NVLink SHARP came with Hopper.
 TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(16, "nvlink-3", "ib-hdr"), {}, {}});
   EXPECT_EQ(layout.generation, spec::GpuGeneration::ampere);
   EXPECT_FALSE(layout.switch_adds_up);
 }
 
-// As platforms/mi300x-pod.xml.
+// Equal to platforms/mi300x-pod.xml.
 TEST(RankLayout, NodesOfXgmiAreMeshes) {
   spec::GpuClusterSpec cluster = nodes_of_eight(4, "xgmi-mi300x", "roce-400");
   cluster.inside = spec::InsideNode::mesh;
@@ -238,7 +238,7 @@ TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
   EXPECT_EQ(layout.inside.latency, layout.between.latency);
 }
 
-// As platforms/two-clusters-wan.xml: switches of different fabrics.
+// Equal to platforms/two-clusters-wan.xml: switches of different fabrics.
 TEST(RankLayout, ClustersFarApartAreNotOneFabric) {
   spec::CompositionSpec composition;
   for (const char* name : {"east", "west"}) {

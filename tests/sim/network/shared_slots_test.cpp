@@ -48,7 +48,7 @@ TEST(SharedSlots, AreSharedByWhatLeavesAndComes) {
   EXPECT_NEAR(to_the_other(2, {0}), alone, 1e-12);
   EXPECT_NEAR(to_the_other(2, {0, 2}), alone, 1e-12) << "each with a slot of its own";
   // A slot carries what an adapter of 200 Gbit/s does at least, and less than two of them.
-  const double slot = 31e9 * 0.8;  // of 248 Gbit/s, as adapter_constants.csv has it
+  const double slot = 31e9 * 0.8;  // 248 Gbit/s: adapter_constants.csv
   EXPECT_NEAR(to_the_other(2, {0, 1}), 2 * kBytes / slot, 0.02 * 2 * kBytes / slot);
   EXPECT_NEAR(to_the_other(4, {0, 1, 2, 3}), 4 * kBytes / slot, 0.02 * 4 * kBytes / slot);
   EXPECT_NEAR(to_the_other(1, {0, 1}), alone, 1e-12);

@@ -214,7 +214,7 @@ TEST(FatTree, Sizes) {
 // Without oversubscription i → i + k of all GPUs at once collides on no line, for any k (Zahavi 2010).
 TEST(FatTree, ShiftsDoNotCollide) {
   spec::GpuClusterSpec spec = fat_tree(8, 2, 2, 2, 1);
-  spec.fabric.link.bandwidth = 50;  // as the adapters
+  spec.fabric.link.bandwidth = 50;  // equal to the adapters
   const BuiltPlatform platform({"", spec, {}, {}});
   for (int shift = 4; shift < 16; ++shift) {
     std::map<std::string, int> used;

@@ -371,7 +371,7 @@ TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
   };
   EXPECT_EQ(first_file_error(attached("SPEED")), "");
   EXPECT_TRUE(varies_over_time(platform_file(TemporaryFile(attached("SPEED")).path())));
-  // Whether a host is there makes no difference to a step's time; nor does what is attached to nothing.
+  // Neither a host's availability nor a profile without a target changes the time of a step.
   EXPECT_FALSE(varies_over_time(platform_file(TemporaryFile(attached("HOST_AVAIL")).path())));
   EXPECT_FALSE(
       varies_over_time(platform_file(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path())));

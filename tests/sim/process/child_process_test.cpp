@@ -104,13 +104,13 @@ TEST(ChildProcess, AnActorThatGetsNoStackIsNoFindingOfTheChilds) {
 // `explain` left a line out, with exit code 0, where a write of a child's failed.
 TEST(ChildProcess, WordsThatDoNotComeThroughAreNoFindingOfTheChilds) {
   const auto cut_off = [](const MessageSink& sink) {
-    ::close(3);  // where messages go (be_child)
+    ::close(3);  // message pipe (be_child)
     sink.send("lost");
   };
   EXPECT_THROW(run_in_child(cut_off, ignore), EnvironmentError);
 }
 
-// What a child started went on for a moment where the child had no memory left.
+// A grandchild used to run on for a moment after its parent had run out of memory.
 TEST(ChildProcess, ThatFindsNoMemoryTakesItsOwnChildWithIt) {
   pid_t own = 0;
   const auto without_memory = [](const MessageSink& sink) {
@@ -225,7 +225,7 @@ TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
   pid_t child = 0;
   ASSERT_EQ(::read(ends[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
   EXPECT_TRUE(runs(child));
-  ASSERT_EQ(::kill(parent, SIGINT), 0);  // as Ctrl-C does
+  ASSERT_EQ(::kill(parent, SIGINT), 0);  // Ctrl-C
   int status = 0;
   ASSERT_EQ(::waitpid(parent, &status, 0), parent);
   // Orphaned, the child may stay a zombie for as long as nobody waits for it; it must not be running any more.

@@ -13,8 +13,8 @@
 #include "sim/simulator.hpp"
 #include "spec/platform_specification.hpp"
 
-// What `auto` and `best` take among peers on unequal lines: four places on four continents, between which single
-// streams were measured (A. Erben et al., arXiv:2306.03163).
+// Tests the choices of `auto` and `best` among peers on unequal lines: four places on four continents, between which
+// single streams were measured (A. Erben et al., arXiv:2306.03163).
 
 namespace dadsim::sim {
 namespace {
@@ -87,7 +87,7 @@ TEST(BestOverWan, OnePeerAPlaceTakesWhatTheSlowestPairTakes) {
   EXPECT_LE(timings[1].seconds, timings[0].seconds);
 }
 
-// What connections get at most is the same by flow.
+// The limit of a connection is the same by flow.
 TEST(BestOverWan, FlowIsMessages) {
   Cluster cluster = peers({{"us", 2}, {"eu", 1}, {"asia", 2}});
   for (const char* name : {"ring", "ordered-ring"}) {

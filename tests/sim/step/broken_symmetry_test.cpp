@@ -20,7 +20,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostApart = 0.01;  // of the step: what docs/timing.md promises
+constexpr double kMostApart = 0.01;  // share of the step, stated in docs/timing.md
 
 struct Drawn {
   std::string name;
@@ -71,7 +71,7 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   drawn.cluster.devices.assign(workers, test::clockwork());
   const bool node = draws.once_in(3);
   const bool rail = draws.once_in(3);
-  if (node) {  // of another kind
+  if (node) {  // a node of another kind
     const double slower = draws.one_of<double>({0.6, 1.2, 2});
     const auto first = static_cast<std::size_t>(draws.one_of<std::int64_t>({0, nodes / 2, nodes - 1}) * gpus);
     for (std::size_t i = first; i < first + static_cast<std::size_t>(gpus); ++i)

@@ -195,10 +195,10 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   ParallelismSpec how{.tensor = 2};
   schedule::Schedule schedule = divided(network(3, true), how, 1, 2);
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_reduce), 3U * 2);
-  const double bytes = kElement * 2 * kWidth;  // of a batch of two
+  const double bytes = kElement * 2 * kWidth;  // bytes for a batch of two
   const step::StepTiming timing = on_free_network(schedule);
   EXPECT_NEAR(timing.bytes_sent[0], 3 * 2 * bytes, 1e-3);  // two devices each send 2 (T − 1) ÷ T of it
-  // As the run asks; where that does not serve a group (inside one node), the library chooses.
+  // The run's algorithm is used; where it does not suit a group (inside one node), the library chooses.
   for (const char* asked : {"direct", "ring", "hierarchical"}) {
     const spec::GpuClusterSpec node = test::cluster_of(1, 2, test::line(1e9, 1e-3, spec::Transport::nvlink), {});
     Cluster cluster = test::workers_on({"", node, {}, {}}, spec::Fidelity::message);
@@ -207,7 +207,7 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
     const TimedRun timed = time_schedules(cluster, std::vector{of_run});
     std::set<std::string> carried_out;
     for (const auto& one : timed.network.collectives) carried_out.insert(one.algorithm);
-    const std::set<std::string> own{"ring"};  // of the replicas' sums
+    const std::set<std::string> own{"ring"};  // the replicas' sums
     EXPECT_EQ(carried_out, std::string(asked) == "direct" ? (std::set<std::string>{"direct", "ring"}) : own) << asked;
   }
   how.sequence_parallel = true;

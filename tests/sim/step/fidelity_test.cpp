@@ -14,7 +14,7 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// Whether messages are simulated or flows: before anything is, and with words.
+// Tests the choice between messages and flow, which is made before simulating and is reported.
 
 namespace dadsim::sim {
 namespace {
@@ -258,14 +258,14 @@ TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
   EXPECT_EQ(taken(30, 0.02), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.005), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.0005), "");
-  // What collectives on shared links take is the worse known, and counts sooner.
+  // Times of collectives on shared links are less certain, so a smaller share counts.
   EXPECT_EQ(taken(10, 0.006, true), "refused");
   EXPECT_EQ(taken(30, 0.006, true), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.004, true), "late-ranks-by-flow");
 }
 
 TEST(FidelityChoice, ForASearchFlowIsNeverLeft) {
-  // What a run would leave to messages, quick as they are, is told as what it may be wrong by.
+  // A run would use messages here, as they are quick; a search stays with flow and reports its possible error.
   Cluster cluster = of_fidelity(spec::Fidelity::flow);
   const auto choice = [&] {
     return FidelityChoice(
@@ -325,7 +325,7 @@ TEST(StepByFlow, ACollectiveThatWorkersComeToApartIsTheSameWhenItComesAgain) {
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_NEAR(again[i], another[i], 1e-9 * another[i]);
 }
 
-/// What a refusal advises, in the order in which it does: values of fidelity="…", or "" for fewer workers.
+/// Returns the advice of a refusal, in its order: values of fidelity="…", or "" for fewer workers.
 std::vector<std::string> advised(const std::string& refusal) {
   std::vector<std::string> all;
   const std::string advice = refusal.substr(std::min(refusal.size(), refusal.rfind("; use ")));
@@ -336,8 +336,8 @@ std::vector<std::string> advised(const std::string& refusal) {
   return all;
 }
 
-/// What is said of an all-gather in which each of so many workers sends to all: from 180 on they have more pairs than
-/// messages may have. Empty: it is timed.
+/// Returns the refusal of an all-gather in which each worker sends to all; empty if it is timed. From 180 workers on
+/// there are more pairs than the limit for messages.
 std::string refusal_of(Cluster cluster, std::size_t workers) {
   cluster.hosts.resize(workers);
   cluster.devices.resize(workers);

@@ -74,11 +74,11 @@ struct Pipelined {
   bool gpipe = false;
   double forward = 1, backward = 2;  ///< seconds of a stage
   double bytes = 0;                  ///< handed on, of a micro-batch
-  double tensor_bytes = 0;           ///< of each of two all-reduces of the tensor group, per pass
+  double tensor_bytes = 0;           ///< bytes of each of two all-reduces of the tensor group, per pass
   std::int32_t tensor = 1;
   std::size_t replicas = 1;
-  double gradient_bytes = 0;  ///< of each place, all-reduced among replicas
-  double tied_bytes = 0;      ///< of a table of the first and the last stage, whose gradients they tell each other
+  double gradient_bytes = 0;  ///< gradient bytes per place, all-reduced among replicas
+  double tied_bytes = 0;      ///< bytes of a table of the first and the last stage, which exchange its gradients
   schedule::PerWorker slower = same(1);
 
   /// Per stage the passes in order: micro-batch m forward, or ~m backward.
@@ -222,7 +222,7 @@ TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
 }
 
 TEST(Stages, WhatGoesToTwoStagesSharesTheWay) {
-  // Of three stages the last hands a gradient back, and a table to the first: its link carries both at once.
+  // The last of three stages sends a gradient back and a table to the first: its link carries both at once.
   const OnAStar devices(3, 1e3, 0);
   Parallel script(1, 1, 3);
   const std::int32_t back = script.send(2, 1, same(1000));

@@ -57,7 +57,7 @@ double mean(const TimedRun& run) {
   return sum / static_cast<double>(run.steps.size());
 }
 
-/// As means over the run count the parts of a step's time.
+/// Returns the mean of a part of a step's time, weighted by the number of steps that each one stands for.
 double mean_of(const TimedRun& run, double step::StepTiming::*part) {
   double sum = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i)
@@ -98,7 +98,7 @@ TEST(TimedSteps, OfAStarAreAsGoodAsAll) {
   EXPECT_NEAR(mean_of(sampled, &step::StepTiming::exposed_seconds), mean_of(all, &step::StepTiming::exposed_seconds),
               2e-3 * mean(all));
   EXPECT_EQ(std::accumulate(sampled.stand_for.begin(), sampled.stand_for.end(), 0.0), kCount);
-  // What was carried out as what is known of all steps, simulated or not.
+  // Collectives are counted over all steps, simulated or not.
   ASSERT_EQ(sampled.network.collectives.size(), 2U);
   EXPECT_EQ(sampled.network.collectives[0].count, kCount);
   EXPECT_EQ(sampled.network.collectives[0].least_bytes, all.network.collectives[0].least_bytes);

@@ -197,7 +197,7 @@ TEST(Timeline, NamesWhatItShows) {
                                               "worker 1 (w1) network", "worker 1 (w1) network, receiving",
                                               "aggregator (hub) compute", "aggregator (hub) network",
                                               "aggregator (hub) network, receiving", "up0", "up1"}));
-  // What a worker sends is under way until it has arrived, and the answer, which is empty, for its latency.
+  // A worker's message is under way until it has arrived; the answer, which is empty, takes its latency.
   EXPECT_NEAR(seconds_of(on_track(*run.timelines[0], "worker 0 (w0) network")), Star{}.to_hub(1e6), 1e-9);
   EXPECT_NEAR(seconds_of(on_track(*run.timelines[0], "worker 1 (w1) network, receiving")), Star{}.to_hub(0), 1e-9);
 }
