@@ -19,8 +19,8 @@
 namespace dadsim {
 namespace {
 
-/// What is left out together: a table, or the network of the testbed that a row was measured on, since its other rows
-/// are of the same lines.
+/// Returns the group that is left out together: a table, or the testbed network of a row, because its other rows use
+/// the same lines.
 std::string left_out_with(const test::ResidualRow& row) {
   static const std::set<std::string> kOfTestbed{"wide testbed", "gloo",    "training",        "BBR",
                                                 "dumbbell44",   "hetero5", "star 0 and 5 ms", "star 25 ms"};
@@ -92,7 +92,7 @@ std::string table_of(const std::string& before, const std::vector<estimate::Erro
 TEST(Bands, AreThoseOfTheRows) {
   const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/category_spreads.csv";
   const std::vector<estimate::ErrorCategory> now = spreads_of(residuals_without(test::residual_rows(), ""));
-  // What is compiled is older while they are written.
+  // The compiled table is older while tables are written.
   const bool writes = std::getenv("DADSIM_WRITE_VALIDATION") != nullptr;
   const std::string table_text = table_of(whole_file(file).value(), now);
   if (writes) std::ofstream(file) << table_text;
@@ -120,7 +120,7 @@ struct HeldRow {
   const test::ResidualRow* row = nullptr;
   std::string category, table;
   bool inside = false, inside_held_out = false;
-  double half_width = 0;  ///< of what is said of it
+  double half_width = 0;  ///< half the width of the reported band
 };
 
 bool is_inside(const test::ResidualRow& row, const estimate::Band& band) {
@@ -228,7 +228,7 @@ TEST(Bands, HoldTablesThatNobodyHasSeen) {
   expect_errors_of_tables(held);
 }
 
-/// What rates of a framework are off by within the source that they were taken from, and in that of somebody else.
+/// Measures the errors of a framework's rates within the source of the rates, and in another source.
 TEST(Bands, OfFrameworksWithinASourceAndBetweenSources) {
   const std::string category = "network.framework";
   std::map<bool, std::vector<test::ResidualRow>> rows;

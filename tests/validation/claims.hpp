@@ -23,7 +23,7 @@
 // table in docs/paper.md that begins with its name in backticks and has its verdict in italics.
 namespace dadsim::test {
 
-/// What is asked of a scenario of a claim.
+/// Settings with which a claim's scenario is run.
 struct ClaimQuestion {
   int seeds = 1;  ///< 1 to this
   std::vector<std::string> changes = {};
@@ -36,7 +36,7 @@ class ClaimRuns {
  public:
   using Figure = std::function<double(const nlohmann::json& run)>;
 
-  /// Of scenarios/NAME.xml.
+  /// Runs scenarios/NAME.xml.
   explicit ClaimRuns(const std::string& name, const ClaimQuestion& question = {}) {
     const QuickKernels quick;
     const TemporaryFolder folder;
@@ -74,7 +74,8 @@ class ClaimRuns {
   std::map<std::string, std::vector<nlohmann::json>> runs_;
 };
 
-/// What docs/paper.md says of a claim: "holds", "does not hold", "undecided here"; empty where it has no such row.
+/// Returns the verdict of docs/paper.md on a claim: "holds", "does not hold", "undecided here"; empty without such a
+/// row.
 inline std::string documented_verdict(const std::string& claim) {
   static const std::string page = read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
   const std::regex row("\\| `" + claim + "` \\|[^\\n]*\\| \\*([a-z ]+)\\* \\|");

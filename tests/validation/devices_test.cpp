@@ -56,7 +56,7 @@ double add_residuals(test::Residuals& residuals, const Training& training, const
 
 std::string rate(double value) { return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0); }
 
-/// What a table comes to, calibrated rows and predicted ones apart.
+/// Errors of a table, for calibrated and predicted rows.
 class Verdict {
  public:
   void add(bool calibrated, const test::Compared& row) {
@@ -71,7 +71,7 @@ class Verdict {
       EXPECT_LE(test::mean_absolute_error(predicted_), mean) << table;
     }
   }
-  /// What is quicker is predicted to be quicker.
+  /// Expects that the predicted order is the measured one.
   void expect_order(const std::string& table) const { EXPECT_GE(estimate::kendall_tau(all_).value(), 0.9) << table; }
 
   std::vector<std::string> row(const std::string& table) const {

@@ -1,4 +1,4 @@
-// What people measured and found to be wrong, or normal, against what `dadsim diagnose` says (docs/diagnose.md).
+// Compares measurements that people found normal or wrong with the result of `dadsim diagnose` (docs/diagnose.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ report::Diagnosis diagnose(const DiagnosedRow& row) {
   return study::diagnose_scenario(scenario_of(row), measured, false);
 }
 
-/// How many causes were found, and what was said of them.
+/// Counts of causes, of causes found, of normal measurements and of false alarms.
 struct Found {
   int causes = 0, found = 0, normal = 0, alarms = 0;
 };
@@ -99,7 +99,7 @@ TEST(DiagnosedValidation, CollectivesAreDiagnosed) {
   EXPECT_LE(10 * sum.alarms, sum.normal);
 }
 
-/// The same of steps, which take longer: with DADSIM_ALL_DRAWN=1.
+/// Diagnoses steps, which take longer; runs with DADSIM_ALL_DRAWN=1.
 TEST(DiagnosedValidation, StepsAreDiagnosed) {
   if (std::getenv("DADSIM_ALL_DRAWN") == nullptr)
     GTEST_SKIP() << "set DADSIM_ALL_DRAWN to 1: it takes a quarter of a minute";

@@ -263,7 +263,7 @@ TEST(DmcOnDigits, CorrectionsOfPicturesBySeverity) {
   EXPECT_LT(small.norms, plain.source - 2);
   EXPECT_LT(skewed.batch, skewed.source - 2);
   EXPECT_LT(skewed.norms, skewed.source - 2);
-  // Where severe corruptions are monotone maps of each value, the inputs' quantiles give back what there was.
+  // Severe corruptions that are monotone maps of each value are undone by the inputs' quantiles.
   for (const char* monotone : {"gamma", "exponential", "gain-offset"}) {
     EXPECT_GT(rows[monotone].back().inputs, rows[monotone].back().source) << monotone;
   }

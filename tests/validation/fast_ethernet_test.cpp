@@ -49,7 +49,7 @@ sim::CollectiveJob job_of(const Row& row) {
   sim::CollectiveJob job;
   job.request.bytes = {row.bytes};
   job.algorithm = row.algorithm;
-  // Where people choose the algorithm they choose the protocol with it.
+  // Users who choose the algorithm choose the protocol with it.
   if (row.algorithm != "auto") job.request.protocol = collectives::Protocol::simple;
   job.request.kind = row.operation == "broadcast" ? step::CollectiveKind::broadcast : step::CollectiveKind::all_reduce;
   if (row.is_stream()) {

@@ -120,8 +120,8 @@ inline scenario::Scenario round_scenario(const std::string& platform, const std:
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// The same with clients that reach the server at `line`; "1Tbps": they are on its machine, where lines take next to no
-/// time.
+/// Returns a round of clients that reach the server at `line`. With "1Tbps" they are on its machine, where lines take
+/// almost no time.
 inline scenario::Scenario clients_scenario(const std::string& clients, const std::string& line,
                                            const std::string& framework, const std::string& megabytes) {
   return round_scenario(

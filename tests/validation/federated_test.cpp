@@ -23,7 +23,7 @@ double exchange(Scenario* scenario_of, const test::FederatedRow& row, const std:
   return result.runs.front().exposed_seconds;
 }
 
-/// Of a source and a form of its rows: how far the worst may be off.
+/// Largest allowed error of a source's rows, by their form.
 struct Form {
   std::string name;
   double most = 0;
@@ -77,7 +77,7 @@ TEST(FederatedValidation, RoundsOfFlower) {
     residuals.add(row.at("id"), fitted ? "calibrated" : "predicted", "network.framework", with);
   }
   table.expect_in_document();
-  // Of the same source: clients and server on one machine, by rates of another framework (docs/frameworks.md).
+  // Rows of the same source: clients and server on one machine, by rates of another framework (docs/frameworks.md).
   for (const test::FederatedRow& row : test::measured("frameworks")) {
     if (row.at("framework") != "flower") continue;
     for (const char* other : {"nvflare", "nvflare-stream"}) {

@@ -1,4 +1,4 @@
-// How many numbers are fitted to measurements, and in which file each stands (docs/kernels.md).
+// Tests how many numbers are fitted to measurements, and the file of each (docs/kernels.md).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -32,8 +32,8 @@ std::vector<SourceRow> rows_of(const std::string& file) {
   return rows;
 }
 
-/// Of attention backward, all libraries together, the fixed time and the depth are those forward, and nobody measured
-/// Ampere's.
+/// Counts the fitted numbers of a row. Attention backward, all libraries together, takes the fixed time and the depth
+/// of attention forward, and was not measured on Ampere.
 std::size_t numbers_of_kernel(const SourceRow& row) {
   if (row.at("kind") == "attention-backward" && row.at("library").empty()) return row.at("family") == "ampere" ? 0 : 2;
   std::size_t count = 0;

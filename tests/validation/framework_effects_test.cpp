@@ -34,7 +34,7 @@ bool computes(const test::ResidualRow& row) {
 struct FrameworkTables {
   std::string name;
   std::vector<TableLogs> tables;
-  std::set<std::string> names;  ///< of residuals.csv
+  std::set<std::string> names;  ///< table names in residuals.csv
   std::size_t rows() const {
     std::size_t count = 0;
     for (const TableLogs& table : tables) count += table.size();
@@ -72,7 +72,8 @@ std::vector<FrameworkTables> framework_tables() {
   return all;
 }
 
-/// Of a framework with few tables as if four more had been seen that differ as those of all frameworks do.
+/// Returns the spread of a framework; with few tables, four more are assumed, which differ as those of all frameworks
+/// do.
 double spread_of(const FrameworkTables& framework, double pooled) {
   constexpr double kLent = 4;
   const auto own = static_cast<double>(framework.tables.size()) - 1;

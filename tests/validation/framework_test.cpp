@@ -1,5 +1,5 @@
-// What frameworks add, as it was measured where nothing else took time; secure aggregation; and a federation of our own
-// (docs/frameworks.md).
+// Validates the time that frameworks add, measured where nothing else took time; secure aggregation; and a federation
+// of our own (docs/frameworks.md).
 #include <gtest/gtest.h>
 
 #include <cmath>

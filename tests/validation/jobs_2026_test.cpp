@@ -22,7 +22,7 @@ std::int64_t setting_of(const Job2026& row, const std::string& name, std::int64_
   return otherwise;
 }
 
-/// Whether it is of another element than <timed-as>: a path of --set.
+/// Returns true if the setting is a path of --set, for an element other than <timed-as>.
 bool is_path(const std::string& setting) { return setting.find('.') < setting.find('='); }
 
 std::vector<std::string> paths_in(const std::string& settings) {
@@ -56,7 +56,7 @@ struct Predicted2026 {
   std::string parts;
 };
 
-/// Of a batch. Rows of several containers are of the same job.
+/// Predicts the step of a job with this batch. Rows of several containers share one job.
 Predicted2026 predicted_step(const Job2026& row, std::int64_t batch) {
   static std::map<std::string, Predicted2026> known;
   Job2026 job = row;
@@ -72,8 +72,8 @@ Predicted2026 predicted_step(const Job2026& row, std::int64_t batch) {
   return found->second;
 }
 
-/// Of a step with many micro-batches: each further one (with several pieces to a stage, each further round of one per
-/// stage) takes as long as the one before, once the pipeline is full.
+/// Predicts a step with many micro-batches from a shorter one: once the pipeline is full, each further micro-batch
+/// takes as long as the one before. With several pieces to a stage, the unit is a round of one micro-batch per stage.
 Predicted2026 predict_2026(const Job2026& row, bool draws_out = true) {
   const std::int64_t batch = std::stoll(row.at("batch"));
   const std::int64_t micro = setting_of(row, "micro-batch", batch);
@@ -145,7 +145,7 @@ TEST(JobsOf2026, OptimizerShardedInGroups) { validate_jobs_of_2026("internevo", 
 TEST(JobsOf2026, MegatronBridge) { validate_jobs_of_2026("megatron-bridge", 0.5); }
 TEST(JobsOf2026, MlperfRound5) { validate_jobs_of_2026("mlperf-v5", 0.2); }
 
-/// What rows with many micro-batches are predicted by.
+/// Rows with many micro-batches are predicted by this law.
 TEST(JobsOf2026, StepsGrowEvenlyWithMicroBatches) {
   for (const char* how :
        {"pipeline=2 micro-batch=1", "pipeline=4 interleave=2 micro-batch=1",

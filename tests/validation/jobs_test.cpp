@@ -55,7 +55,7 @@ std::string name_of(const JobRow& row) {
   return fmt::format("{} gpus {} batch {}", row.at("case"), row.at("gpus"), row.at("batch"));
 }
 
-/// What a table's rows of one GPU or one node take ÷ what the catalogue says: a geometric mean, by their name.
+/// Returns by name the geometric mean of measured ÷ catalogue time, over a table's rows of one GPU or one node.
 std::map<std::string, double> factors_of(const std::vector<JobRow>& rows, std::map<std::string, double>& catalogue,
                                          test::Residuals& residuals) {
   std::map<std::string, std::pair<double, int>> logs;

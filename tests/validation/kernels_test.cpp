@@ -141,8 +141,8 @@ double quantile(std::vector<double> values, double share) {
   return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
 }
 
-/// What is fitted: 0.7 of the median and 0.3 of the mean of |log ratio|, every table counting the same. Constants that
-/// are none (a share above 1 or not above 0) are far from all.
+/// Returns the objective of the fit: 0.7 of the median plus 0.3 of the mean of |log ratio|, with all tables weighted
+/// equally. Impossible constants (a share above 1 or not above 0) get a large value.
 double misfit(const std::vector<const KernelRows*>& tables, const std::vector<double>& constants) {
   if (std::ranges::any_of(constants, [](double one) { return !(one > 0); }) || constants[0] > 1) return 1e3;
   double sum = 0;
@@ -165,7 +165,7 @@ std::pair<double, std::vector<double>> fit(const std::vector<const KernelRows*>&
   return test::minimise(function, best.second);  // the simplex may have become flat
 }
 
-constexpr std::size_t kLeastKernelRows = 4;  // of a table that is fitted
+constexpr std::size_t kLeastKernelRows = 4;  // least rows of a fitted table
 
 TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
   test::DocumentedTable table("kernels",

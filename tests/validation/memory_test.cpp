@@ -111,7 +111,7 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
   }
 }
 
-// What frameworks of today were measured to take. Nothing is fitted; none is refused.
+// Measured memory of current frameworks. Nothing is fitted, and none is refused.
 TEST(MemoryValidation, PublishedPeaks) {
   test::DocumentedTable table("memory-2026", {"job", "counted GB", "measured GB", "error"});
   std::vector<double> shares;
@@ -132,7 +132,7 @@ TEST(MemoryValidation, PublishedPeaks) {
   }
 }
 
-/// What is said of the memory of a job that ran.
+/// Reported findings on the memory of a job that ran.
 struct Verdict {
   bool refused = false, warned = false;
 };

@@ -1,6 +1,6 @@
-// What nine neighbours of arXiv 2102.09631 claim, in the settings of their papers as far as they can be asked for: the
-// runs of scenarios/claims/, decided here, against what docs/paper.md says of each. The page has means over three
-// seeds; here stands one where it decides by far, and the runs that decide alone.
+// Tests the claims of nine papers close to arXiv 2102.09631, in their settings as far as dadsim has them. The runs of
+// scenarios/claims/ are decided here and compared with docs/paper.md. The page has means over three seeds; the tests
+// use one seed where it decides clearly, and only the runs that decide.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -162,8 +162,8 @@ TEST_F(NeighbourClaims, SparsePush) {
 
 // PowerGossip, arXiv 2008.01425: on par with the best tuned compressed gossip, with nothing to tune.
 TEST_F(NeighbourClaims, PowerGossip) {
-  // Of the gammas of the page the best one and the next: others are two points and more behind. Against the largest
-  // entries one seed leaves five points, against signs three seeds one.
+  // Takes the page's best gamma and the next: others are two points or more worse. Against the largest entries, one
+  // seed leaves a margin of five points; against signs, three seeds leave one.
   const ClaimRuns one("claims/power-gossip", {.runs = {"PowerGossip", "top 1 %, 0.05", "top 1 %, 0.08"}});
   EXPECT_LT(one.bytes("PowerGossip"), one.bytes("top 1 %, 0.08"));
   const double top = std::max(one.accuracy("top 1 %, 0.05"), one.accuracy("top 1 %, 0.08"));

@@ -31,7 +31,8 @@ struct ClaimedNetwork {
 
 bool is_dad(const std::string& label) { return label == "dad" || label == "edad" || label.starts_with("rank-dAD"); }
 
-/// Whether dAD or a relative of its is first (or they all are, together), somebody else is, or that is open.
+/// Returns "holds" if all runs that share the first place are dAD or its relatives, "does not hold" if none is, else
+/// "undecided here".
 std::string who_is_first(const PointOutcome& outcome) {
   if (!outcome.reached()) return "undecided here";
   std::vector<std::string> beside{outcome.ranked.front().label};

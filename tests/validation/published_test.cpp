@@ -33,7 +33,7 @@ const System systems[] = {
 
 struct Row {
   double bytes;
-  std::string algorithm;  ///< what `auto` takes
+  std::string algorithm;  ///< choice of `auto`
   test::Compared seconds;
 };
 

@@ -53,7 +53,7 @@ inline std::vector<ResidualRow> residual_rows() {
   return rows;
 }
 
-/// Of a band: "category:share …".
+/// Returns the parts of a band as "category:share …".
 inline std::string parts_in_words(const std::vector<estimate::TimePart>& parts) {
   double sum = 0;
   for (const estimate::TimePart& part : parts) sum += part.seconds;

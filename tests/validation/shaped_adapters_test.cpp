@@ -32,7 +32,7 @@ spec::GpuClusterSpec shaped_cluster(const ShapedRow& row) {
   cluster.nic = *sim::find_link("ethernet-10g");
   cluster.nic.bandwidth = row.gbit * 1e9 / 8;
   cluster.nic.latency += row.delay / 2;  // a message crosses two
-  cluster.mtu = 9001;                    // as AWS has them
+  cluster.mtu = 9001;                    // AWS uses 9001
   return cluster;
 }
 
@@ -74,8 +74,8 @@ std::vector<ShapedRow> shaped_rows() {
 }
 
 TEST(ShapedAdaptersValidation, AreAsDocumented) {
-  // Of single rows, as they are: a ring hands on whole chunks where NCCL's hands on slices, so that in 16 nodes 30
-  // delays count; why broadcasts take longer than their bytes is not known.
+  // Bounds of single rows, unfitted. A ring passes on whole chunks while NCCL's passes on slices, so 16 nodes count 30
+  // delays. Why broadcasts take longer than their bytes is not known.
   const std::map<std::string, double> most{{"send", 0.02}, {"all-reduce", 0.13}, {"broadcast", 0.23}};
   const std::vector<ShapedRow> all = shaped_rows();
   test::DocumentedTable table(

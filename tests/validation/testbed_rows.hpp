@@ -20,7 +20,7 @@ struct TestbedRow {
   bool is_gloo() const { return operation.starts_with("gloo_"); }
 };
 
-/// Of the cells of a row in tests/validation/testbed*.csv.
+/// Reads the cells of a row in tests/validation/testbed*.csv.
 inline TestbedRow testbed_row(std::map<std::string, std::string>& cells) {
   const std::string& connection = cells["connection"];
   return {cells["topology"],

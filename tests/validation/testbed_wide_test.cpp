@@ -125,8 +125,8 @@ std::string group_of(const WideRow& row) {
   return row.topology.ends_with("_bbr") ? "BBR" : row.is("star") ? "star" : "dumbbell44";
 }
 
-/// What bands say of such a time: whether its messages overflow the queue in front of a line. New connections, and
-/// those under BBR, are slowed down by other causes.
+/// Returns the band's category of such a time, by whether its messages overflow the queue in front of a line. New
+/// connections, and connections under BBR, are slowed down by other causes.
 const char* category_of(const WideRow& row) {
   const WideNetwork network(row.topology);
   const test::Load load = test::load_of(row);

@@ -11,7 +11,7 @@ namespace {
 
 struct TrainingRow {
   std::string network, step;
-  std::string parts;            ///< what the first rests on
+  std::string parts;            ///< parts of the step time by error category
   test::Compared by_step_time;  ///< computing as measured without communication
   test::Compared by_roofline;   ///< computing by the roofline of the scenario's device
 };
@@ -25,7 +25,7 @@ double warm_step(const report::RunResult& run) {
 /// A network as the table of measurements calls it, and what its scenario is called.
 struct MeasuredNetwork {
   std::string name, scenario;
-  double bound;  ///< of the mean absolute error with measured computing
+  double bound;  ///< bound of the mean absolute error with measured computing
 };
 
 std::vector<TrainingRow> predict(const MeasuredNetwork& of) {

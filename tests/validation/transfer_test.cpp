@@ -60,8 +60,7 @@ std::optional<double> published_bound(const Cells& row) {
   return *number_in(value.substr(0, value.size() - 1)) / *baseline;
 }
 
-/// What rounding leaves open of the logarithm of a number as it is printed: half a unit of its last place to either
-/// side, everything between as likely.
+/// Returns the variance of a printed number's logarithm by rounding: uniform within half a unit of the last place.
 double variance_of_rounding(const std::string& printed) {
   const std::size_t point = printed.find('.');
   const double unit = point == std::string::npos ? 1 : std::pow(10.0, -static_cast<double>(printed.size() - point - 1));
@@ -72,10 +71,10 @@ double variance_of_rounding(const std::string& printed) {
 struct Predicted {
   std::optional<estimate::LadderPrediction> ratio;
   bool never = false;   ///< the largest networks that were learned do not reach the target
-  std::string why_not;  ///< where nothing is predicted
+  std::string why_not;  ///< reason if nothing is predicted
 };
 
-/// What was learned: value by cell, size and seed; none where the target was not reached.
+/// Learned values by cell, size and seed; none if the target was not reached.
 class LearnedCells {
  public:
   LearnedCells() {
@@ -200,7 +199,7 @@ class BatchLaws {
   std::map<std::string, Series> series_;
 };
 
-/// Whether what was published lies where it was predicted; none: it cannot be told.
+/// Returns true if the published value lies in the prediction; none if it cannot be decided.
 std::optional<bool> holds(const Predicted& predicted, const Cells& row) {
   const auto seen = published_ratio(row);
   if (predicted.never) return !seen;
