@@ -93,7 +93,7 @@ TEST(DeviceElement, ARunNeedsThePrecisionOfItsDevices) {
   EXPECT_EQ(errors_of(both, R"(<timed-as precision="bf16"/>)"),
             std::vector<std::string>{
                 "6: device 'mine' has no bf16; <timed-as precision=\"…\"> of what it has: fp32 and fp16"});
-  // Of the catalogue too.
+  // Devices of the catalogue are checked too.
   scenario::Catalog catalog = fake_catalog();
   spec::DeviceSpec tpu{.name = "rtx-3090", .description = "", .source = ""};
   tpu.bf16_flops = 1e12;

@@ -71,7 +71,7 @@ std::string range_text(const scenario::Range& range) {
   return fmt::format("{} … {}{}", low, range.open_maximum ? "below " : "", high);
 }
 
-/// What the value may be; names that the words have told already are not told again.
+/// Returns the possible values of an attribute; names that its prose already lists are left out.
 std::string range_of(const scenario::AttributeRule& rule) {
   using Of = scenario::Kind::Of;
   switch (rule.kind.of) {

@@ -21,7 +21,7 @@ inline std::string file_content(const std::string& path) {
   return content.str();
 }
 
-/// What a source of data holds. A file holds three numbers (samples, values of each, classes), or has an error.
+/// Returns the facts of a data source. A file holds three numbers (samples, values of each, classes), or has an error.
 inline scenario::Catalog::DataAnswer fake_data(const spec::DataSource& source) {
   scenario::Catalog::DataAnswer answer;
   spec::DataFacts& facts = answer.facts;

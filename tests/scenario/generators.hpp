@@ -31,7 +31,7 @@ std::string maybe(const char* name, const Value& value) {
   return coin() ? fmt::format(" {}=\"{}\"", name, value) : "";
 }
 
-/// What XML has to escape, beyond ASCII, and white space that attributes lose unless it is written as a reference.
+/// Returns text that XML must escape, text beyond ASCII, or white space that attributes lose unless it is a reference.
 inline std::string some_text() {
   return "x" +
          one_of("", "&amp;", "&amp;#38;", "&#38;", "&lt;tag&gt;", "&quot;'", "é – 数", "&#10;&#9;&#13;",

@@ -23,7 +23,7 @@ struct MalformedCase {
   std::string content;  ///< "@PLATFORM@" stands for the path of a platform with hospital-1 … hospital-5 and hub
   std::vector<std::string> expected;  ///< "@FILE@" stands for the scenario's path, "@FOLDER@" for the folder it lies in
   bool exact = true;                  ///< expected are all lines in order; else each occurs somewhere in the message
-  std::vector<std::string> overrides;  ///< of --set
+  std::vector<std::string> overrides;  ///< arguments of --set
   File file = File::regular;
   std::uintmax_t size = 0;  ///< bytes to grow the file to, sparse; 0: as large as its content
   std::string cluster{};    ///< content of cluster.xml beside the scenario; empty: there is none
@@ -1452,7 +1452,7 @@ inline bool write_case(const MalformedCase& one, const std::string& path, const 
   return !std::ifstream(path).is_open();
 }
 
-/// What is wrong with the message that the case got; empty if nothing.
+/// Returns the error in the message that the case got; empty if none.
 inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
   std::string folder = std::filesystem::absolute(path).parent_path().string();
   std::string all;

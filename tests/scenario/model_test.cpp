@@ -21,7 +21,7 @@ class Model : public testing::Test {
     return load_scenario(path, overrides, fake_catalog());
   }
 
-  /// What is wrong, without the name of the file.
+  /// Returns the refusal, without the name of the file.
   std::string refusal(const std::string& content) {
     try {
       load(content);
@@ -113,7 +113,7 @@ TEST_F(Model, PresetsAreExpanded) {
             spec::LayerSpec(spec::ConvolutionSpec{6, 5, 1, 2, spec::Activation::tanh, true}));
 }
 
-// What is printed has no preset any more, and is the same network.
+// The printed scenario names no preset and has the same network.
 TEST_F(Model, PrintsItsLayers) {
   for (const std::string preset : {"lenet", "resnet-8", "vit"}) {
     const scenario::Scenario scenario = load(with_model("<model preset=\"" + preset + "\"/>"));

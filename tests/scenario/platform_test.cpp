@@ -307,7 +307,7 @@ TEST_F(Platform, PairsOfRegionsComeFromTheTable) {
   const std::vector<spec::WanSpec::Pair> expected = {
       {"aws:us-east-1", "aws:eu-west-1", 1.25e8, 0.07, spec::Transport::tcp, 3e5, true},
       {"aws:us-east-1", "home", 1.25e6, 0.08, spec::Transport::plain},
-      {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, spec::Transport::tcp},  // of the table
+      {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, spec::Transport::tcp},  // from the table
       {"aws:eu-west-1", "home", 2.5e6, 0.01, spec::Transport::tcp, 3e5, true},
       {"home", "aws:us-east-1", 1.25e6, 0.08, spec::Transport::plain},
       {"home", "aws:eu-west-1", 2.5e6, 0.01, spec::Transport::tcp, 3e5, true}};

@@ -171,7 +171,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     if (algorithm != "pooled" && algorithm != "no-sharing") {
       const std::string exchange = star ? one_of("", "aggregator", "peer") : one_of("", "peer");
       if (!exchange.empty()) xml += fmt::format(" exchange=\"{}\"", exchange);
-      // Who sends to an aggregator sums in no other way.
+      // Runs through an aggregator take no collective algorithms.
       const bool peers = !star || exchange == "peer";
       xml += maybe("all-reduce", peers ? one_of("auto", "ring", "tree") : "auto") +
              maybe("all-gather", peers ? one_of("auto", "direct") : "auto") +
@@ -198,7 +198,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     xml += inside.empty() ? "/>" : ">" + inside + "</run>";
   }
   if (coin()) {
-    // How closely, and how many, is asked of collectives.
+    // Fidelity and the number of timed steps apply to collectives.
     xml += fmt::format("<network{}{}{}", maybe("rendezvous", coin()),
                        shares ? maybe("timed-steps", between(8, 1'000'000)) : "",
                        !shares  ? maybe("fidelity", one_of("auto", "message"))

@@ -11,8 +11,8 @@
 
 namespace dadsim::test {
 
-/// Whether two scenarios are the same, member by member. The structured bindings fail to compile when a member is
-/// added, so that none is forgotten. (Members of a class, so that each finds all the others.)
+/// Compares two scenarios member by member. The structured bindings fail to compile when a member is added, so none is
+/// forgotten. (The functions are members of a class, so each finds all the others.)
 struct Same {
   static bool same(const spec::FabricSpec& a, const spec::FabricSpec& b) {
     const auto& [kind, link, nodes_per_switch, oversubscription, adds_up, dimensions] = a;

@@ -217,7 +217,7 @@ inline std::string some_background(const std::vector<std::string>& hosts) {
   return text;
 }
 
-/// Of a declared platform; the links of SimGrid's files have profiles of their own.
+/// Returns variations of a declared platform; the links of SimGrid's files have profiles of their own.
 inline std::string some_variation(const std::vector<std::string>& hosts) {
   std::string text;
   if (coin()) {

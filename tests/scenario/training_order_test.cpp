@@ -11,7 +11,7 @@
 namespace dadsim::test {
 namespace {
 
-/// What is wrong, or the printed scenario.
+/// Returns the error, or the printed scenario.
 std::string load_ordered(const std::string& training, const std::string& run, bool draws = false) {
   const TemporaryFolder folder;
   folder.write("platform.xml", fake_platform());

@@ -59,7 +59,7 @@ TEST(Vocabulary, KnowsAttributesInTheirOrder) {
   EXPECT_EQ(find_rule("one-switch")->attribute_names(), std::vector<std::string>{"sharp"});
 }
 
-// What stands for an attribute that is left out could stand there as well.
+// Every default could also be written as the attribute's value.
 TEST(Vocabulary, TakesItsOwnDefaults) {
   int defaults = 0;
   for (const ElementRule& rule : scenario::vocabulary()) {

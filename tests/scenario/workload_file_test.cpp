@@ -21,7 +21,7 @@ scenario::OwnWorkload read(const std::string& name, const std::string& content) 
   return own.value();
 }
 
-/// What is said of it, without the folder.
+/// Returns the errors of the file, without the folder.
 std::vector<std::string> errors_of(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;
   const std::string path = folder.write(name, content);

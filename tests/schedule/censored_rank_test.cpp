@@ -1,4 +1,4 @@
-// What was found on a small layer is no measure of a large one where the small layer held no more.
+// Tests ranks found on a small layer: they do not measure a large layer if the small one could hold no more.
 #include "schedule/censored_rank.hpp"
 
 #include <gtest/gtest.h>

@@ -143,7 +143,7 @@ bool is_all_reduce(const Task& task) {
   return collective != nullptr && collective->kind == CollectiveKind::all_reduce;
 }
 
-using Waits = std::set<std::pair<Role, int>>;  ///< who waited for which collective
+using Waits = std::set<std::pair<Role, int>>;  ///< role and collective it waited for
 
 bool holds_all(const Waits& set, const Waits& subset) {
   return std::includes(set.begin(), set.end(), subset.begin(), subset.end());

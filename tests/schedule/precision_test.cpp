@@ -1,4 +1,4 @@
-// What the precision of a run changes in a schedule, and what a computation says of its layer.
+// Tests the effect of a run's precision on a schedule, and what a computation records of its layer.
 #include "spec/precision.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ ModelShape model() {
   return {"test", {convolution, hidden}};
 }
 
-/// Of every layer: forward, propagate, weight gradient, a sum of its gradient and of as many integers and bits, update.
+/// Records for every layer: forward, propagate, weight gradient, sums of its gradient, of as many integers and of bits,
+/// update.
 schedule::Schedule schedule(Precision precision) {
   const step::Work work{step::extent::rows(), 4.0 * step::extent::rows() * step::extent::in(), 2.0};
   step::StepRecorder recorder;

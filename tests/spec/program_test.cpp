@@ -1,4 +1,4 @@
-// What programs pass over beside their products, counted by hand.
+// Tests the passes of programs outside their products, counted by hand.
 #include "spec/program.hpp"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ const LayerShape& layer_named(const ModelShape& model, const std::string& name) 
   throw std::runtime_error("no layer " + name);
 }
 
-/// What `tensor` devices have of a layer together, and what all of them have alike.
+/// Sums of a layer over `tensor` devices, and parts that all of them hold.
 struct Together {
   std::int64_t parameters = 0;
   double macs = 0, outputs = 0;

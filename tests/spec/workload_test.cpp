@@ -114,7 +114,7 @@ TEST(Workloads, HaveUniqueNamesAndSayWhereTheyComeFrom) {
   EXPECT_EQ(workload_registry().find("gpt-3-175b")->dataset_size, 0);
 }
 
-// What holds for every layer of every workload, so that a new one is checked by being registered.
+// Laws of every layer of every workload: a new workload is tested once it is registered.
 TEST(Workloads, LayersAreConsistent) {
   for (const Workload& workload : workload_registry().all()) {
     const ModelShape model = workload.shape();

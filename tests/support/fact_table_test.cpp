@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> kColumns{"name", "speed [m/s]", "fast", "date", "source"};
 
-/// What is said of a table of these rows.
+/// Returns the error of a table with these rows.
 std::string said_of(const std::string& rows, std::size_t keys = 1) {
   const std::string text = "# words\nname,speed [m/s],fast,date,source\n" + rows;
   try {

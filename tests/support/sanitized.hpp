@@ -2,8 +2,8 @@
 
 namespace dadsim::test {
 
-/// Whether these tests, and the program that they start, are built with a sanitizer: many times slower, so one epoch
-/// shows that a learning is clean, not what it learns.
+/// True if these tests, and the program that they start, are built with a sanitizer. Such a build is many times slower:
+/// one epoch shows that learning runs without findings, not what is learned.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else

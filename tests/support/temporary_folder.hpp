@@ -34,7 +34,7 @@ class TemporaryFolder {
     return path(name);
   }
 
-  /// How many files and folders lie in it.
+  /// Returns the number of files and folders in it.
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }

@@ -47,7 +47,7 @@ TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
     char* const before = WatchedMemory::duplicate("of the system");
     const rlimit none{0, 0};
     setrlimit(RLIMIT_AS, &none);
-    while (std::malloc(kLarge) != nullptr) {  // what the process has already
+    while (std::malloc(kLarge) != nullptr) {  // use up the memory that the process already has
     }
     if (is_denied()) _exit(1);
     auto* const large = static_cast<char*>(WatchedMemory::allocate(kLarge));

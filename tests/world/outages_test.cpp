@@ -30,7 +30,7 @@ std::vector<std::string> named(const std::string& name, std::size_t count) {
   return names;
 }
 
-/// What happens to hosts until `end`.
+/// Returns the events of hosts until `end`.
 std::vector<Event> changes_until(World& world, double end) {
   const Activity last = world.timer(end);
   std::vector<Event> changes;
@@ -136,8 +136,8 @@ TEST(Outages, WindowsOfTheDayAreExact) {
   EXPECT_NEAR(phases / 300, 0, 4 * 4 * 3600 / std::sqrt(12.0 * 300));
 }
 
-// What else is said of a host that is kept down is no event, and nobody waits for it: it has left, or two rules take
-// turns. With another rule that lets it come back it comes when both say so.
+// A host may be kept down for good, because it has left or because two rules alternate. Changes by its other rules are
+// then no events, and nobody waits for them. With a rule that lets it come back, it comes when both rules allow it.
 TEST(Outages, AHostThatIsKeptDownIsNotWaitedForByItsOtherRules) {
   using spec::AvailabilitySpec;
   AvailabilitySpec days{.hosts = "h1", .by = AvailabilitySpec::By::diurnal};
@@ -220,7 +220,7 @@ TEST(Outages, StateProfilesComeAgainAndAgain) {
   ClosedFormWorld inner = world_of(3);
   const std::vector<spec::StateProfileSpec> profiles = {
       {.name = "a", .changes = {{10, false}, {20, true}}, .period = 60},
-      {.name = "b", .changes = {{0, false}, {3, true}, {3, false}, {5, true}}},  // of two at one date the last holds
+      {.name = "b", .changes = {{0, false}, {3, true}, {3, false}, {5, true}}},  // the last change of a date holds
       {.name = "c", .changes = {{4, false}, {6, false}}, .period = 10},          // never on again
       {.name = "elsewhere", .changes = {{1, false}}},
       {.links = true, .name = "0>1", .changes = {{7, true}, {8, false}, {9, true}}, .period = 100},
@@ -234,7 +234,7 @@ TEST(Outages, StateProfilesComeAgainAndAgain) {
   const std::vector<std::tuple<double, Node, bool>> expected = {
       {0, 1, false}, {4, 2, false},   {5, 1, true},   {10, 0, false},  {20, 0, true}, {70, 0, false},
       {80, 0, true}, {130, 0, false}, {140, 0, true}, {190, 0, false}, {200, 0, true}};
-  // What is due at the very end may come behind it.
+  // An event due at the very end may come after the end.
   ASSERT_GE(seen.size(), expected.size() - 1);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], expected[i]) << i;
   EXPECT_EQ(world.calendar().link_outages(), 2);

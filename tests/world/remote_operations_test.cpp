@@ -116,7 +116,7 @@ TEST(RemoteOperations, AreForgottenWhereNobodyWaitsAnyMore) {
   others.on_wait = [&] { cancelled = true; };
   EXPECT_THROW(history.work_out(std::span(&wanted, 1), {}, &cancelled), Cancelled);
   EXPECT_EQ(others.forgotten, 1);
-  // What has been worked out until then is there, and the rest can be asked for again.
+  // Values computed until then are there, and the others can be requested again.
   others.on_wait = {};
   EXPECT_EQ(history.get(wanted)->scalars[0], 3375);
 }

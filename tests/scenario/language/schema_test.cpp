@@ -113,7 +113,7 @@ TEST(Shipped, LoadAndComeBackFromPrint) {
   for (const char* name : {"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) data.write(name, "10000 784 10");
   setenv("DADSIM_DATA", data.path("").c_str(), 1);
   scenario::Catalog catalog = fake_catalog();
-  // What a real platform holds is for the simulator to say; the names of its hosts are checked where it is linked.
+  // The simulator checks a real platform, and the names of its hosts, where it is linked.
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion&) {
     return scenario::Catalog::PlatformAnswer{};
   };

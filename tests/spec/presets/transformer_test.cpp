@@ -19,7 +19,7 @@ SampleShape image(std::int64_t side, std::int64_t channels) {
 }
 
 TEST(VitPreset, HasTheParametersOfViTB16AndViTL16) {
-  // As torchvision's vit_b_16 and vit_l_16.
+  // torchvision's vit_b_16 and vit_l_16 have these numbers of parameters.
   const ModelShape base =
       shape("vit", {{"patch", "16"}, {"width", "768"}, {"heads", "12"}, {"blocks", "12"}, {"hidden", "3072"}},
             image(224, 3), 1000);
