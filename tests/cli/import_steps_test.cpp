@@ -140,7 +140,7 @@ TEST_F(ImportSteps, WhatGoesBesideARecordedStepIsSaid) {
 
 TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
   folder_.write("k.0.et", "nothing");
-  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // where to?
+  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // no output is named
   const Outcome wrong = dadsim({"import", "k.0.et", "--step", "step.xml"});
   EXPECT_EQ(wrong.exit_code, kWrongInput);
   EXPECT_NE(wrong.err.find("k.0.et: "), std::string::npos) << wrong.err;

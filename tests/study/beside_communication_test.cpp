@@ -1,5 +1,5 @@
-// What a device computes while it communicates, what is computed again, and software that trains: what each does to a
-// step of the catalogue's devices.
+// Tests the effect on a step of the catalogue's devices of computing during communication, of recomputation, and of
+// training software.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What it takes a device to choose the numbers that are sent, in the order that SIDCo's paper has measured.
+// Tests the time in which a device chooses the numbers to send: the order is that measured by SIDCo's paper.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -46,7 +46,7 @@ TEST(CompressionTime, SidcoIsQuickerThanDgcAndDgcThanTopK) {
       EXPECT_LT(one_stage, seconds("top-k"));
       EXPECT_LT(seconds("random-block"), one_stage) << "the cheapest of all";
       EXPECT_LT(seconds("random-block"), seconds("random-k"));
-      // Of a million numbers a GPU selects the largest before it has started all that takes a sample.
+      // With a million numbers, a GPU selects the largest before it has launched all kernels of a sampling method.
       if (numbers > 1e6) {
         EXPECT_LT(seconds("dgc"), seconds("top-k"));
       }

@@ -25,8 +25,8 @@ Learned learn_two_sites(const char* exact) {
   return learn_scenario(scenario, nullptr, false);
 }
 
-/// What exact runs do and send is recorded as if each had learned; their curves are the first one's, from which those
-/// of their own differ by rounding.
+/// Steps and messages of exact runs are recorded as if each had learned. Their curves are the first run's; their own
+/// would differ by rounding.
 TEST(ExactOnce, StepsAreThoseOfLearningEach) {
   const Learned each = learn_two_sites("each");
   const Learned once = learn_two_sites("once");

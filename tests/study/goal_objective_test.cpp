@@ -73,7 +73,7 @@ TEST(GoalObjective, WhatDoesNotGoIsAnAnswerAndNeverMeetsTheGoal) {
   EXPECT_EQ(answers.back().trial.infeasible, "needs 90 GB on a worker");
 }
 
-/// What a time is made of decides what errors two of them share.
+/// Returns a trial with this time; trials with the same `computing` share their errors.
 report::Trial of_time(double hours, double money, const std::string& computing) {
   report::Trial trial{.reached = true, .seconds = 3600 * hours};
   trial.costs.money = money;
@@ -94,7 +94,7 @@ TEST(GoalObjective, AGoalIsMetByTheBandOfWhatItTakes) {
   EXPECT_EQ(standing_of({.seconds = 20 * 3600}, trial), likely) << "19.2 h of 20 h";
   EXPECT_EQ(standing_of({.seconds = 19 * 3600}, trial), open);
   EXPECT_EQ(standing_of({.seconds = 0.999 * low}, trial), missed);
-  // What goes by time has its band, what does not has none.
+  // Values that depend on time have a band; other values have none.
   EXPECT_EQ(standing_of({.money = 101}, trial), likely);
   report::Trial large = trial;
   large.memory = 80e9;
@@ -127,7 +127,7 @@ TEST(GoalObjective, ChoicesWithinTheBandOfEachOtherAreTiedAndTheCheaperOneIsSaid
   goal.devices = 100;
   change.varied.values = {"8", "16"};
   goal.allowed = {change};
-  // The same devices err together: 18 h are quicker than 19 h for sure, and of others nobody knows.
+  // Errors of the same devices cancel: 18 h are certainly less than 19 h. With other devices the order is open.
   EXPECT_EQ(answers("a")[0].choices[0].value, "16");
   const auto tied = answers("b");
   EXPECT_EQ(tied[0].choices[0].value, "8");

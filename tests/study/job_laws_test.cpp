@@ -89,7 +89,7 @@ constexpr double kRounding = 1 + 1e-9;
 /// The laws, each of a job and of one that differs from it.
 class Laws {
  public:
-  std::map<std::string, int> held;  ///< how often each was looked at
+  std::map<std::string, int> held;  ///< number of checks per law
 
   void parts_add_up(const report::RunResult& run) {
     ++held["a step and its parts add up"];

@@ -142,7 +142,7 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(document_of(report));
   const double n = steps();
-  const double chance = estimate::chance_of(estimate::seed_scatter("alone"));  // of an exact run
+  const double chance = estimate::chance_of(estimate::seed_scatter("alone"));  // chance of an exact run
   // The one evaluation before may have been all that was missing.
   const estimate::Band step = estimate::band_of(best.trial.contender.parts);
   const double down_to = std::hypot(std::log(n / (n - 1)), chance, std::log(step.low));
@@ -217,7 +217,7 @@ TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
   EXPECT_GT(money(std::stod(best.neighbour->value)), 0.999 * limit);
   EXPECT_NEAR(*best.trial.costs.money, money(mbps), 1e-3 * money(mbps));
   EXPECT_NEAR(*best.trial.lines_per_month, mbps * 2629800, 1);
-  // What is saved in time does not pay for the line any more further up.
+  // Beyond this rate, the time saved no longer pays for the line.
   ASSERT_EQ(best.misses_again.size(), 1U);
   EXPECT_TRUE(best.misses_again[0].to_the_end);
   const double last = std::stod(best.misses_again[0].from);

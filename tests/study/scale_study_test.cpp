@@ -93,7 +93,7 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
   EXPECT_NE(words.find("of 2 predictions of the largest network, left out"), std::string::npos) << words;
 }
 
-// What is left out takes no part in what predicts it.
+// A rung that is left out takes no part in its own prediction.
 TEST_F(ScaleStudyTest, ThePredictionIsThatOfTheOtherRungs) {
   const report::ScaleStudyReport report = study_of(family(kWidths));
   const report::StudiedRun& run = report.runs[0];
@@ -159,7 +159,7 @@ TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
       "");
 }
 
-// Of all rungs, or of those that are not left out; known before anything is learned.
+// Refuses useless sizes, of all rungs or of those not left out, before anything is learned.
 TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
   const auto refused = [&](const std::string& study, const std::string& words) {
     const std::string path = folder_.path("scenario.xml");

@@ -50,7 +50,7 @@ TEST(TimingOnly, AnswersAQuestionThatAsksForNoAccuracy) {
   EXPECT_NE(table.find("tokens/s"), std::string::npos) << table;
 }
 
-/// What is exposed of one sum of all gradients behind the backward pass is what that all-reduce takes alone.
+/// With one sum of all gradients after the backward pass, the exposed time is that of the all-reduce alone.
 TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
   const scenario::Scenario scenario =
       shipped({"run[gradient-sharing].bucket=100GB", "run[gradient-sharing].first-bucket=100GB"});
@@ -67,7 +67,7 @@ TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
 // Devices that divide sequences do the work of one: MFU counts the same flops of a sample, in whole and under a mask.
 TEST(TimingOnly, CountsTheSameFlopsHoweverSequencesAreDivided) {
   for (const std::string attention : {"plain", "flash-3"}) {
-    std::vector<double> flops, masked;  // of a sample ÷ the peak of a device
+    std::vector<double> flops, masked;  // flops per sample ÷ peak of a device
     for (const std::string context : {"1", "2", "4"}) {
       const std::string text =
           R"(<scenario name="x" seed="1"><platform><gpu-cluster nodes="1" gpus="4" inside="nvlink-4" rails="1" nic="ib-ndr"/>
@@ -108,8 +108,7 @@ TEST(TimingOnly, ComparedWithAWiderAdapterSaysAFactorAndItsReason) {
   EXPECT_EQ(comparison.differences[0].after, "roce-400");
 }
 
-/// Where its factors have found less, a run with a cap sends no more than with its ranks at the cap.
-/// Twenty clients of which some take part in a round; their lines and devices are alike.
+/// Times a federation of twenty clients with equal lines and devices, of which some take part in a round.
 report::Result federation(const std::vector<std::string>& overrides, const std::string& run = "fedavg",
                           const std::string& timed = "payload=\"54.5MB\" step-time=\"24.6s\"") {
   const std::string text = fmt::format(
@@ -188,8 +187,8 @@ TEST(TimingOnly, TakesRanksToBeAtTheirCap) {
       return report::in_words(note).find("at their cap, " + std::string(cap)) != std::string::npos;
     }));
   }
-  // What is no matrix, tables first of all, is the same in all three; were ranks those of the small network, all would
-  // be.
+  // Tables and other parameters that are no matrix are the same in all three. If ranks were those of the small network,
+  // all bytes would be equal.
   EXPECT_GT(bytes[1] - bytes[0], 1e6);
   EXPECT_NEAR((bytes[2] - bytes[1]) / (bytes[1] - bytes[0]), 1, 0.01);
 }

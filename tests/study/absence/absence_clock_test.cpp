@@ -12,8 +12,8 @@ namespace {
 using Does = spec::AbsenceSpec::Does;
 
 constexpr double kStep = 2;         // seconds
-constexpr double kBytes = 100;      // that a site sends in a step, and gets
-constexpr double kModelBytes = 40;  // that a site gets with the model
+constexpr double kBytes = 100;      // bytes that a site sends per step, and receives
+constexpr double kModelBytes = 40;  // bytes of the model that a site receives
 constexpr double kModelSeconds = 0.5;
 
 /// Three sites and an aggregator.
@@ -183,7 +183,7 @@ TEST(AbsenceClock, ASiteOfSeveralDevicesIsOne) {
   EXPECT_DOUBLE_EQ(counted.bytes_sent(), 4);
 }
 
-// What a site may spend of its privacy ends with the steps that it has begun, worth something or not.
+// The privacy budget limits the steps that a site has begun, useful or not.
 TEST(AbsenceClock, EndsOnceASiteHasBegunAsManyStepsAsItMay) {
   // The third step is broken off, a second after it began, and b is away for ten seconds.
   const Cluster cluster(outage_of("b", 5, 10));
@@ -313,7 +313,7 @@ TEST(AbsenceClock, EverythingBalancesInDrawnOutages) {
   }
 }
 
-// What is drawn in steps, whether or not it is drawn again: a site is there as often as it is said to be.
+// Sites drawn per step, once or again, are present as often as their chance says.
 TEST(AbsenceClock, SitesAreThereInAsManyStepsAsTheirChanceSays) {
   const Cluster cluster{spec::FailureSpec{}};
   AbsenceClock::AbsenceSetting setting =

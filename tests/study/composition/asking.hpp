@@ -21,17 +21,17 @@
 
 namespace dadsim::study {
 
-/// How many scenarios a test draws: some in the suite, and with DADSIM_DRAWS as many as it says.
+/// Returns the number of scenarios to draw: the suite's number, or DADSIM_DRAWS if it is set.
 inline std::uint64_t draws(std::uint64_t in_the_suite) {
   const char* asked = std::getenv("DADSIM_DRAWS");
   return asked == nullptr ? in_the_suite : std::strtoull(asked, nullptr, 10);
 }
 
-/// What catalogues have found out about platforms: each look at one forks a process, and most of what is asked in a row
-/// has the same.
+/// Answers of catalogues about platforms: each look at a platform forks a process, and most scenarios in a row share
+/// their platform.
 class PlatformAnswers {
  public:
-  /// Of the scenario that is checked next.
+  /// Sets the platform of the scenario that is checked next.
   void set_platform(const test::Element& root) {
     platform_.clear();
     for (const test::Element& child : root.children) {

@@ -75,7 +75,7 @@ inline std::string regions(const std::string& pair, const std::string& host = "h
 
 }  // namespace shape
 
-/// Of platforms, of what happens to them, and of where workers stand.
+/// Returns shapes of platforms, of their failures, and of the places of workers.
 inline std::vector<Shape> cluster_shapes() {
   using namespace shape;
   const std::string large = kLarge + kLearning + kBoth;

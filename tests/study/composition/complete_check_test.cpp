@@ -1,5 +1,5 @@
-// What --check finds nothing wrong with can be run: scenarios over the whole language are drawn, and those that are
-// accepted are run. DADSIM_DRAWS draws more of them, DADSIM_FIRST_DRAW begins elsewhere.
+// Expects that scenarios that --check accepts can be run: scenarios over the whole language are drawn, and accepted
+// ones are run. DADSIM_DRAWS draws more of them, DADSIM_FIRST_DRAW begins elsewhere.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo)
     ++all;
     if (!checked.scenario) {
       for (const Diagnostic& one : checked.refused) {
-        // What hosts and routes lack is told with its remedy by who builds the platform.
+        // The builder of the platform reports missing hosts and routes, with the remedy in the message.
         const bool has_remedy = !one.remedy.empty() || one.what.find("; ") != std::string::npos;
         if (one.what.ends_with(" more errors")) continue;  // a count behind a hundred of them
         EXPECT_TRUE(!one.what.empty() && has_remedy && (one.line > 0 || one.file != asking.path()))

@@ -23,7 +23,7 @@
 
 namespace dadsim::study {
 
-/// What becomes of two features in one scenario.
+/// Outcome of two features in one scenario.
 enum class Composes : std::uint8_t {
   answers,        ///< the scenario is accepted
   means_nothing,  ///< refused: the two have no meaning together
@@ -34,8 +34,8 @@ enum class Composes : std::uint8_t {
 struct FeaturePair {
   std::size_t a = 0, b = 0;  ///< indices of features, the smaller first
   Composes how = Composes::answers;
-  std::string method = {};             ///< that was asked for both
-  std::string what = {}, remedy = {};  ///< of a refusal
+  std::string method = {};             ///< method asked for both
+  std::string what = {}, remedy = {};  ///< the refusal
 };
 
 struct Composition {
@@ -45,7 +45,7 @@ struct Composition {
   struct Counts {
     std::size_t answers = 0, means_nothing = 0, not_built = 0;
     std::size_t all() const { return answers + means_nothing + not_built; }
-    /// Of the pairs that mean something.
+    /// Returns the share of answers among pairs that have a meaning.
     double share() const;
   };
   Counts counts() const;
@@ -53,7 +53,7 @@ struct Composition {
   std::vector<std::string> axes() const;
 };
 
-inline constexpr std::size_t kMostMethods = 8;  // that are asked for a pair before it is said to be refused
+inline constexpr std::size_t kMostMethods = 8;  // methods tried for a pair before it counts as refused
 
 /// The catalogues that drafts of one platform are checked against. They remember what was found out about the platform:
 /// each look at one forks a process, and thousands of drafts have the same.

@@ -18,7 +18,7 @@ using DraftAttributes = std::vector<std::pair<std::string, std::string>>;
 /// A small scenario that features are put into: four sites around a hub, of whom each trains on ten digits. What of it
 /// a feature needs otherwise it says.
 struct Draft {
-  /// What is asked of it.
+  /// Command that the draft is given to.
   enum class Question { run, plan, sweep, explain, compare };
 
   std::string method;
@@ -31,7 +31,7 @@ struct Draft {
   bool symbols = false;           ///< sequences of symbols in the place of digits
   std::string inside_data = {}, inside_platform = {}, inside_network = {};
   DraftAttributes network = {}, timed_as = {}, workers = {}, worker = {};
-  std::string device = "a100-sxm4-80";  ///< of the sites
+  std::string device = "a100-sxm4-80";  ///< device of the sites
   std::string beside = {};              ///< elements of the scenario itself
   bool learns = true;                   ///< false: <timing-only>
   bool times_alone = false;             ///< with --timing-only
@@ -40,7 +40,7 @@ struct Draft {
 
   /// Sets or replaces one.
   static void set(DraftAttributes& attributes, const std::string& name, const std::string& value);
-  /// As a scenario file; paths in it are relative to wherever that lies.
+  /// Prints a scenario file; its paths are relative to its own folder.
   std::string xml() const;
 };
 

@@ -67,7 +67,7 @@ class Drawing {
     return {};
   }
 
-  /// The same of a parameter of a method, compressor or preset.
+  /// Returns values of a parameter of a method, compressor or preset.
   static Texts values_of(const spec::ParameterSpec& parameter) {
     if (parameter.type == spec::ParameterSpec::Type::choice) return parameter.choices;
     const auto told = own_values().find("parameter." + parameter.name);
@@ -143,7 +143,7 @@ class Drawing {
   const scenario::Catalog& catalog_;
 };
 
-/// As XML, on lines of their own.
+/// Prints an element as XML, on lines of its own.
 inline std::string text_of(const Element& element, int depth = 0) {
   const auto escaped = [](const std::string& text) {
     std::string result;

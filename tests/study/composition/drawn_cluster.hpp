@@ -12,7 +12,7 @@ namespace dadsim::test {
 struct DrawnCluster {
   Element platform;
   Texts hosts;      ///< eight at least
-  std::string hub;  ///< of an aggregator
+  std::string hub;  ///< host of an aggregator
 };
 
 class ClusterDrawing {
@@ -50,7 +50,7 @@ class ClusterDrawing {
   }
 
  private:
-  /// What lines of sites and hubs have; latencies where they are needed.
+  /// Draws the attributes of a site's or hub's line, with latencies where they are needed.
   Element line(const std::string& name, std::map<std::string, std::string> own) {
     if (draw_.chance(0.2)) {
       own.insert({{"latency", ""}, {"up-latency", "3ms"}, {"down-latency", "8ms"}});
@@ -59,7 +59,7 @@ class ClusterDrawing {
       own.insert({"down-latency", ""});
     }
     measured(own);
-    if (draw_.chance(0.1)) {  // as it was measured: without what is in that already
+    if (draw_.chance(0.1)) {  // a measured goodput, which includes the removed attributes
       own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"efficiency", ""}, {"transport", ""}});
       own.insert({"per-connection", draw_.one_of({"2Mbps", "9Mbps"})});
     }

@@ -156,7 +156,7 @@ class DrawnFiles {
 )");
   }
 
-  /// What a scale study has written, and the same with other steps of one network.
+  /// Writes the ladder of a scale study, and a copy with other steps for one network.
   void write_ladders() {
     std::ifstream file(DADSIM_SOURCE_DIR "/scenarios/ladders/imagenet.json");
     std::string ladder((std::istreambuf_iterator<char>(file)), {});

@@ -9,7 +9,7 @@
 
 namespace dadsim::test {
 
-/// What is learned from, the network that learns it, and how: small, so that a run takes some milliseconds.
+/// Draws the data, the network and the training: small, so that a run takes some milliseconds.
 class LearningDrawing {
  public:
   LearningDrawing(Drawing& draw, std::int64_t sites) : draw_(draw), sites_(sites) {}

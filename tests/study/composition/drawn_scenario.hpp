@@ -11,17 +11,17 @@
 
 namespace dadsim::test {
 
-/// What a drawn scenario has to have in it; empty: whatever comes.
+/// Requirements on a drawn scenario; empty: none.
 struct Wanted {
-  std::string method = {};       ///< of a run
+  std::string method = {};       ///< method of a run
   bool learned_first = false;    ///< no run is event-driven
   bool event_driven = false;     ///< every run is
-  double parameter_share = 0.2;  ///< of a method's parameters that are told
-  std::int64_t sites = 0;        ///< of workers of one device or two; 0: one to four
+  double parameter_share = 0.2;  ///< share of a method's parameters that are set
+  std::int64_t sites = 0;        ///< workers, of one device or two; 0: one to four
 };
 
-/// How a network is divided and what of a step is put off or goes elsewhere, beside `tensor` and `pipeline` of
-/// <timed-as>, which are in `own` already. `devices`: of a worker.
+/// Draws how a network is divided, and what a step defers or offloads. `own` already has `tensor` and `pipeline` of
+/// <timed-as>; `devices` is per worker.
 inline void draw_divisions(Drawing& draw, std::map<std::string, std::string>& own, std::int64_t& devices) {
   const bool blocks = own["workload"].find("resnet") == std::string::npos;
   if (blocks && draw.chance(0.3)) {
@@ -263,7 +263,7 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
              method->parameters.end();
     });
     if (!in_rounds) own["evaluate"] = "";
-    // Who exchanges by what is drawn with the runs.
+    // Event-driven runs alone use the server's attributes.
     if (!some_event_driven)
       for (const char* one : {"server-serialise", "server-deserialise", "server-cores", "aggregate"}) own[one] = "";
     root.children.push_back(apart.element("framework", own, 0.3));

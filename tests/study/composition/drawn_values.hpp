@@ -238,7 +238,7 @@ inline const std::map<std::string, Texts>& own_values() {
       {"sweep.seeds", {"1", "2"}},
       {"vary.steps", {"2", "3"}},
       {"scenario.seed", {"1", "2", "3"}},
-      // Of methods and compressors.
+      // Parameters of methods and compressors.
       {"parameter.rounds", {"1", "2", "3"}},
       {"parameter.updates", {"3", "6"}},
       {"parameter.local-epochs", {"0.5", "1"}},

@@ -23,7 +23,7 @@ struct Feature {
   /// Methods that it is about, where it is about some; beside another feature one of these is asked for it.
   std::function<bool(const methods::MethodInfo&)> is_about = nullptr;
   bool wanted_of_all = false;  ///< it would mean something to the other methods too
-  /// Of these, methods to which it would mean nothing all the same; none: there are none.
+  /// Methods among these to which the feature would mean nothing; null: none.
   std::function<bool(const methods::MethodInfo&)> is_empty_for = nullptr;
   bool is_method() const { return axis == kMethods; }
 
@@ -184,7 +184,7 @@ class FeatureList {
     };
     add({{"epsilon", "20"}});
     add({{"noise-multiplier", "1"}});
-    // Who adds noise says whom it protects from: of those who send nothing to anybody, there is no such question.
+    // Noise names who is protected from whom: methods without messages have no such choice.
     for (const char* who : {"local", "per-site"})
       add({{"noise", who}}).is_empty_for = [](const methods::MethodInfo& info) { return !info.communicates(); };
     add({{"noise", "central"}}).is_empty_for = has_no_server;
@@ -256,7 +256,7 @@ class FeatureList {
     }
   }
 
-  /// What is timed, as far as the draft does not say it yet.
+  /// Adds the attributes of <timed-as> that the draft does not set yet.
   static void put(Draft& draft, const DraftAttributes& attributes) {
     for (const auto& [name, value] : attributes) {
       const bool told =

@@ -53,7 +53,7 @@ const std::map<std::string, const char*>& told_alone() {
   return kTold;
 }
 
-/// How many there are: hosts that are named elsewhere have to be among them, and more of them are idle.
+/// Numbers of hosts: hosts that are named elsewhere must be among them, and further hosts are idle.
 const std::set<std::string>& of_existence() {
   static const std::set<std::string> kCounts{"gpu-cluster.nodes", "more-nodes.nodes", "region.hosts", "sites.count"};
   return kCounts;
@@ -85,9 +85,9 @@ std::vector<std::string> all_keys(const scenario::Catalog& catalog) {
 
 struct Tally {
   std::uint64_t bases = 0, refused = 0, same = 0, differs = 0, told = 0;
-  std::string example;  ///< of one that changed nothing
-  std::string refusal;  ///< of the last scenario that was not accepted as it was drawn
-  std::string failure;  ///< of one that was accepted and did not run
+  std::string example;  ///< a scenario in which the change had no effect
+  std::string refusal;  ///< refusal of the last scenario that was not accepted as drawn
+  std::string failure;  ///< failure of a scenario that was accepted and did not run
 
   bool tried() const { return refused + same + told + differs > 0; }
 };

@@ -24,7 +24,7 @@ memory-efficiency="0.7" launch-overhead="5us" step-time="20ms"/>)";
 
 }  // namespace shape
 
-/// Of what happens to hosts and links within the seconds that a run takes.
+/// Returns shapes of failures of hosts and links within the seconds that a run takes.
 inline std::vector<Shape> absence_shapes() {
   using namespace shape;
   const auto fails = [](const std::string& what) { return lines() + "<failures>" + what + "</failures>" + kFallible; };
@@ -76,7 +76,7 @@ inline std::vector<Shape> absence_shapes() {
   };
 }
 
-/// Of names, which stand elsewhere too, and of what has one other value.
+/// Returns shapes of names, which occur elsewhere too, and of attributes with one other value.
 inline std::vector<Shape> name_shapes() {
   using namespace shape;
   const std::string learned = kLearning + kBoth;

@@ -15,14 +15,14 @@ namespace dadsim::study {
 
 using nlohmann::json;
 
-/// What a scenario answers, without what only repeats the question.
+/// Answer to a scenario, without the parts that only repeat the question.
 struct Observed {
-  json numbers;  ///< what is learned, timed, sent and paid, per run; of a plan its trials, of a sweep its points
+  json numbers;  ///< learned, timed, sent and paid, per run; for a plan per trial, for a sweep per point
   json words;    ///< everything else
   std::string failed = {};
 };
 
-/// Of a run what it learned and took; not its name, its method and its parameters.
+/// Returns what runs learned and took, without their names, methods and parameters.
 inline json numbers_of(const json& result) {
   json runs = json::array();
   for (json run : result.at("runs")) {
@@ -77,7 +77,7 @@ inline Observed observe_study(const std::string& path) {
   }
 }
 
-/// Of the question that an attribute is of.
+/// Answers the scenario with the command that the attribute `key` belongs to.
 inline Observed observe(const Asking& asking, const test::Element& root, const scenario::Scenario& scenario,
                         const std::string& key) {
   const std::string element = key.substr(0, key.find('.'));

@@ -145,8 +145,8 @@ void lengthen(Draft& draft) {
   }
 }
 
-/// What happens to hosts, links and speeds changes what a run takes, wherever it is said to answer. A run whose steps
-/// wait for nobody may be over before its first message arrives: then a longer one has to tell.
+/// Failures of hosts and links, and changes of speed, must change what a run takes wherever the scenario is accepted. A
+/// run whose steps wait for nobody may end before its first message arrives: then a longer one must change.
 TEST(Conditions, ChangeWhatRunsTake) {
   const Asking asking;
   const std::vector<Feature> features = all_features();

@@ -12,8 +12,8 @@ namespace dadsim::study {
 using test::Element;
 using test::Texts;
 
-/// Where an attribute stands in a scenario, and what it is called over all of them: "training.batch",
-/// "rank-dad(cap)", "top-k(fraction)", "vit(patch)".
+/// Place of an attribute in a scenario, and its name over all scenarios: "training.batch", "rank-dad(cap)",
+/// "top-k(fraction)", "vit(patch)".
 struct AttributePlace {
   std::vector<std::size_t> children;  ///< by which the element is reached
   std::string attribute;

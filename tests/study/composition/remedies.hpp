@@ -15,9 +15,8 @@
 
 namespace dadsim::study {
 
-/// What a refusal says would do, carried out: a remedy names an element or attribute to leave out, values of
-/// attributes, elements to put in, or methods. All that its words can mean are tried; one has to make the refusal go
-/// away.
+/// Applies the remedy of a refusal. A remedy names an element or attribute to leave out, values of attributes, elements
+/// to put in, or methods. All readings of its words are tried; one must make the refusal go away.
 class Remedies {
  public:
   using Element = test::Element;
@@ -119,7 +118,7 @@ class Remedies {
           test::Drawing::set(one, name, value);
         });
       });
-      // Of the element alone that the refusal stands at.
+      // Changes only the element that the refusal names.
       add([&](Element& root) {
         each(root, [&](Element& one) {
           if (refusal_.what.find("<" + one.name + ">") == std::string::npos) return;
@@ -171,7 +170,7 @@ class Remedies {
     }
   }
 
-  /// Of runs that have the fault, or of all.
+  /// Changes the method of the runs that have the fault, or of all runs.
   void change_method() {
     for (const methods::MethodInfo& info : catalog_.algorithms) {
       const bool named =

@@ -15,7 +15,7 @@
 
 namespace dadsim::study {
 
-/// What a JSON result says, worked out again from its numbers: what is said otherwise is a line of wrong().
+/// Recomputes the statements of a JSON result from its numbers; each difference is a line of wrong().
 class Said {
  public:
   using Json = nlohmann::json;
@@ -160,7 +160,7 @@ class Said {
 
   const Json& run_of(const Json& label) const { return *runs_.at(label.get<std::string>()); }
 
-  /// What a run is ranked by: its time, or what a token costs, or a sample where there are none.
+  /// Returns the value that ranks a run: its time, or the cost per token, or per sample if there are no tokens.
   static double price_of(const std::string& metric, const Json& run, const char* figure) {
     const auto of_work = [&](const char* tokens, const char* samples) {
       return std::isnan(value(run, tokens)) ? value(run, samples) : value(run, tokens);
@@ -344,8 +344,8 @@ class Said {
   std::vector<std::string> wrong_;
 };
 
-/// What is wrong with the causes and the advice of an explanation: each part is confirmed by what was tried, or has its
-/// reason, and advice saves a hundredth.
+/// Returns the errors in the causes and the advice of an explanation: each part must be confirmed by a trial or have a
+/// reason, and advice must save a hundredth.
 inline std::vector<std::string> unexplained(const nlohmann::json& explanation) {
   std::vector<std::string> wrong;
   for (const nlohmann::json& run : explanation.at("runs")) {

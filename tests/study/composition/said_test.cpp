@@ -1,5 +1,5 @@
-// What dadsim says is true: of scenarios over the whole language each headline, note, verdict, factor, interval and
-// cause is worked out again from the JSON; of some the explanation too. DADSIM_DRAWS draws more.
+// Recomputes each headline, note, verdict, factor, interval and cause from the JSON, for scenarios over the whole
+// language; for some, the explanation too. DADSIM_DRAWS draws more.
 #include "study/composition/said.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace dadsim::study {
 
-/// Of what is learned, of files, and of questions.
+/// Returns shapes of data, of files, and of commands.
 inline std::vector<Shape> learning_shapes() {
   using namespace shape;
   const std::string table = R"(<csv file="table.csv" target="kind" test-share="0.3"/>)";
@@ -241,7 +241,7 @@ inline std::vector<Shape> learning_shapes() {
   return shapes;
 }
 
-/// Of `dadsim plan` and sweeps.
+/// Returns shapes of `dadsim plan` and sweeps.
 inline std::vector<Shape> question_shapes() {
   using namespace shape;
   const std::string begin = lines() + kLearning + kBoth;

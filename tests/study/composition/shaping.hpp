@@ -13,8 +13,8 @@ namespace dadsim::study {
 /// A scenario in which an attribute can act, for those of which scenarios that are drawn over the whole language seldom
 /// are: a device's peak in fp16 beside that precision, sockets beside messages that fill them.
 struct Shape {
-  std::string key;       ///< of the attribute; with a * at its end, of all that begin so
-  std::string elements;  ///< what the scenario holds; of {a|b} one is drawn. Empty: it is drawn as others are
+  std::string key;       ///< the attribute; a * at its end stands for any ending
+  std::string elements;  ///< elements of the scenario; one of {a|b} is drawn. Empty: drawn as others are
   Texts others = {};     ///< other values of the attribute; empty: those of its kind
   bool alone = true;     ///< nothing else stands in the scenario; false: only elements of these names give way
 };
@@ -30,7 +30,7 @@ inline const Shape* find_shape(const std::vector<Shape>& shapes, const std::stri
   return best;
 }
 
-/// Of every {a|b} one, as it is drawn.
+/// Draws one of every {a|b}.
 inline std::string chosen(std::string text, test::Drawing& draw) {
   for (std::size_t from = text.find('{'); from != std::string::npos; from = text.find('{', from + 1)) {
     const std::size_t end = text.find('}', from);

@@ -7,7 +7,7 @@
 
 namespace dadsim::study {
 
-/// Of networks that are timed, of devices, and of times alone.
+/// Returns shapes of timed networks, of devices, and of timing alone.
 inline std::vector<Shape> timed_shapes() {
   using namespace shape;
   const std::string share = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";

@@ -1,4 +1,4 @@
-// Whether a measured time is normal: of times that were simulated with a fault, that fault is named.
+// Tests the diagnosis of measured times: for times simulated with a fault, that fault is named.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(Diagnose, FaultsAreNamed) {
 TEST(Diagnose, CollectivesAreOfTheNetworkAlone) {
   const scenario::Scenario scenario = three_nodes();
   Measurement measured{.source = "--bus-bandwidth"};
-  measured.collectives.push_back({.bytes = 1e9, .bus_bandwidth = 23e9});  // of 92
+  measured.collectives.push_back({.bytes = 1e9, .bus_bandwidth = 23e9});  // normal: 92 GB/s
   const report::Diagnosis diagnosis = diagnose_scenario(scenario, measured, false);
   EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::slower);
   EXPECT_EQ(first_cause(diagnosis), "one-adapter");
@@ -153,7 +153,7 @@ TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
     EXPECT_GT(place_of(diagnosis, cause), place_of(diagnosis, "slow-interface")) << cause;
 }
 
-// Of sizes that were simulated with a fault that fault is named, and the order is that of what is shown.
+// For sizes simulated with a fault, that fault is named, and the order is that of the table.
 TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
   const auto steps_with = [](const std::vector<std::string>& overrides) {
     std::vector<MeasuredStep> steps;
@@ -175,7 +175,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
     EXPECT_TRUE(std::ranges::is_sorted(diagnosis.suspicions, {}, ranked));
     const std::string shown = summary_of(document_of(diagnosis), true).all();
     EXPECT_NE(shown.find("at 4     at 12  distance  what may be wrong"), std::string::npos) << shown;
-    // What is ticked is named in the headline.
+    // Ticked suspicions are named in the headline.
     const std::string headline = report::as_paragraph(answer_of(diagnosis));
     for (std::size_t i = 0; i < std::min(report::kMostSuspicions, diagnosis.suspicions.size()); ++i) {
       const report::Suspicion& one = diagnosis.suspicions[i];
@@ -243,7 +243,7 @@ TEST(Diagnose, OfExpertsThereAreCauses) {
   for (const char* cause : {"experts-one-by-one", "uneven-experts", "very-uneven-experts", "experts-across-nodes"}) {
     const std::size_t place = place_of(slow, cause);
     ASSERT_LT(place, slow.suspicions.size()) << cause;
-    // What would take as long is explained by it.
+    // A measurement of exactly the cause's time is explained by that cause.
     const double seconds = slow.suspicions[place].seconds.front();
     const report::Diagnosis again =
         diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = seconds}}}, false);
@@ -294,7 +294,7 @@ TEST(DiagnoseLog, ReadsLinesOfTrainingPrograms) {
                 "{'train_runtime': 4800.0, 'train_samples_per_second': 8.0, 'train_steps_per_second': 0.25, "
                 "'train_loss': 0.75, 'epoch': 3.0}\n"),
       4);
-  // Of bars the one that has run for longest counts; of figures that are rounded too far none.
+  // The progress bar with the longest run counts; figures that are rounded too far do not.
   EXPECT_DOUBLE_EQ(figure_of("Loading checkpoint shards: 100%|####| 33/33 [00:10<00:00,  3.30it/s]\n"
                              "  1%| | 1/120 [00:09<19:40,  9.90s/it]\r  2%| | 2/120 [00:14<19:40,  5.00s/it]\r"
                              "  3%| | 3/120 [00:18<19:40,  4.00s/it, loss=1.1]\n"

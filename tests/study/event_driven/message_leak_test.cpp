@@ -1,4 +1,4 @@
-// What messages of event-driven runs reveal (docs/leak.md).
+// Tests what messages of event-driven runs reveal (docs/leak.md).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

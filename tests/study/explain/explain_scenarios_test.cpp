@@ -25,8 +25,7 @@ using Json = nlohmann::json;
 
 const std::filesystem::path kShipped = DADSIM_SOURCE_DIR "/scenarios";
 
-/// What makes a scenario small enough: fewer of the same machines, fewer of the same rounds, a smaller network of the
-/// same kind.
+/// Overrides that make a scenario small enough: fewer machines, fewer rounds, a smaller network of the same kind.
 const std::map<std::string, std::vector<std::string>> kShrunk{
     {"bert-1024", {"workers.worker.hosts=gpu-[0-15]", "timed-as.workload=bert-base", "data.digits.train=1024"}},
     {"compression", {"training.epochs=0.02", "data.digits.test=200"}},
@@ -56,7 +55,7 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"stragglers", {"workers.worker.hosts=client-[1-8]", "training.epochs=0.1"}},
 };
 
-/// What they send is decided by the numbers that they are given.
+/// Scenarios whose messages depend on the numbers.
 const std::set<std::string> kLearned{"compression", "drift", "hospitals-federated"};
 
 /// Held back by the same things as another one here: the perceptron of paper-mnist.xml on the same lines, and further
@@ -92,7 +91,8 @@ void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
   });
 }
 
-/// As `dadsim explain --json` writes it, of steps that are recorded without learning. None where data are missing.
+/// Returns the result of `dadsim explain --json` for steps that are recorded without learning. None if data are
+/// missing.
 std::optional<Json> explained(const std::string& name) {
   const test::QuickKernels quick;
   const auto shrunk = kShrunk.find(name);
@@ -117,7 +117,7 @@ const Json* tried(const Json& run, const Json& index) {
   return index.is_number() && index.get<std::size_t>() < all.size() ? &all[index.get<std::size_t>()] : nullptr;
 }
 
-/// Whether a change of `on` is a change of what `pattern` names, by their letters: numbers and directions fall out.
+/// Compares a change `on` with `pattern` by letters alone: numbers and directions are ignored.
 bool speaks_of(const std::string& on, const std::string& pattern) {
   if (on == "*") return true;
   const auto letters = [](std::string text) {
@@ -127,7 +127,7 @@ bool speaks_of(const std::string& on, const std::string& pattern) {
   return letters(pattern) == letters(on) || pattern.ends_with("(" + on + ")");
 }
 
-/// What is wrong with what a run names; empty where a what-if confirms each or the text says why not.
+/// Returns the causes of a run that neither a what-if confirms nor the text qualifies.
 std::vector<std::string> unconfirmed(const Json& run) {
   std::vector<std::string> wrong;
   for (const Json& cause : run["causes"]) {

@@ -119,7 +119,7 @@ TEST_F(Explain, TableAndJsonSayTheSame) {
   EXPECT_EQ(change["values"]["bandwidth_low"], 1.25e6);
 }
 
-/// What is tried is compared on a sample of the steps; that is told, and what comes out is what all of them say.
+/// What-ifs are compared on a sample of the steps. The answer says so, and the savings equal those of all steps.
 TEST(ExplainOnASample, SavesWhatAllStepsSave) {
   test::TemporaryFolder folder;
   const std::string path = folder.path("scenario.xml");

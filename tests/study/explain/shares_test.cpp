@@ -110,7 +110,7 @@ class DrawnScenario {
   std::mt19937 random_;
 };
 
-/// What the causes of a step are without.
+/// Kinds of causes, and the change of a cluster that removes them.
 struct Removed {
   std::vector<std::string> kinds;
   void (*make)(sim::Cluster&);
@@ -143,7 +143,7 @@ class Shares {
     const Learned learned = learn_scenario(scenario, nullptr, false);
     const report::Result result = time_scenario(scenario, learned, cluster_of(scenario), false);
     const report::RunResult& run = result.runs.front();
-    // What chooses by the links would choose something else without them.
+    // `auto` would choose other algorithms without limits of the links.
     scenario::Scenario settled = scenario;
     keep_sums(result, settled);
     const auto timed = [&](const sim::Cluster& cluster) {

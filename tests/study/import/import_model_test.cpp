@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                     R"({"model_type": "t5", "d_ff": 3072, "d_kv": 64, "d_model": 768, "num_heads": 12, "num_layers": 12,
                         "relative_attention_num_buckets": 32, "vocab_size": 32128})",
                     222'903'552, "t5-base"},
-        PublicModel{"Gemma-3-27B",  // as published: without the number of words
+        PublicModel{"Gemma-3-27B",  // published without the size of the vocabulary
                     R"({"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": {
                         "model_type": "gemma3_text", "hidden_size": 5376, "intermediate_size": 21504, "head_dim": 128,
                         "num_hidden_layers": 62, "num_attention_heads": 32, "num_key_value_heads": 16,
@@ -302,7 +302,7 @@ TEST(ImportModel, TakesAnAdapterWithItsBaseOrByItsName) {
   EXPECT_FALSE(formats::adapter_config_of(R"({"model_type": "llama"})"));
 }
 
-/// What is written is timed as it stands, with memory checked.
+/// The written scenario can be timed unchanged, with memory checked.
 TEST(ImportModel, AScenarioFitsItsDevices) {
   const auto written = [](const char* text) {
     ImportedModel model = import_model("config.json", text, 4096);

@@ -146,7 +146,7 @@ TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
   EXPECT_EQ(std::get<schedule::WaitTask>(schedule->tasks[2].what).collective, 1);
 }
 
-// What a profile of one rank gives: kernels, a sum, and the call of the host for it.
+// A profile of one rank holds kernels, a sum, and the host's call for the sum.
 TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   TraceWriter rank;
   const auto layer = rank.compute("layer", 0.12);

@@ -88,7 +88,7 @@ TEST_F(Alternatives, AreToldPerLayerAndNoFixedChoiceIsQuicker) {
   EXPECT_TRUE(result.runs[2].statistics.empty());
   for (std::size_t i = 2; i < 6; ++i) {
     const double own = result.runs[i == 5 ? 0 : 1].step_seconds;
-    // What is as good as the quickest may be taken for being exact; and edAD alone has a few kernels less.
+    // A choice as fast as the fastest may be taken for being exact; and edAD alone has a few kernels less.
     EXPECT_LE(own, 1.01 * result.runs[i].step_seconds + 1e-4) << result.runs[i].spec.label;
   }
 }

@@ -151,7 +151,8 @@ TEST(Layouts, AreThoseThatWereAskedFor) {
     options.simulated = 2;
     return search_layouts(source, {}, options, false);
   };
-  // What is searched, what is not, a number that the search would not try, and one written in another way.
+  // Values that are searched, values that are not, a number that the search would not try, and a number in another
+  // spelling.
   const std::vector<std::pair<std::string, std::string>> values{{"batch", "4"},
                                                                 {"tensor", "03"},
                                                                 {"pipeline", "6"},
@@ -231,7 +232,7 @@ TEST(Layouts, AreSearchedByAPlan) {
   ASSERT_TRUE(trial.layout.has_value());
   EXPECT_EQ(trial.layout->replicas * trial.layout->batch, 12);
   EXPECT_NEAR(trial.batch, 12, 1e-9);
-  // As quick as what a search by itself finds, at the same global batch.
+  // The plan's layout is as fast as the one that a search finds at the same global batch.
   const scenario::ScenarioSource undivided("six.xml", scenario_text("batch=\"2\" tokens=\"10M\""));
   const report::LayoutReport found = search_layouts(undivided, {}, {}, false);
   EXPECT_NEAR(trial.throughput.value(), *found.trials.front().simulated->throughput->tokens,

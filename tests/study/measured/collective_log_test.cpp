@@ -12,7 +12,8 @@
 namespace dadsim::study {
 namespace {
 
-// As nccl-tests 2.13 and later write it (NVIDIA/nccl-tests, src/common.cu), shortened; the numbers are made up.
+// Log in the format of nccl-tests 2.13 and later (NVIDIA/nccl-tests, src/common.cu), shortened; the numbers are made
+// up.
 const char* const kLogOfReductions =
     R"(# nThread 1 nGpus 2 minBytes 0 maxBytes 1048576 step: 1024(factor) warmup iters: 5 iters: 20
 #
@@ -88,11 +89,11 @@ TEST(CollectiveLog, OfOlderVersions) {
   EXPECT_DOUBLE_EQ(first.tables.front().rows.at(0).in_place_seconds.value(), 500e-6);
 }
 
-// What starts nccl-tests on many machines puts the task, the machine or the time before every line.
+// Launchers of nccl-tests on many machines put the task, the machine or the time before every line.
 TEST(CollectiveLog, WhateverStandsBeforeItsLines) {
   const CollectiveLog::LoggedRow plain = read_collective_log("log", kLogOfReductions).tables.front().rows.at(1);
   for (const char* label : {"0: ",                                        // srun -l
-                            " 0: ",                                       // the same with ten tasks and more
+                            " 0: ",                                       // srun -l with ten tasks and more
                             "12: ",                                       //
                             "[1,0]<stdout>:",                             // Open MPI 4: mpirun --tag-output
                             "[1,0]<stdout>: ",                            //
@@ -152,7 +153,7 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
             "the.log: is of 2 and of 3 ranks, and 8 are timed; --ranks 2, or --hosts");
   EXPECT_EQ(fault_of(log, "broadcast_perf"),
             "the.log: is of all_gather_perf and all_reduce_perf; a log of broadcast_perf, or another collective");
-  // Of tables that do not say what they are of nobody can tell which is meant, until a line above one says so.
+  // Tables without the name of a collective are ambiguous until a line above one gives it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
             "the.log:3: has 2 tables, and does not say of which collective this one is; a line '# Collective test "
@@ -206,7 +207,7 @@ TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
   EXPECT_EQ(fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
             "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, and the row says 1.00; time and algbw of one "
             "measurement");
-  // As far as both were rounded they may differ.
+  // Differences within the rounding of both numbers are accepted.
   EXPECT_EQ(fault_of(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");
   EXPECT_EQ(fault_of(heading + "8589934592 2147483648 float 1e+07 0.64 1 0\n"), "");
   EXPECT_NE(fault_of(heading + "8589934592 2147483648 float 1e+07 0.40 1 0\n"), "");
@@ -312,7 +313,7 @@ TEST(CollectiveLog, RowsThatAreCutGoOnBelow) {
     EXPECT_DOUBLE_EQ(log.tables[0].rows[0].in_place_seconds.value(), 84.94e-6);
     EXPECT_EQ(log.tables[0].rows[0].line, 2);
   }
-  // What is lost costs one row, with a warning, and not the log.
+  // A damaged row costs that row, with a warning; the log is still read.
   const CollectiveLog log =
       read_collective_log("the.log", heading + "8388608 2097152 float sum -1" + info + "x\n" + last);
   ASSERT_EQ(log.warnings.size(), 1U);

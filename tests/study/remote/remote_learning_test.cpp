@@ -32,7 +32,7 @@ constexpr const char* kScenario = R"(<?xml version="1.0" encoding="UTF-8"?>
 </scenario>
 )";
 
-/// What several threads do for a queue, each as another process would.
+/// Threads that work on a queue, each as another process would.
 class Workers {
  public:
   Workers(TaskQueue& queue, std::string path, std::size_t most) : queue_(queue), path_(std::move(path)), most_(most) {

@@ -26,7 +26,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kBatch = 10;
-constexpr std::int64_t kTrain = 90;  // of three sites: three steps an epoch
+constexpr std::int64_t kTrain = 90;  // three sites: three steps an epoch
 constexpr std::int64_t kStepsOfEpoch = 3;
 constexpr std::int64_t kEpochs = 8;  // more steps than are recorded where nothing is learned
 
@@ -127,8 +127,8 @@ void expect_lawful(const report::Result& result) {
       const auto said = std::ranges::count(run.notes, law.kind, &report::Statement::kind);
       EXPECT_EQ(said, law.holds(result, run) ? 1 : 0) << law.kind;
     }
-    // What an algorithm says of itself, and what its ranks are taken to be, is one note more each; every other one has
-    // a law above.
+    // The remark of an algorithm and the assumption about its ranks are one note more each; every other note has a law
+    // above.
     const bool may_remark = run.spec.event_driven  // these say what a simulation has spent of privacy
                                 ? protocols::protocol_registry().at(run.spec.algorithm).perturbs
                                 : algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only;
@@ -187,7 +187,7 @@ TEST_P(Notes, AreSaidWhereTheirLawHoldsAndNowhereElse) {
       expect_lawful(run_experiment(*scenario, false));
       ++runs;
     } catch (const InputError&) {
-      // What decides by numbers is not timed without being learned.
+      // Methods that decide by numbers are not timed without learning.
     }
   }
   EXPECT_GT(runs, kOfEachWorld);
@@ -233,7 +233,7 @@ TEST(NotesAtChance, SayWhatTheLossAsksFor) {
   }
 }
 
-/// What is spent is that of the whole training, not of the steps that are recorded.
+/// The privacy spent is that of the whole training, not that of the recorded steps.
 TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   const std::string run = R"(<run algorithm="dp-sgd" clip="1.5" noise-multiplier="1.3" delta="1e-5"/>)";
   const auto spent = [&](bool timing_only) {

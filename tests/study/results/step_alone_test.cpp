@@ -1,4 +1,4 @@
-// What points of a sweep have in common is timed once, and gives the bits that each would have got by itself.
+// Expects that parts shared by points of a sweep are timed once, with the bits that each point alone would get.
 #include <gtest/gtest.h>
 
 #include <set>

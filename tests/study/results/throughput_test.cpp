@@ -1,4 +1,4 @@
-// How many samples a step has: those that it was taken with, and not as many as <training> asks for at most.
+// Tests the number of samples of a step: those actually taken, not the upper limit in <training>.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What is learned on a small network, and what of it holds for a large one.
+// Tests learning on a small network, and what of it holds for a large one.
 #include "study/results/transfer.hpp"
 
 #include <gtest/gtest.h>

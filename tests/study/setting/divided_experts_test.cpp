@@ -1,4 +1,4 @@
-// What devices that divide experts hand one another, by the scenario, against what can be worked out by hand.
+// Compares the messages of devices that divide experts, by scenario, with values worked out by hand.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,9 +29,8 @@ TEST(DividedExperts, HandOverRowsTwiceAPass) {
       << "there a byte and a 128th of a scale, back as before";
 }
 
-// Of 4 devices two experts that are drawn evenly are on 4 (1 − (3/4)²) = 1.75 different ones. Of an all-to-all a
-// quarter stays where it is, and of what Hybrid-EP's table counts nothing; kernels made for it reach 0.774 + 0.057 of a
-// message.
+// Two experts drawn evenly among 4 devices are on 4 (1 − (3/4)²) = 1.75 different devices. A quarter of an all-to-all
+// stays where it is; all bytes counted in Hybrid-EP's table are sent. Its kernels reach 0.774 + 0.057 of a message.
 TEST(DividedExperts, HandRowsOverOnceToEachDevice) {
   const auto plain = collectives_of(with(R"(expert-parallel="4")"));
   const auto once = collectives_of(with(R"(expert-parallel="4" expert-exchange="once")"));

@@ -33,7 +33,7 @@ schedule::Schedule schedule_of(const scenario::Scenario& scenario) {
 
 schedule::Schedule schedule_of(const std::string& how) { return schedule_of(with(how)); }
 
-/// What a device copies to its host in a step, or from there.
+/// Returns the bytes that a device copies to or from its host in a step.
 double copied(const scenario::Scenario& scenario, schedule::HostCopy copy) {
   double bytes = 0;
   for (const schedule::Task& task : schedule_of(scenario).tasks) {
@@ -44,7 +44,7 @@ double copied(const scenario::Scenario& scenario, schedule::HostCopy copy) {
 }
 double copied(const std::string& how, schedule::HostCopy copy) { return copied(with(how), copy); }
 
-/// What all devices compute in a step.
+/// Returns the flops of all devices in a step.
 double flops_of(const std::string& how) {
   double flops = 0;
   for (const schedule::Task& task : schedule_of(how).tasks) {
@@ -112,7 +112,7 @@ TEST(DeferredSums, GoWithTheLastMicroBatch) {
             std::string::npos);
 }
 
-// What comes out of a block is a vector for each token, whatever number of experts it went through.
+// The output of a block is one vector per token, whatever number of experts the token went through.
 TEST(Stages, SendATokenOnceWhateverItsExperts) {
   const auto sent = [](const char* per_token) {
     scenario::Scenario scenario = with(R"(pipeline="2" micro-batch="1")");
@@ -211,9 +211,9 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   EXPECT_NE(fault_of(R"(offload="optimizer")").find("lacks 'offload-rate'"), std::string::npos);
 }
 
-/// Of a block, of a token, in 16 bit: six numbers a width (norms keep what comes in and what goes out, and what
-/// attention and the MLP add is kept), queries, keys, values and their mix, and three a width of the gated MLP; of each
-/// head a sum of scores in fp32.
+/// Bytes kept of a block per token, in 16 bit: six numbers per width (inputs and outputs of norms, and the sums with
+/// attention and the MLP); queries, keys, values and their mix; three per width of the gated MLP. Each head adds a sum
+/// of scores in fp32.
 constexpr double kKeptBlock = 12 * 256 + 2 * (4 + 2 * 2) * 64 + 2 * 4 * 64 + 4 * 4 + 6 * 512;
 
 TEST(Offload, TakesActivationsThereAndBack) {
@@ -249,10 +249,10 @@ scenario::Scenario gpt_with(const std::string& more) {
   return load_scenario(path, {}, make_catalog());
 }
 
-// What a block keeps of s b tokens of width h with a heads, in bytes of s b h: 34 + 5 a s / h, among t devices
-// 10 + 24 / t + 5 a s / (h t), along the sequence too (34 + 5 a s / h) / t, and without scores that are computed again
-// 34 / t (Korthikanti et al., arXiv:2205.05198, equations 1, 2 and 4, and section 5); of one that is computed again
-// what comes in, 2.
+// Activations kept by a block with s b tokens of width h and a heads, in bytes per s b h: 34 + 5 a s / h. Divided among
+// t devices: 10 + 24 / t + 5 a s / (h t); along the sequence too: (34 + 5 a s / h) / t; with scores recomputed: 34 / t.
+// A block that is recomputed keeps its input: 2. Source: Korthikanti et al., arXiv:2205.05198, equations 1, 2 and 4,
+// and section 5.
 TEST(Offload, TakesThereWhatABlockKeepsByKorthikanti) {
   constexpr double kScores = 5.0 * 8 * 64 / 256;
   for (const auto& [how, kept] : {std::pair{"", 34 + kScores},

@@ -1,4 +1,4 @@
-// What devices hand one another that have parts of sequences, or divide states in groups, by the scenario.
+// Tests the messages of devices that divide sequences, or divide states in groups, by scenario.
 #include <gtest/gtest.h>
 
 #include <string>

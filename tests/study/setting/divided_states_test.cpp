@@ -1,4 +1,5 @@
-// What workers may divide of their states depends on what they share: sums of gradients, other sums, something else.
+// Tests which states workers may divide: it depends on whether they share sums of gradients, other sums, or something
+// else.
 #include <gtest/gtest.h>
 
 #include <string>

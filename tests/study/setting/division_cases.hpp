@@ -72,7 +72,7 @@ inline double flow_by_message(scenario::Scenario scenario) {
   return seconds(spec::Fidelity::flow) / by_message;
 }
 
-/// What is wrong with such a scenario; empty: nothing.
+/// Returns the error of such a scenario; empty if none.
 inline std::string fault_of(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
   try {
     with(more, experts, run);
@@ -83,7 +83,7 @@ inline std::string fault_of(const std::string& more, int experts = 8, const std:
 }
 
 constexpr double kElement = 2;               // bytes
-constexpr double kTokens = 4 * 64;           // of a batch
+constexpr double kTokens = 4 * 64;           // tokens of a batch
 constexpr double kRows = kTokens * 2;        // each token at two experts
 constexpr double kExpert = 3 * 256.0 * 128;  // parameters
 

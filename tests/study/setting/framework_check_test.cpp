@@ -1,4 +1,4 @@
-// What a framework cannot send or hold, and what it makes of a round.
+// Tests what a framework cannot send or hold, and its changes to a round.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -54,7 +54,7 @@ TEST(FrameworkCheck, RefusesServersThatCannotHoldTheirClients) {
   EXPECT_EQ(framework_faults(of_framework(R"(name="nvflare" server-models="0")", "2GB", "jetson-tx2")), "");
 }
 
-// What is saved beside parameters has to be there to be sent; then it goes with every model, among peers too.
+// State other than parameters can be sent only if it exists; then every model carries it, among peers too.
 TEST(FrameworkCheck, SendsWhatThereIsOfAState) {
   EXPECT_NE(framework_faults(of_framework(R"(sends="state")", "10MB", "xeon-8380"))
                 .find("<framework sends=\"state\"> changes nothing: the bytes of a payload"),

@@ -62,7 +62,7 @@ TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
     run.event_driven = true;
     return (host_bytes_of(scenario, run, sample) - none) / model;
   };
-  // Who is asked hands in a model, and what has arrived of it is a second one.
+  // Each client asked holds a model to return, and the part received so far is a second one.
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 200, 1);
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "1"}, {"deadline", "0"}}), 2000, 1);
   EXPECT_NEAR(models("scaffold", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 300, 1);

@@ -1,5 +1,5 @@
-// What a scenario says and nothing would heed is refused, with its line and with what would do; and what is accepted of
-// every kind of layer is timed with every method.
+// Expects that attributes without effect are refused, with their line and a remedy. Each accepted kind of layer is
+// timed with every method.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the system denies a sweep is no result of it, through the real program.
+// Tests, with the real program, that failures of the system are never stored as results of a sweep.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -166,9 +166,9 @@ TEST_F(SweepInItsEnvironment, AHangUpIsAnInterruptUnlessItIsIgnored) {
   const int code = wait(running);
   EXPECT_TRUE(code == cli::kInterrupted || code == cli::kSuccess) << code << ": " << err();
   EXPECT_FALSE(std::filesystem::exists(folder_.path("a.sqlite-wal"))) << "one file is left";
-  const pid_t without_terminal = start(sweep_, [] { std::signal(SIGHUP, SIG_IGN); });  // as nohup does
+  const pid_t without_terminal = start(sweep_, [] { std::signal(SIGHUP, SIG_IGN); });  // nohup does this
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  ::kill(without_terminal, SIGHUP);  // as early as it likes
+  ::kill(without_terminal, SIGHUP);  // at any time, however early
   EXPECT_EQ(wait(without_terminal), cli::kSuccess) << err();
 }
 

@@ -65,11 +65,11 @@ class EventDrivenSweep : public testing::Test {
 
 TEST_F(EventDrivenSweep, AnOrderOfAnotherPlatformIsNotTakenForItsOwn) {
   const SweepPoints sweep = points(kPlatforms);
-  EXPECT_EQ(sweep.problems(), 1U);       // as far as learning goes without a cluster …
+  EXPECT_EQ(sweep.problems(), 1U);       // for learning that needs no cluster …
   EXPECT_EQ(sweep.distinct_runs(), 1U);  // … which the event-driven run does not
   const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.runs.size(), 4U);
-  // Where the far site is slow it is always late; where it is not, everybody takes part.
+  // If the far site is slow it is always late; otherwise all sites take part.
   EXPECT_LT(results.runs[1].figures["participation"], 1);
   EXPECT_EQ(results.runs[3].figures["participation"], 1);
   EXPECT_NE(results.runs[1].figures["final_auc"], results.runs[3].figures["final_auc"]);

@@ -29,7 +29,7 @@ inline std::string flipped(std::string content, std::uint32_t number) {
   return content;
 }
 
-/// What is read of the file of a sweep; nothing where it is refused. What else is thrown is a fault of the reader.
+/// Returns the CSV of a sweep's file; nothing if it is refused. Any other exception is a fault of the reader.
 inline std::optional<std::string> csv_unless_refused(const std::string& path) {
   try {
     study::Database database(path, study::Database::Access::read);

@@ -51,7 +51,7 @@ class Running {
     ::_exit(127);
   }
   pid_t pid() const { return pid_; }
-  /// Whether it was still there to be killed.
+  /// Kills the process; returns true if it was still running.
   bool kill() const {
     ::kill(pid_, SIGKILL);
     int status = 0;
@@ -97,7 +97,7 @@ class KilledSweep : public testing::Test {
     folder_.write("tiny.xml", test::tiny_scenario(fmt::format(kKilledSweep, latencies)));
   }
 
-  /// What a sweep writes that nobody disturbs.
+  /// Returns the CSV of a sweep that is not interrupted.
   std::string undisturbed() {
     const auto start = std::chrono::steady_clock::now();
     const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "u.sqlite", "--csv", "u.csv"}, folder_.path());
@@ -119,7 +119,7 @@ class KilledSweep : public testing::Test {
 TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   write(kMany);
   const std::string expected = undisturbed();
-  std::mt19937 random(7);  // of the moments
+  std::mt19937 random(7);  // draws the moments
   std::set<std::int64_t> seen;
   int kills = 0;
   double pace = 1;

@@ -56,7 +56,7 @@ class Pieces : public testing::Test {
     database->close();
     put_in_order(folder_.path(file));
   }
-  /// As one process does it.
+  /// Runs the sweep in one process.
   void do_at_once(const SweepPoints& sweep, const std::string& file) {
     const auto database = open_sweep(folder_.path("one-" + file), sweep, {});
     run_sweep(sweep, *database, {}, {.threads = 2});
@@ -107,7 +107,7 @@ TEST_F(Pieces, OfEventDrivenRunsAreTheFileOfOneProcessToTheByte) {
   do_at_once(sweep, "whole.sqlite");
   do_in_pieces(sweep, "pieces.sqlite", false);
   EXPECT_EQ(content_of(folder_.path("pieces.sqlite")), content_of(folder_.path("whole.sqlite")));
-  // What this process has in memory now came into results that may be lost.
+  // This process now has values in memory whose results may be lost; the pieces must still be complete.
   do_in_pieces(sweep, "again.sqlite", false);
   EXPECT_EQ(content_of(folder_.path("again.sqlite")), content_of(folder_.path("whole.sqlite")));
 }

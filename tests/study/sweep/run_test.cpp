@@ -300,7 +300,7 @@ TEST_F(SweepRuns, FilesBesideANewOneAreKept) {
     std::filesystem::rename(theirs, theirs + ".moved");
   }
   open_sweep(folder_.path("new.sqlite"), sweep, {});
-  // What a reader that was killed has left goes with the log that it was of.
+  // The -shm file of a killed reader is removed with its log.
   folder_.write("new.sqlite-shm", "");
   open_sweep(folder_.path("new.sqlite"), sweep, {});
   EXPECT_FALSE(std::filesystem::exists(folder_.path("new.sqlite-shm")));
