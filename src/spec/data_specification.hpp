@@ -85,7 +85,7 @@ struct CsvSource {
 struct TextSource {
   std::string file;
   std::int64_t length = 64;  ///< characters per sample
-  double test_share = 0.1;   ///< of the characters, at the end of the text
+  double test_share = 0.1;   ///< share of the characters, at the end of the text
   std::int64_t train = 0;    ///< windows
   std::int64_t test = 0;
 };

@@ -49,9 +49,9 @@ inline constexpr std::int64_t kMaxSeverity = 5;
 /// Samples of some sites change from a time on. Properties that a later drift of a site does not mention stay.
 struct DriftSpec {
   std::string sites;                  ///< hosts as written; empty: all workers
-  std::vector<std::int32_t> workers;  ///< the same as worker numbers from 0, ascending
+  std::vector<std::int32_t> workers;  ///< numbers of these workers from 0, ascending
   double at = 0;                      ///< seconds of simulated time
-  bool corrupts = false;              ///< whether the corruption changes, to the next two fields
+  bool corrupts = false;              ///< the corruption changes to the next two fields
   Corruption corruption = Corruption::none;
   std::int64_t severity = 3;  ///< 1 … kMaxSeverity
   double label_alpha = 0;     ///< above 0: class shares are drawn anew from a Dirichlet distribution

@@ -48,7 +48,7 @@ struct GoalSpec {
   std::optional<double> accuracy = {};  ///< 0…1; none: the target of the scenario
   std::optional<double> seconds = {};
   std::optional<double> money = {};            ///< in the currency of the scenario's <costs>
-  std::optional<double> joules = {};           ///< of devices and links
+  std::optional<double> joules = {};           ///< energy of devices and links
   std::optional<double> carbon = {};           ///< grams of CO2 equivalent
   std::optional<double> memory = {};           ///< bytes in the memory of a worker's device
   std::optional<double> watts = {};            ///< mean over a step, all devices together

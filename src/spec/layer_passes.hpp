@@ -9,7 +9,7 @@ namespace dadsim::spec {
 
 /// Execution of a training program's operators.
 enum class Program : std::uint8_t {
-  tuned,     ///< as in the software of the calibration trainings, whose constants include undistinguished effects
+  tuned,     ///< software of the calibration trainings, whose constants include undistinguished effects
   eager,     ///< one kernel per operator, launched one after the other by the host: PyTorch without torch.compile
   compiled,  ///< operators between products are fused (torch.compile)
   graphs,    ///< kernels of an eager program, recorded once and launched together (CUDA graphs)

@@ -25,7 +25,7 @@ struct DenseSpec {
   std::int64_t units = 0;
   Activation activation = Activation::relu;
   bool bias = true;
-  bool each_position = false;  ///< the same weights at every position; false: all positions together are one input
+  bool each_position = false;  ///< equal weights at every position; false: all positions together are one input
   std::optional<double> initial_limit = std::nullopt;  ///< limit of uniform initial weights; none: from the widths
   bool operator==(const DenseSpec&) const = default;
 };
@@ -87,7 +87,7 @@ struct LayerNormSpec {
 /// Normalises over samples and positions, channel by channel.
 struct BatchNormSpec {
   double epsilon = 1e-5;
-  double momentum = 0.1;  ///< of the running statistics that evaluation uses
+  double momentum = 0.1;  ///< momentum of the running statistics that evaluation uses
   Activation activation = Activation::identity;
   bool operator==(const BatchNormSpec&) const = default;
 };

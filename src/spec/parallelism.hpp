@@ -14,7 +14,7 @@ enum class PipelineOrder : std::uint8_t {
   gpipe,        ///< all forward passes, then all backward passes (Huang et al., NeurIPS 2019)
   zero_bubble,  ///< 1F1B in which gradients of weights wait until a stage would be idle (ZB-H1: Qi et al., Zero Bubble
                 ///< Pipeline Parallelism, ICLR 2024, arXiv:2401.10241, section 2)
-  dualpipe_v,   ///< the same with two pieces per stage, the second ones in the reverse order of stages (DualPipeV:
+  dualpipe_v,   ///< zero bubble with two pieces per stage, the second ones in the reverse order of stages (DualPipeV:
                 ///< github.com/deepseek-ai/DualPipe; DeepSeek-V3, arXiv:2412.19437, section 3.2.1)
 };
 constexpr auto names_of(PipelineOrder) {
@@ -27,8 +27,8 @@ constexpr auto names_of(PipelineOrder) {
 enum class TensorOverlap : std::uint8_t {
   none,      ///< nothing
   backward,  ///< gradients of weights (Megatron-LM's asynchronous sums; Korthikanti et al., arXiv:2205.05198, 4.2.2)
-  products,  ///< the same, and each product while its inputs arrive or its outputs leave, in parts (Transformer
-             ///< Engine's userbuffers; Wang et al., ASPLOS 2023, doi 10.1145/3567955.3567959)
+  products,  ///< gradients of weights, and each product while its inputs arrive or its outputs leave, in parts
+             ///< (Transformer Engine's userbuffers; Wang et al., ASPLOS 2023, doi 10.1145/3567955.3567959)
 };
 constexpr auto names_of(TensorOverlap) {
   using enum TensorOverlap;
@@ -53,8 +53,8 @@ constexpr auto names_of(Recomputation) {
 enum class Sharding : std::uint8_t {
   none,
   optimizer,   ///< moments and master copies (ZeRO-1)
-  gradients,   ///< the same and gradients (ZeRO-2, SHARD_GRAD_OP)
-  parameters,  ///< the same and parameters (ZeRO-3, FULL_SHARD)
+  gradients,   ///< moments, master copies and gradients (ZeRO-2, SHARD_GRAD_OP)
+  parameters,  ///< moments, master copies, gradients and parameters (ZeRO-3, FULL_SHARD)
 };
 constexpr auto names_of(Sharding) {
   using enum Sharding;
@@ -102,7 +102,7 @@ constexpr auto names_of(ContextExchange) {
 
 /// Number format of a row sent to an expert's device.
 enum class ExpertDispatch : std::uint8_t {
-  plain,  ///< as wide as activations
+  plain,  ///< format of activations
   fp8,    ///< one byte each, with a scale in fp32 for every 128 numbers; returned rows are as wide as before
           ///< (DeepSeek-V3, arXiv:2412.19437, section 3.3.3; github.com/deepseek-ai/DeepEP)
 };

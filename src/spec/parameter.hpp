@@ -58,7 +58,7 @@ struct NumberParameter {
   const char* name;
   double minimum;             ///< inclusive
   double maximum;             ///< inclusive
-  const char* default_value;  ///< as printed
+  const char* default_value;  ///< default, printed
   const char* description;
 
   /// *Requires* a checked value under its name.

@@ -179,8 +179,8 @@ struct WanSpec {
     double round_trip = 0;  ///< seconds
     Transport transport = Transport::tcp;
     double queue_bytes = 3e5;   ///< tcp: drop-tail buffer in front of the line
-    bool is_goodput = false;    ///< as LinkSpec::is_goodput
-    double per_connection = 0;  ///< as LinkSpec::per_connection
+    bool is_goodput = false;    ///< see LinkSpec::is_goodput
+    double per_connection = 0;  ///< see LinkSpec::per_connection
   };
   std::string name;
   std::vector<Region> regions;

@@ -12,7 +12,7 @@ enum class Precision : std::uint8_t {
   fp32,
   tf32,         ///< fp32 in memory and on the wire, products on tensor cores
   fp16,         ///< activations, gradients and products in 16 bit; the optimizer keeps a master copy in fp32
-  bf16,         ///< the same
+  bf16,         ///< activations, gradients and products in 16 bit; the optimizer keeps a master copy in fp32
   fp8,          ///< bf16, except that operands of dense products are cast to 8 bit (arXiv:2209.05433)
   mxfp8,        ///< like fp8 with a scale for each 32 numbers (OCP Microscaling Formats 1.0, 2023; arXiv:2506.08027)
   nvfp4,        ///< like fp8 with operands of 4 bit, and a scale for each 16 (NVIDIA, arXiv:2509.25149)

@@ -13,7 +13,7 @@ namespace dadsim::spec {
 
 /// A well-known network with parameters: expands into layers.
 struct Preset {
-  std::string name;         ///< as in <model preset="…">
+  std::string name;         ///< name in <model preset="…">
   std::string description;  ///< one sentence
   std::string source;       ///< paper
   std::vector<ParameterSpec> parameters;

@@ -216,7 +216,7 @@ struct RunSpec {
 enum class Moments : std::uint8_t {
   automatic,  ///< fp32; as wide as the weights without fp32 masters
   fp32,
-  weights,  ///< as wide as the weights
+  weights,  ///< format of the weights
   bits8,    ///< 8 bit with an fp32 scale for each 256 (Dettmers et al., arXiv:2110.02861; bitsandbytes)
 };
 constexpr auto names_of(Moments) {

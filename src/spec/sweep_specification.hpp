@@ -13,14 +13,14 @@ namespace dadsim::spec {
 
 /// A varied value of the scenario: one of a list, or of a range of numbers.
 struct VariedPath {
-  std::string path;                 ///< as in --set, e.g. "training.batch"
+  std::string path;                 ///< path of --set, e.g. "training.batch"
   std::vector<std::string> values;  ///< in order; empty: a range
   double from = 0, to = 0;          ///< both are included in the range
   std::int64_t steps = 0;           ///< numbers taken from the range by a grid or list
   bool logarithmic = false;         ///< the range is divided, or drawn from, uniformly in the logarithm
   bool whole = false;               ///< numbers of the range are rounded to whole ones
   std::string form = "{}";          ///< text to set, with the value in place of {}
-  int line = 0;                     ///< of the scenario file, for messages; 0: none
+  int line = 0;                     ///< line in the scenario file, for messages; 0: none
 
   std::size_t count() const { return values.empty() ? static_cast<std::size_t>(steps) : values.size(); }
   /// Returns the text to set at a quantile in [0, 1) of the list or the range.

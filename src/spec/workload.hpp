@@ -17,7 +17,7 @@ using Sizes = std::map<std::string, std::int64_t>;
 
 /// A network too large to learn here that can be timed: its shapes and their source.
 struct Workload {
-  std::string name;  ///< as in <timed-as workload="…">
+  std::string name;  ///< name in <timed-as workload="…">
   std::string description;
   std::string source;  ///< paper, and the reference for the totals
   std::string sample;  ///< one sample, in words: "an image"

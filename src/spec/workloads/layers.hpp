@@ -13,7 +13,7 @@ namespace dadsim::spec {
 /// Convolution of a square image, as the matrix product over its patches (im2col): A has size² rows per sample of
 /// channels × kernel² columns. Without bias, since a batch normalisation usually follows.
 struct Convolution {
-  std::int64_t channels = 0;  ///< of the input
+  std::int64_t channels = 0;  ///< input channels
   std::int64_t filters = 0;
   std::int64_t kernel = 0;  ///< width and height of the kernel
   std::int64_t size = 0;    ///< width and height of the output

@@ -68,7 +68,7 @@ class ResNet {
 }  // namespace
 
 ModelShape resnet_shape(const std::string& title, const Sizes& sizes) {
-  constexpr std::int64_t kStrides = 32;  // of all stages together
+  constexpr std::int64_t kStrides = 32;  // product of all stages' strides
   const std::int64_t image = sizes.at("image");
   const bool pooled = sizes.at("stem-pooling") != 0;
   if (pooled && image % kStrides != 0)
