@@ -135,7 +135,7 @@ using spec::Property;
 
 /// Description of a compressor.
 struct CompressorInfo {
-  std::string name;         ///< as in <compress method="…">
+  std::string name;         ///< name in <compress method="…">
   std::string description;  ///< one sentence
   std::string source;       ///< paper or standard
   std::string size;         ///< bytes of n numbers, as a formula

@@ -57,7 +57,7 @@ inline constexpr const char* kSendsRows =
 
 /// A way of sharing a layer, if layers may be shared in different ways.
 struct LayerStatistic {
-  std::string name;         ///< as in <share statistic="…">
+  std::string name;         ///< name in <share statistic="…">
   bool exact = true;        ///< it leaves the gradient of all samples
   bool own_layers = false;  ///< nothing is shared: sites have weights of their own there
 };
@@ -82,8 +82,8 @@ struct RunFacts {
   const spec::ModelSpec* model = nullptr;  ///< the network that learns; null: unknown
   spec::SampleShape sample = {};
   std::uint64_t seed = 1;
-  std::optional<RunContext> planned = {};  ///< as planned; none: data and batches are unknown
-  std::optional<RunContext> taken = {};    ///< as carried out: the steps taken
+  std::optional<RunContext> planned = {};  ///< the run's plan; none: data and batches are unknown
+  std::optional<RunContext> taken = {};    ///< the steps carried out
   bool stand_in = false;                   ///< data, batches and steps are stand-ins for unknown ones
 };
 
@@ -107,7 +107,7 @@ struct PrivacySpent {
 /// Description of a method, synchronous or event-driven.
 struct MethodInfo {
   // Identity.
-  std::string name;         ///< as in <run algorithm="…">
+  std::string name;         ///< name in <run algorithm="…">
   std::string description;  ///< one sentence
   std::string source;       ///< paper
   /// Floats that one site sends per layer and step (N rows, p inputs, q outputs, r rank, S sites); for an event-driven
@@ -115,7 +115,7 @@ struct MethodInfo {
   std::string payload;
   std::string family = {};      ///< kind of method, in the field's terms: see docs/algorithms/README.md
   std::string formula = {};     ///< one step, a line per formula; for its page in docs/algorithms
-  std::string compute = {};     ///< what a site computes beyond plain training, in words
+  std::string compute = {};     ///< a site's work in addition to plain training, in words
   std::string checks = {};      ///< references it was checked against, and the agreement; one line each
   std::string on_failure = {};  ///< event-driven methods, one sentence: wait, drop, retry
   std::vector<spec::ParameterSpec> parameters = {};

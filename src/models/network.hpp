@@ -38,7 +38,7 @@ struct TapeOf {
   std::vector<MatrixOf<T>> values;            ///< samples × size: the inputs, and each operation's output
   std::vector<MatrixOf<T>> value_gradients;   ///< dLoss/dvalues; for an operation with matrices its Δ, once computed
   std::vector<ScratchOf<T>> scratch;          ///< per operation
-  std::vector<VectorOf<T>> vector_gradients;  ///< as ParametersOf::vectors
+  std::vector<VectorOf<T>> vector_gradients;  ///< per vector of ParametersOf::vectors
   Pass pass;
   std::size_t reached = 0;  ///< lowest matrix whose Δ is computed
 

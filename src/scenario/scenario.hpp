@@ -22,7 +22,7 @@ namespace dadsim::scenario {
 
 /// A complete scenario: every default filled in, every reference checked.
 struct Scenario {
-  std::string file;  ///< as given on the command line
+  std::string file;  ///< path given on the command line
   std::string name;
   std::string description;  ///< may be empty
   std::uint64_t seed = 1;

@@ -86,9 +86,9 @@ using KnownSums = std::vector<std::pair<const Call*, double>>;
 /// The layer of the learned network that represents the layer being sized.
 struct LearnedLayer {
   const spec::LayerShape* layer = nullptr;
-  const StepSizes* sizes = nullptr;  ///< as recorded
+  const StepSizes* sizes = nullptr;  ///< recorded sizes
   spec::DeltaRelations deltas = {};
-  KnownSums* sums = nullptr;  ///< as in Scope
+  KnownSums* sums = nullptr;  ///< see Scope::sums
 };
 
 /// Context in which an expression is evaluated.
@@ -130,7 +130,7 @@ class Expression {
   void visit(const std::function<void(const Call&)>& visitor) const;
 
  private:
-  friend struct ExpressionBytes;  // of trajectory_bytes.hpp
+  friend struct ExpressionBytes;  // defined in trajectory_bytes.hpp
   struct Factor {
     Symbol symbol;
     std::int32_t slot = 0;

@@ -35,11 +35,11 @@ struct LeakFigures {
   double rows_handed_over = kUnknown;     ///< input rows contained in messages; a row counts each time
   double samples_handed_over = kUnknown;  ///< share of the site's samples with such a row
   double span_in = kUnknown;              ///< share of the batch's rows that messages span; mean over measured steps
-  double span_out = kUnknown;             ///< the same for rows of the site outside the batch
-  double span_excess = kUnknown;          ///< (in − out) ÷ (1 − out), at least 0; rows handed over count as 1
-  double best_sample_excess = kUnknown;   ///< the same for the best sample of the batch, against the best of the others
-  double accumulated_excess = kUnknown;   ///< the same for each sample's best step; mean over samples
-  double labels = kUnknown;               ///< share of the labels, or of presences of classes, inferred correctly
+  double span_out = kUnknown;     ///< share of the site's other rows that messages span; mean over measured steps
+  double span_excess = kUnknown;  ///< (in − out) ÷ (1 − out), at least 0; rows handed over count as 1
+  double best_sample_excess = kUnknown;  ///< excess of the best sample of the batch, against the best of the others
+  double accumulated_excess = kUnknown;  ///< excess at each sample's best step; mean over samples
+  double labels = kUnknown;              ///< share of the labels, or of presences of classes, inferred correctly
 };
 
 /// Progress after that many steps, or updates of the model.
@@ -67,7 +67,7 @@ struct AdversaryLeak {
   LeakFigures all;                         ///< all sites together: rows added up, shares weighted by samples or steps
   std::vector<LeakFigures> sites;          ///< per observed site
   std::vector<LeakPoint> curve;            ///< progress of the same figures
-  double epsilon = LeakFigures::kUnknown;  ///< of differential privacy, against this adversary; NaN: none
+  double epsilon = LeakFigures::kUnknown;  ///< ε of differential privacy, against this adversary; NaN: none
   double delta = LeakFigures::kUnknown;    ///< at which ε is spent
   std::optional<Statement> why_not = {};   ///< reason if spans were not measured, or not always
   /// Best image, if samples are images that the first matrix reads unchanged. For the page of a run: no store keeps it.

@@ -20,7 +20,7 @@ enum class Phase : std::uint8_t {
   backpropagate,
   weight_gradient,
   factorise,  ///< reduction of what is sent: factors, the largest entries
-  merge,      ///< the same, of what all have sent
+  merge,      ///< reduction of what all have sent
   add,        ///< sums, of gradients or weights
   update,     ///< the optimizer
   encode,     ///< numbers to the bytes of a message

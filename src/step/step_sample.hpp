@@ -15,7 +15,7 @@ class StepSample {
  public:
   struct SampledStep {
     double bytes = 0;        ///< sent by all nodes in all collectives
-    double flops = 0;        ///< of all nodes
+    double flops = 0;        ///< sum over all nodes
     double occurrences = 1;  ///< steps of the run equal to this one
   };
 

@@ -32,7 +32,7 @@ struct Timeline {
     bool cut = false;    ///< it continues after the step
   };
 
-  double seconds = 0;     ///< of the step
+  double seconds = 0;     ///< seconds of the step
   std::int32_t last = 0;  ///< the worker that ends last
   std::string fidelity;   ///< "message", "flow" or "closed-form"; only messages give links tracks
   std::vector<Label> labels;

@@ -25,10 +25,10 @@ std::string name_of(const Bound& bound);
 
 /// Result of simulating one step.
 struct StepTiming {
-  double seconds = 0;                  ///< until the last worker is done
-  double compute_seconds = 0;          ///< busy compute stream of the worker that ends last
-  double exposed_seconds = 0;          ///< the same stream, blocked by the network or by others
-  std::vector<double> bytes_sent;      ///< per node: workers, then the aggregator if it is used
+  double seconds = 0;              ///< until the last worker is done
+  double compute_seconds = 0;      ///< busy compute stream of the worker that ends last
+  double exposed_seconds = 0;      ///< compute stream of the worker that ends last, blocked by others or the network
+  std::vector<double> bytes_sent;  ///< per node: workers, then the aggregator if it is used
   std::vector<double> bytes_received;  ///< per node
   std::vector<Bound> bounds;           ///< the critical path by resource, longest first; seconds add up to the step
   std::vector<double> busy_seconds;    ///< per node: computing time of its compute stream

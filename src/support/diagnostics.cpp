@@ -19,9 +19,9 @@ std::string join_lines(const std::vector<Diagnostic>& diagnostics) {
   return text;
 }
 
-constexpr std::size_t kLongestWord = 100;  // that is compared with names
+constexpr std::size_t kLongestWord = 100;  // longest word compared with names
 
-/// Those that begin with the word, whatever its case; where none does, those that hold it.
+/// Returns the candidates that begin with the word, in any case; if there are none, those that contain it.
 std::vector<std::string> that_hold(std::string_view word, std::span<const std::string> candidates) {
   const std::string sought = lower_case(word);
   std::vector<std::string> beginning;

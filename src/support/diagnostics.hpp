@@ -9,57 +9,57 @@
 
 namespace dadsim {
 
-/// What is wrong with a part of the user's input, said by who does not know where it stands.
+/// A fault in a part of the user's input, without its location.
 struct Fault {
-  std::string what;    ///< what is wrong
-  std::string remedy;  ///< what would be right; may be empty
-  /// It would mean something, and dadsim cannot do it yet. Otherwise it means nothing, or is wrong.
+  std::string what;    ///< the fault
+  std::string remedy;  ///< a valid alternative; may be empty
+  /// True if the input is meaningful but not supported yet; false if it has no meaning, or is wrong.
   bool not_built = false;
-  /// It is said right, and does not go: more than a memory holds, or a number that does not divide another. Of many
-  /// points such a one is a result.
+  /// True if the input is correct but cannot be carried out: more than a memory holds, or a number that does not divide
+  /// another. A sweep reports it as a result of the point.
   bool infeasible = false;
   bool operator==(const Fault&) const = default;
 };
 
-/// Something that could be had, and is not built.
+/// Makes a fault about something meaningful that is not built.
 inline Fault not_built(std::string what, std::string remedy) { return {std::move(what), std::move(remedy), true}; }
 
-/// Something that is said right, and does not go.
+/// Makes a fault about correct input that cannot be carried out.
 inline Fault infeasible(std::string what, std::string remedy) {
   return {std::move(what), std::move(remedy), false, true};
 }
 
-/// One thing that is wrong with the user's input.
+/// One error in the user's input.
 struct Diagnostic {
-  std::string file;         ///< the file, or "--set training.batch=0" for an override; empty if there is none
-  int line = 0;             ///< 1-based; 0 if there is none
-  std::string what;         ///< what is wrong
-  std::string remedy;       ///< what would be right
-  bool not_built = false;   ///< as Fault::not_built
-  bool infeasible = false;  ///< as Fault::infeasible
+  std::string file;         ///< file, or "--set training.batch=0" for an override; empty: none
+  int line = 0;             ///< 1-based; 0: none
+  std::string what;         ///< the error
+  std::string remedy;       ///< a valid alternative
+  bool not_built = false;   ///< see Fault::not_built
+  bool infeasible = false;  ///< see Fault::infeasible
 };
 
-/// `file:line: what; remedy`, leaving out what is empty.
+/// Returns `file:line: what; remedy`, omitting empty parts.
 std::string to_string(const Diagnostic& diagnostic);
 
-/// Wrong input of any kind, carrying everything that is wrong with it. `what()` has one line per diagnostic.
+/// Wrong input of any kind, with all its errors. `what()` has one line per diagnostic.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::vector<Diagnostic> diagnostics);
   explicit InputError(Diagnostic diagnostic) : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-  /// Whether all that is wrong is infeasible, or not built: nothing is a mistake.
+  /// Returns whether all errors are infeasible or not built: nothing is a mistake.
   bool is_infeasible() const;
 
  private:
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// The candidate nearest to `word` by edit distance, or an empty string where none is near enough to be meant.
+/// Returns the candidate nearest to `word` by edit distance, or an empty string if none is near enough.
 std::string closest(std::string_view word, std::span<const std::string> candidates);
 
-/// "did you mean 'x'?" of the candidates that begin with the word or hold it, whatever its case, where those are few;
-/// else of the one that is near; else "one of a, b, c".
+/// Returns "did you mean 'x'?" for the candidates that begin with the word or contain it, in any case, if they are few;
+/// else for a near candidate; else "one of a, b, c".
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace dadsim

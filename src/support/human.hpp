@@ -11,7 +11,7 @@ namespace dadsim {
 
 std::string human_seconds(double seconds);  ///< "3.20 s", "4 min 10 s", "2.10 h", "12.5 days"
 std::string human_bytes(double bytes);      ///< decimal: "512 B", "74.6 kB", "2.14 MB"
-std::string human_percent(double share);    ///< of 1, one decimal: "96.3 %"
+std::string human_percent(double share);    ///< share of 1, one decimal: "96.3 %"
 
 std::string human_energy(double joules);  ///< "512 J", "4.20 Wh", "1.35 kWh"
 

@@ -6,23 +6,23 @@
 #include <string_view>
 #include <vector>
 
-// Names that are near what somebody typed.
+// Finds names near a misspelt word.
 
 namespace dadsim {
 
-/// Names that a message lists at most.
+/// Most names that a message lists.
 inline constexpr std::size_t kMostSuggested = 3;
 
-/// Edit distance in which a swap of neighbours counts as one edit (optimal string alignment).
+/// Returns the edit distance in which a swap of neighbours counts as one edit (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The text in lower case, as far as ASCII has one.
+/// Returns the text with its ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 
-/// At most so many candidates, the nearest to `word` by edit distance first, whatever their case; each once.
+/// Returns at most `most` candidates, each once, the nearest to `word` by edit distance first, in any case.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
 
-/// "did you mean 'a', 'b' or 'c'?" of names, of which there is at least one.
+/// Returns "did you mean 'a', 'b' or 'c'?". There must be at least one name.
 std::string did_you_mean(std::span<const std::string> names);
 
 }  // namespace dadsim

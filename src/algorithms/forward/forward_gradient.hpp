@@ -46,7 +46,7 @@ class LocalHeads {
   struct LocalHead {
     LayerBlock block;
     Eigen::Index channels = 0;
-    std::unique_ptr<models::Network> network;  // where the optimizer refers to it by address
+    std::unique_ptr<models::Network> network;  // held by pointer, because the optimizer keeps its address
     std::unique_ptr<models::Optimizer> optimizer;
     models::Tape tape;
   };

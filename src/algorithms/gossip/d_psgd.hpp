@@ -13,7 +13,7 @@ namespace dadsim::algorithms {
 class DPsgd final : public GossipAlgorithm {
  public:
   enum class MixingOrder {
-    overlapped,          ///< as above: x_j from before this step's gradients
+    overlapped,          ///< the order above: x_j from before this step's gradients
     adapt_then_combine,  ///< x_i ← Σ_j W_ij (x_j − η g_j(x_j)): sent after the gradients have been applied
   };
   explicit DPsgd(MixingOrder order) : order_(order) {}

@@ -13,7 +13,7 @@ namespace dadsim::algorithms {
 
 /// A graph that sites gossip over.
 struct GraphInfo {
-  std::string name;         ///< as in <run graph="…">
+  std::string name;         ///< name in <run graph="…">
   std::string description;  ///< one sentence
   /// Returns the edges among `sites` sites. Every site has as many incoming as outgoing edges.
   std::function<step::Neighbours(std::size_t sites, std::uint64_t seed)> make;

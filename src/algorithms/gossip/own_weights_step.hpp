@@ -155,7 +155,7 @@ class OwnWeightsStep {
   step::StepRecorder recorder_;
   Exchange exchange_;
   step::Work update_;
-  std::optional<Topology::MixingRound> among_attendees_;  ///< of the sites present; none: all are
+  std::optional<Topology::MixingRound> among_attendees_;  ///< round of the sites present; none: all are
   std::vector<bool> there_;                               ///< per site; empty: all are
   bool sites_change_ = false;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1

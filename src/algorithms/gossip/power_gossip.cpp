@@ -116,7 +116,7 @@ void PowerGossip::prepare(const OwnWeightsStep& step, std::int64_t iteration) {
             shape.out(), shape.in(), std::min({options_.rank, std::int64_t{shape.out()}, std::int64_t{shape.in()}}),
             shared);
       }
-      own.iteration = iteration;  // the same for all edges: all messages of a step have one kind
+      own.iteration = iteration;  // equal for all edges: all messages of a step have one kind
       gossip::begin_iteration(own, shared);
     }
   });

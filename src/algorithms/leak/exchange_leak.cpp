@@ -344,7 +344,7 @@ void ExchangeLeak::measure_spans(std::size_t s) {
   rows.rowwise() -= mean.transpose();
   SpanReader reader(std::move(rows), mean);
   const Eigen::Index per_sample = site.rows->rows() / static_cast<Eigen::Index>(site.samples.size());
-  std::map<Messages, std::vector<RevealedSpan::Energy>> known;  // the same set of messages gives the same reading
+  std::map<Messages, std::vector<RevealedSpan::Energy>> known;  // one reading per set of messages
   for (std::size_t a = 0; a < kAll; ++a) {
     Messages messages;
     bool unread = false;

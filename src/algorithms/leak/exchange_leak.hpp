@@ -133,14 +133,14 @@ class ExchangeLeak final : public ExchangeObserver {
     Eigen::Index place = 0;
     Messages messages;
   };
-  std::array<std::optional<BestImage>, kAll> to_draw_;  ///< of the current step
+  std::array<std::optional<BestImage>, kAll> to_draw_;  ///< best images of the current step
   unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< readers of any message; of messages about the first matrix
   std::map<std::int64_t, Handed> handed_;               ///< per step that was carried out
 
   std::int64_t number_ = 0, measured_ = 0;
   LeakPlan plan_;
   std::int64_t followed_ = 0;     ///< steps in which sites are followed individually
-  mutable bool follows_ = false;  ///< whether the method asks for it
+  mutable bool follows_ = false;  ///< true if the method asks for it
   bool due_ = true;               ///< spans and labels are measured at the next message
   bool read_ = false;
   std::int64_t waited_ = 0;            ///< due steps in which no message concerned the first matrix

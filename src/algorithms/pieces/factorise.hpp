@@ -12,9 +12,9 @@ struct FactoriseOptions {
   std::int64_t iterations = 1;  ///< power iterations per component
   double tolerance = 0.01;      ///< a component with σ ≤ tolerance × σ₁ ends the search
   enum class FactorStop {
-    share,       ///< as above
+    share,       ///< a component with σ ≤ `tolerance` × σ₁
     directions,  ///< two consecutive directions differ by less than `tolerance`: see factorise.cpp
-    released,    ///< the same, and the last two components are dropped whatever ended the search
+    released,    ///< `directions`, and the last two components are dropped whatever ended the search
   };
   FactorStop stop = FactorStop::share;
   enum class FactorKernels {

@@ -26,7 +26,7 @@ std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::E
                                        const step::Expression& rank, const FactoriseOptions& options) {
   if (memory == nullptr) return factorise_work(rows, rank, options);
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
-  step::Work work = factorise_work(rows, rank, options).back();  // of the matrix itself
+  step::Work work = factorise_work(rows, rank, options).back();  // work on the matrix itself
   const step::Expression entries = in_with_bias() * out();
   work.flops = work.flops + entries + 2.0 * rank * entries;
   work.bytes_moved = work.bytes_moved + cost::kFloatBytes * (4.0 * entries + rank * (in_with_bias() + out()));

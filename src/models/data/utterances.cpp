@@ -56,7 +56,7 @@ void draw(std::uint32_t index, std::uint64_t seed, std::int64_t length, float* v
   const auto& word = kWords[static_cast<std::size_t>(label)];
   const auto frames =
       std::clamp<std::int64_t>(std::llround(uniform(random, kShortest, 1.0) * static_cast<double>(length)), 1, length);
-  std::array<double, kMostPhones> ends{};  // of the phones, as shares of the word
+  std::array<double, kMostPhones> ends{};  // ends of the phones, as shares of the word
   double sum = 0;
   for (std::size_t p = 0; p < kMostPhones; ++p) {
     if (word[p] >= 0) sum += uniform(random, 1, kSlowest);

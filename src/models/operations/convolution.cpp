@@ -312,7 +312,7 @@ class ConvolutionOperation final : public OperationOf<T> {
 
   /// The input pixels for which (y + padding, x + padding) leave the same remainders modulo the stride.
   struct Remainder {
-    WindowShape windows;   ///< of Δ
+    WindowShape windows;   ///< windows of Δ
     Index last_y, last_x;  ///< last kernel pixels that meet them
   };
 

@@ -71,7 +71,7 @@ class Dropout final : public OperationOf<T> {
     const r123::Philox4x32::key_type key{
         {static_cast<std::uint32_t>(pass.seed), static_cast<std::uint32_t>(pass.seed >> 32U)}};
     const std::uint32_t purpose = static_cast<std::uint32_t>(Purpose::dropout) | number_ << 16U;
-    const double dropped = std::ldexp(rate_, 32);  // of 2³² equally likely numbers
+    const double dropped = std::ldexp(rate_, 32);  // dropped share of 2³² equally likely numbers
     const T kept = static_cast<T>(1 / (1 - rate_));
     const Index size = this->out().size();
     for (Index begin = 0; begin < size; begin += 4) {

@@ -26,7 +26,7 @@ std::string timelines_for_page(const Result& result);
 using step::Timeline;
 
 constexpr std::size_t kMostNodes = 16;    // nodes that fit on a page
-constexpr double kUnits = 20'000;         // of a step: a thousandth of a screen's width is enough to see
+constexpr double kUnits = 20'000;         // units of a step; a thousandth of the width of a screen can be seen
 constexpr std::size_t kMostSpans = 1500;  // spans per node and activity; closer ones are drawn as one
 
 struct Span {

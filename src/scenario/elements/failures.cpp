@@ -201,7 +201,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
 
 using By = spec::AvailabilitySpec::By;
 
-constexpr std::size_t kMaxRules = 1000;                 // of each kind
+constexpr std::size_t kMaxRules = 1000;                 // per kind
 constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, a few very long times dominate the mean
 constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
 constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";

@@ -214,7 +214,7 @@ std::vector<std::int64_t> read_dimensions(const Node& node) {
 /// Adds a finding at `node` unless the product of the sizes is the number of the cluster's nodes (0: unknown).
 void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std::int64_t nodes) {
   if (sizes.empty() || nodes == 0) return;
-  double product = 1;  // of ten numbers up to 1e5
+  double product = 1;  // at most ten numbers up to 1e5
   std::string text;
   for (const std::int64_t size : sizes) {
     product *= static_cast<double>(size);

@@ -185,7 +185,7 @@ std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const ClusterL
   std::vector<bool> unknown(cluster.workers.size() + 1);
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) return unknown;
   const DeclaredHosts hosts(platform);
-  // Of many unknown hosts in one list the first and the last are named.
+  // Longer lists of unknown hosts are folded: the first and the last are named.
   constexpr std::size_t kNamedOneByOne = 3;
   const auto check = [&](const std::vector<const std::string*>& missing, const Origin& origin) {
     const bool folded = missing.size() > kNamedOneByOne;

@@ -52,7 +52,7 @@ struct Catalog {
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
   };
   struct PlatformAnswer {
-    std::vector<Diagnostic> file_errors;    ///< of the platform file itself, with its file and line
+    std::vector<Diagnostic> file_errors;    ///< errors of the platform file itself, with its file and line
     std::vector<std::string> host_errors;   ///< per entry of `hosts`: empty, or "what; remedy"
     std::vector<std::string> route_errors;  ///< "what; remedy"
   };
@@ -70,9 +70,9 @@ struct Catalog {
 
   /// Checks of a scenario that has been read, in the order in which they run.
   enum class Check {
-    memory,       ///< whether this machine has the memory to learn it; without runs: for one network
-    collectives,  ///< whether the collective algorithms of runs fit the workers' placement
-    split,        ///< whether each worker gets a sample; loads the data
+    memory,       ///< memory of this machine for learning; without runs: for one network
+    collectives,  ///< fit of the runs' collective algorithms to the workers' placement
+    split,        ///< at least one sample per worker; loads the data
     runs          ///< all other obstacles to carrying out the runs
   };
   struct ScenarioFault {

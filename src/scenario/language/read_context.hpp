@@ -10,7 +10,7 @@ namespace dadsim::scenario {
 
 /// Context that every part of the reader needs.
 struct ReadContext {
-  const std::string& path;  ///< of the file being read
+  const std::string& path;  ///< path of the file being read
   const Catalog& catalog;
   Findings& findings;
 };

@@ -9,14 +9,14 @@
 namespace dadsim::scenario {
 
 struct Attribute {
-  std::string name;  ///< as written, with its prefix
+  std::string name;  ///< name with its prefix
   std::string value;
   Origin origin;
 };
 
 /// One XML element with the origins of its parts. Plain values: overrides edit it, the reader reads it.
 struct Element {
-  std::string name;  ///< as written, with its prefix
+  std::string name;  ///< name with its prefix
   bool in_namespace = false;
   Origin origin;  ///< origin of the start tag
   std::vector<Attribute> attributes{};

@@ -87,7 +87,7 @@ std::string printable(std::string_view text) {
   std::size_t characters = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool continues = (byte & 0xC0U) == 0x80U;  // of a UTF-8 sequence
+    const bool continues = (byte & 0xC0U) == 0x80U;  // continuation of a UTF-8 sequence
     if (!continues && ++characters > kCharacters) return result + "…";
     result += byte < 0x20 || byte == 0x7F ? ' ' : c;
   }

@@ -7,7 +7,7 @@
 namespace dadsim::scenario {
 
 struct RootElement {
-  std::string name;  ///< as written, with its prefix
+  std::string name;  ///< name with its prefix
   int line = 1;      ///< 1-based
 };
 
