@@ -232,10 +232,10 @@ report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCale
 
 namespace {
 
-/// As an event-driven run that achieves nothing for so long ends (docs/failures.md).
+/// Seconds without a step after which a run ends: the limit of event-driven runs (docs/failures.md).
 constexpr double kMostWithoutStep = 90 * 86400.0;  // seconds
-/// Of one step, before it is given up: outages that come more often than a step lasts let none through. What gets
-/// through one time in 300 still does, but for one run in 28; each try is simulated.
+/// Tries of one step before it is given up: outages that come more often than a step lasts let none through. Each try
+/// is simulated. A step that succeeds one time in 300 is still taken, except in one run in 28.
 constexpr std::int64_t kMostTries = 1'000;
 /// While one step is waited for: hosts and links that fail more often let it have no end.
 constexpr std::int64_t kMostChanges = 1'000'000;
@@ -303,7 +303,7 @@ void AbsenceClock::wait_until(double date) {
   catch_up();
 }
 
-/// Of those that a step cannot do without one will not come any more.
+/// Returns true if a node that every step needs will not come any more.
 bool AbsenceClock::is_in_vain() const {
   for (std::size_t node = 0; node < nodes(); ++node) {
     if (!calendar_.is_gone(node)) continue;
@@ -437,7 +437,7 @@ bool AbsenceClock::restore() {
   return true;
 }
 
-/// What the step will take, as far as can be known: nothing of the nodes of other sites.
+/// Returns the expected timing of the step, as far as it is known, without the nodes of other sites.
 std::optional<step::StepTiming> AbsenceClock::foreseen(std::int64_t number, const Sites& sites) const {
   std::optional<step::StepTiming> like;
   if (setting_.foresee) like = setting_.foresee(number, sites, now_);
@@ -454,7 +454,7 @@ std::optional<step::StepTiming> AbsenceClock::foreseen(std::int64_t number, cons
   return like;
 }
 
-/// Whether no outage falls into the step, as far as can be known.
+/// Returns true if no outage is expected during the step.
 bool AbsenceClock::goes_through(std::int64_t number, const Sites& sites) {
   const std::optional<step::StepTiming> like = foreseen(number, sites);
   if (!like) return true;

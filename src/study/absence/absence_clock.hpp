@@ -22,19 +22,19 @@
 
 namespace dadsim::study {
 
-/// Whom links that are down cut off. There is no other way round one.
+/// Finds the sites that failed links cut off. Routes are fixed: traffic does not go around a failed link.
 class Connectivity {
  public:
   /// Nobody is ever cut off.
   explicit Connectivity(std::size_t sites) : cut_(sites) {}
-  /// `hosts`: of every site those of its devices, which exchange with one another and each with its like of other
-  /// sites; `server`: of the aggregator, empty where sites exchange among themselves. `links`: those that can fail, as
-  /// the calendar numbers them.
+  /// `hosts`: per site, the hosts of its devices, which exchange with one another and each with its counterpart at
+  /// other sites. `server`: host of the aggregator; empty if sites exchange among themselves. `links`: links that can
+  /// fail, in the calendar's order.
   Connectivity(const std::vector<sim::RouteLink>& routes, const std::vector<std::vector<std::string>>& hosts,
                const std::string& server, const std::vector<std::string>& links);
 
-  /// Per site, whether it reaches the aggregator; among peers, whether it is of the largest group of `candidates` of
-  /// which all reach each other, as far as taking one site after the other finds it.
+  /// Returns per site, with an aggregator, whether the site reaches it. Among peers: whether the site is in the largest
+  /// group of `candidates` that all reach each other, as a greedy search finds it.
   std::vector<bool> reached(const world::OutageCalendar& calendar, const std::vector<bool>& candidates) const;
 
  private:
@@ -44,37 +44,37 @@ class Connectivity {
   std::vector<std::vector<Links>> pairs_;  ///< per site and later site, both ways; empty with an aggregator
 };
 
-/// Counts what becomes of a run in whose steps sites may be missing, as event-driven runs count it. *Ensures*: the
-/// seconds of all steps, with what was before each, add up to the run; every byte that is sent has arrived or is lost.
+/// Counts the events of a run whose steps may lack sites, as event-driven runs are counted. *Ensures*: the seconds of
+/// all steps, with those before each, add up to the run; every byte sent has arrived or is lost.
 class AbsenceLog {
  public:
   /// `site_of`: per node, its site; the aggregator's is `sites`.
   AbsenceLog(std::size_t sites, std::vector<std::size_t> site_of);
 
-  /// What the methods below do not count: who was asked, what was sent again, facts.
+  /// Participation that the methods below do not count: sites asked, messages sent again, facts.
   step::Participation participation;
-  /// Per site, the steps that it has begun, those that came to nothing among them.
+  /// Steps begun per site, with or without a result.
   std::vector<std::int64_t> begun;
 
-  /// Before the next step: nothing goes on for so long.
+  /// Adds idle seconds before the next step.
   void wait(double seconds) { before_.seconds += seconds; }
-  /// Before the next step: a share of what takes that time. What does not arrive is lost.
+  /// Adds a share of `timing` before the next step. Bytes that do not arrive are lost.
   void add(const step::StepTiming& timing, double share, bool arrives);
-  /// Of what was added: it was computed for nothing.
+  /// Marks a share of added computing as wasted.
   void waste(const step::StepTiming& timing, double share);
-  /// A step of these sites ends at `now`. Returns what it took, with what was before it.
+  /// Ends a step of these sites at `now`. Returns its timing together with all that was added before it.
   step::StepTiming step(const std::vector<std::int32_t>& of, const std::vector<std::int64_t>& rows,
                         const step::StepTiming& timing, double now);
-  /// A step that these sites had begun comes to nothing.
+  /// Ends a step that these sites had begun, without a result.
   void broken_off(const std::vector<std::int32_t>& of, double begin, double end);
-  /// All nodes write a checkpoint behind a step.
+  /// Adds a checkpoint, written by all nodes after a step.
   void write_checkpoint(double seconds, step::StepTiming& step);
 
-  /// A step of these sites is taken that something goes down in: what does comes after it.
+  /// Records a step of these sites during which a node goes down: the outage takes effect after the step.
   void outlast(const std::vector<std::int32_t>& of, double begin, double end);
 
-  /// Of the run, which ends at `end`. `hosts`: per site, then the aggregator. Devices of a site are busy in the mean,
-  /// and down where one of them is.
+  /// Returns the counts of a run that ends at `end`. `hosts`: per site, then the aggregator. Busy times of a site are
+  /// means over its devices; a site is down if one of its devices is.
   report::EventDrivenResult result(double end, const world::OutageCalendar& calendar,
                                    std::vector<std::string> hosts) const;
 
@@ -88,28 +88,27 @@ class AbsenceLog {
   std::vector<std::vector<std::pair<double, double>>> outlasted_;  ///< per site, and the aggregator: steps with outages
 };
 
-/// Nobody will come back for whom a step waits. The words say who.
+/// Thrown if a step waits for a node that will never come back. The message names the node.
 class NobodyComes : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Walks through a run that takes steps while hosts and links go down and come up. Before a step it says who takes part
-/// in it; after it, told how long the step took, it goes on by so much. It neither learns nor simulates: how long a
-/// step takes it is told.
+/// Walks through a run that takes steps while hosts and links go down and come up. Before a step it names the sites
+/// that take part; after the step it is told the duration and advances by it. It neither learns nor simulates.
 ///
-/// A step that is under way when one of its sites goes down, or is cut off, comes to nothing: what it has sent until
-/// then, taken as even over its time, is lost. Whether an outage falls into a step is decided by what is foreseen of
-/// it. Where that is the last step of the same sites, and this one takes longer, an outage in the rest of it comes
-/// after it.
+/// A step fails if one of its sites goes down or is cut off while it runs. Bytes that the step has sent until then,
+/// taken as even over its time, are lost. The expected timing decides whether an outage falls into a step. If the
+/// expectation is the last step of the same sites, and this step takes longer, an outage in the excess comes after the
+/// step.
 ///
-/// A site whose host has gone down has lost what was in its memory: when it is back, and when it has missed steps, it
-/// gets the model from the aggregator, or from a site that has it, before the step that it takes part in. What nobody
-/// else knows (what its compressor remembers, its data) it keeps on its disk. Where all that have the model have been
-/// down, those that had it last go on from their disks. Sites with weights of their own go on with those that they had.
+/// A site whose host has gone down has lost its memory. When it is back, or has missed steps, it gets the model from
+/// the aggregator, or from a site that has it, before its next step. State that no other node has (the compressor's
+/// memory, the site's data) is kept on its disk. If all nodes with the model have been down, those that had it last
+/// continue from their disks. Sites with weights of their own continue with these.
 ///
-/// With `restart` all go back to the last checkpoint, written after every so many seconds of computing, and take the
-/// steps since then again.
+/// With `restart` all go back to the last checkpoint, written after every so many seconds of computing, and repeat the
+/// steps since then.
 class AbsenceClock {
  public:
   struct AbsenceCheckpoints {
@@ -127,11 +126,11 @@ class AbsenceClock {
     bool has_dates = true;             ///< sites are also up and down by dates
     std::uint64_t seed = 1;
     AbsenceCheckpoints checkpoints = {};
-    std::vector<std::string> names = {};  ///< of sites, then of the aggregator
-    /// What it takes to hand the model to sites at a date: from a site, or from the aggregator (−1).
+    std::vector<std::string> names = {};  ///< names of sites, then of the aggregator
+    /// Returns the timing of sending the model to sites at a date: from a site, or from the aggregator (−1).
     std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
-    /// What step `number` of those sites will take at a date; nothing, or none: as the last step of the same sites, or
-    /// the last step.
+    /// Returns the expected timing of step `number` of these sites at a date. Null, or none: the last step of the same
+    /// sites stands for it, else the last step.
     std::function<std::optional<step::StepTiming>(std::int64_t number, const std::vector<std::int32_t>& sites,
                                                   double date)>
         foresee = {};
@@ -139,20 +138,20 @@ class AbsenceClock {
   AbsenceClock(AbsenceSetting setting, world::OutageCalendar& calendar, Connectivity connectivity);
 
   double now() const { return now_; }
-  /// Per site, the steps that it has begun until now, those that came to nothing among them.
+  /// Returns per site the steps begun until now, with or without a result.
   const std::vector<std::int64_t>& begun() const { return log_.begun; }
-  /// From now on next() says nobody once a site has begun so many steps.
+  /// Makes next() return no sites once a site has begun so many steps.
   void limit_begun(std::int64_t most) { most_begun_ = most; }
 
-  /// Goes on until step `number` begins, and says who takes part in it. `rows`: per site, those of its batch. Throws
-  /// NobodyComes.
+  /// Advances until step `number` begins, and returns the sites that take part. `rows`: per site, rows of its batch.
+  /// Throws NobodyComes.
   algorithms::Attendance::Present next(std::int64_t number, const std::vector<std::int64_t>& rows);
-  /// The step of those sites took so long; all nodes of the calendar have their place in `timing`. Returns what it took
-  /// with all that was before it: waiting, what came to nothing, handing over the model.
+  /// Ends the step of these sites; `timing` has a place for every node of the calendar. Returns the step's timing with
+  /// all that was before it: waiting, steps without a result, sending the model.
   step::StepTiming took(const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& rows,
                         const step::StepTiming& timing);
 
-  /// What is to be told of it all. `hosts`: per site, then the aggregator.
+  /// Returns the counts of the whole run. `hosts`: per site, then the aggregator.
   report::EventDrivenResult result(std::vector<std::string> hosts);
 
  private:

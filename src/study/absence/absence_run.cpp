@@ -203,7 +203,7 @@ step::StepTiming StepTimes::hand_over(std::int32_t from, const std::vector<std::
   if (every_step_differs_) request.begins_at = date;
   const sim::TimedRun timed = sim::time_schedules(cluster_of_sites(sites, true), std::span(&schedule, 1), {}, request);
   step::StepTiming timing = timed.first ? *timed.first : timed.steps.front();
-  // Of a step without a barrier its seconds are what one like it delays the next by.
+  // Without a barrier, the seconds of a step are those by which a similar step delays the next.
   if (!timed.first_steps.empty()) timing.seconds = timed.first_steps.front();
   timing = in_places(std::move(timing), sites, true);
   if (!every_step_differs_) handed_.emplace(key, timing);
@@ -383,7 +383,7 @@ class Attended final : public algorithms::Attendance {
   void limit_begun(std::int64_t most) override { walk_.clock().limit_begun(most); }
 
   std::vector<step::StepTiming> timings;
-  std::optional<report::Statement> stopped;  ///< where nobody comes for whom a step waits: no more are taken then
+  std::optional<report::Statement> stopped;  ///< set if a step waits in vain; no more are taken then
 
  private:
   OutageWalk& walk_;
@@ -392,7 +392,7 @@ class Attended final : public algorithms::Attendance {
   std::vector<std::int64_t> rows_;
 };
 
-/// What was learned with all there, walked through; not to its end where a step waits for somebody who will not come.
+/// Replays steps learned with all sites; ends early if a step waits for a site that never comes.
 void follow(const step::Trajectory& learned, Attended& attended) {
   step::Trajectory so_far;
   so_far.structures = learned.structures;

@@ -21,27 +21,27 @@
 
 namespace dadsim::study {
 
-/// How long steps take those that are there, as the simulation has it. What has been simulated is not simulated again,
-/// unless each step takes its own time.
+/// Simulates how long steps take the sites that are present. Known steps are not simulated again, unless every step has
+/// a time of its own.
 class StepTimes {
  public:
   /// `learned`: the network that learns. `cluster`: of all sites.
   StepTimes(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
             const TimedAs& timed, const sim::Cluster& cluster);
 
-  /// Simulates all distinct steps of a trajectory in which nobody is missing, at once. `assignment`: by layers that
-  /// choose.
+  /// Simulates all distinct steps of a trajectory without absent sites, at once. `assignment`: choices per layer.
   void know_all(const step::Trajectory& trajectory, const std::vector<step::Assignment>& assignment);
-  /// Distinct step `index` of a trajectory as step `number` of the run, counted from 0, at that date. All devices, then
-  /// the aggregator, have their places in the timing. Throws SimulationError.
+  /// Returns the timing of distinct step `index` as step `number` of the run, counted from 0, at that date. All
+  /// devices, then the aggregator, have their places in the timing. Throws SimulationError.
   step::StepTiming of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
-  /// The same before it is taken, if it is: it does not count among the steps.
+  /// Returns the timing of a step that may be taken; it is not counted.
   step::StepTiming foresee(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
-  /// A message of the model, weights and state of the optimizer, from a site (from the aggregator: −1) to others.
+  /// Returns the timing of a message with the model, weights and optimizer state, from a site (from the aggregator: −1)
+  /// to others.
   step::StepTiming hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date);
   double model_bytes() const { return model_bytes_; }
 
-  /// How the network was simulated, with means over the steps asked for.
+  /// Returns how the network was simulated, with means over the counted steps.
   step::NetworkUse network() const;
 
  private:
@@ -49,7 +49,7 @@ class StepTimes {
 
   struct KnownStepTime {
     step::StepTiming timing;
-    std::optional<step::StepTiming> first;  ///< as step 0 of the run, where that differs
+    std::optional<step::StepTiming> first;  ///< timing of the run's step 0, if different
     std::vector<step::LinkUse> links;
 
     const step::StepTiming& as(std::int64_t number) const { return number == 0 && first ? *first : timing; }
@@ -72,7 +72,7 @@ class StepTimes {
   double model_bytes_ = 0;
   std::vector<step::Assignment> assignment_;
   std::map<std::size_t, KnownStepTime> known_;                          ///< by distinct step
-  std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< where every step differs
+  std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< if every step differs
   KnownStepTime last_known_;
   std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by who hands the model to whom
   step::NetworkUse network_;
@@ -83,22 +83,22 @@ class StepTimes {
 
 /// A run in whose steps sites may be missing, with its times.
 struct AbsenceRun {
-  LearnedRunPtr learned;        ///< as it was given, or as it was learned by those that were there
+  LearnedRunPtr learned;        ///< the given run, or the one learned by the sites present
   step::Trajectory trajectory;  ///< every step by itself
-  sim::TimedRun timings;  ///< of each, with what was before it: waiting, what came to nothing, handing over models
+  sim::TimedRun timings;        ///< per step, with waiting, steps without a result, and sent models before it
   std::vector<step::Assignment> assignment;  ///< by layers that choose
   report::EventDrivenResult counted;
 };
 
-/// Takes a run through its outages on a cluster. Where it goes on without those that are away it learns here, step by
-/// step, as it goes; else `learned` has all its steps, and time alone passes. Where a step waits for somebody who will
-/// not come it ends there, with what was learned until then. `progress` is called with the steps done. Throws
-/// SimulationError, Cancelled.
+/// Takes a run through its outages on a cluster. If the run goes on without absent sites, it learns here, step by step.
+/// Otherwise `learned` has all its steps, and only time passes. If a step waits for a site that never comes, the run
+/// ends there, with all that was learned before. `progress` is called with the steps done. Throws SimulationError,
+/// Cancelled.
 AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRunPtr& learned,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                             const std::function<void(std::int64_t)>& progress = {});
 
-/// What the run learns with another seed, its outages drawn with that too. Only where it goes on without sites.
+/// Learns the run with another seed, which also draws its outages. Only for runs that go on without sites.
 LearnedRunPtr learn_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                  const LearnedRun& described, const TimedAs& timed, const sim::Cluster& cluster,
                                  SharedCache& shared_cache, std::uint64_t seed);

@@ -35,38 +35,39 @@ namespace {
 
 /// Something that may be wrong with a training job or its cluster, as a change of what is simulated.
 struct Suspect {
-  std::string cause;        ///< of report/words/diagnoses.cpp
+  std::string cause;        ///< cause in report/words/diagnoses.cpp
   bool of_network = false;  ///< it changes collectives by themselves, too
-  double repeats = 1;       ///< steps of the changed scenario that are one of the scenario's
-  double rate = 0;          ///< byte/s that it leaves of an adapter; 0: it has no degrees
-  bool alone = false;       ///< a degree that collectives by themselves tell from others, and a step does not
+  double repeats = 1;       ///< steps of the changed scenario per step of the scenario
+  double rate = 0;          ///< byte/s left of an adapter; 0: the cause has no degrees
+  bool alone = false;       ///< a degree that single collectives can distinguish, and a step cannot
   std::function<void(scenario::Scenario&, sim::Cluster&)> change;
 };
 
-/// What may be wrong with this one: what it has already, or has nothing of, is left out. Of platforms alone that are a
-/// <gpu-cluster>, causes of the network, those of RDMA, sockets and PCIe where the devices' library is NCCL or RCCL:
-///   - TCP instead of RDMA: the adapters have the same rate, and the library its sockets;
-///   - a network of 10 Gbit/s: one such adapter;
+/// Returns the suspected causes; those that the scenario already has, or cannot have, are left out. Causes of the
+/// network need a platform that is one <gpu-cluster>; those of RDMA, sockets and PCIe also need NCCL or RCCL as
+/// library:
+///   - TCP instead of RDMA: the adapters keep their rate, and the library uses its sockets;
+///   - a network of 10 Gbit/s, with one such adapter;
 ///   - one adapter, or half of them;
-///   - messages through the processor: what goes between a GPU and its adapter crosses the same PCIe link twice, so
-///     that an adapter has half of what 16 lanes of the GPU's generation carry (NVIDIA/nccl, issue 412: 16 GB/s over an
-///     adapter of HDR at PCIe 4); less where half or all of a node's GPUs share 16 lanes to the processor, behind a
-///     switch; least where the processor passes peer-to-peer reads on (issue 908: 2.4 GB/s). A suspect each, those
-///     below half of collectives by themselves alone;
+///   - messages through the processor: data between a GPU and its adapter crosses the same PCIe link twice, which
+///     leaves the adapter half the rate of 16 lanes of the GPU's generation (NVIDIA/nccl, issue 412: 16 GB/s over an
+///     HDR adapter at PCIe 4). The rate is lower if half or all of a node's GPUs share 16 lanes to the processor,
+///     behind a switch, and lowest if the processor forwards peer-to-peer reads (issue 908: 2.4 GB/s). Each is a
+///     suspect; rates below half are suspects for single collectives only;
 ///   - PCIe instead of NVLink: a bridge of 16 lanes that all share.
-/// With experts: those launched one by one, loads that differ, groups that reach over nodes, and rows that go as they
-/// would without what the scenario says.
+/// With experts, the causes are: experts launched one by one, uneven loads, groups that span nodes, and rows sent
+/// without the scenario's optimisations.
 std::vector<Suspect> suspects_of(const scenario::Scenario& scenario);
 
-constexpr double kSlowClock = 0.7;      // of the usual one
-constexpr double kSlowDevice = 0.5;     // of its speed
+constexpr double kSlowClock = 0.7;      // clock ÷ usual clock
+constexpr double kSlowDevice = 0.5;     // speed ÷ usual speed
 constexpr double kSmallBucket = 1e6;    // bytes
 constexpr double kManagement = 1.25e9;  // byte/s of 10 Gbit/s
 constexpr double kPeersByCpu = 2.4e9;   // byte/s (NVIDIA/nccl, issue 908)
 constexpr double kNearRates = 1.2;      // rates that are as near as this are one
 constexpr std::size_t kFewDevices = 2;
-/// That serve the sockets of an adapter where nobody has set them up: 4 and 5 GB/s over 100 and 200 Gbit/s
-/// (NVIDIA/nccl, issue 465; areal-project/AReaL, issue 639) are two threads of 20 Gbit/s.
+/// Threads that serve an adapter's sockets by default: 4 and 5 GB/s over 100 and 200 Gbit/s (NVIDIA/nccl, issue 465;
+/// areal-project/AReaL, issue 639) are two threads of 20 Gbit/s.
 constexpr std::int64_t kSocketThreads = 2;
 
 spec::LinkSpec link_of(const char* name) {
@@ -88,7 +89,7 @@ spec::LinkSpec pcie_of(spec::GpuGeneration generation) {
   return link_of("pcie-4");
 }
 
-/// What the catalogue has of Ethernet at this rate or the next below, with TCP.
+/// Returns the catalogue's Ethernet link of this rate, or the next below, with TCP.
 spec::LinkSpec ethernet_of(double bandwidth) {
   spec::LinkSpec best = link_of("ethernet-10g");
   for (const char* name : {"ethernet-25g", "ethernet-40g", "ethernet-100g", "ethernet-200g", "ethernet-400g"}) {
@@ -301,16 +302,16 @@ class Suspects {
 
 std::vector<Suspect> suspects_of(const scenario::Scenario& scenario) { return Suspects(scenario).all(); }
 
-constexpr double kNoDifference = 0.02;  // of the time: a cause that makes less is none
-constexpr double kIdle = 0.15;          // of a step, of a device that a profile shows: more is told
+constexpr double kNoDifference = 0.02;  // share of the time below which a cause is dropped
+constexpr double kIdle = 0.15;          // share of a profiled step above which idle time is reported
 
-/// What something takes, as simulated.
+/// Simulated times of a measurement.
 struct Simulated {
   std::vector<double> seconds = {};                   ///< per time that was measured
-  std::optional<double> computing = {};               ///< of a step
+  std::optional<double> computing = {};               ///< computing seconds of a step
   std::vector<report::RunResult> runs = {};           ///< per step that was measured
   std::vector<report::CollectiveRow> rows = {};       ///< per collective, as the library carries it out
-  std::vector<report::CollectiveRow> alternate = {};  ///< the same by rings
+  std::vector<report::CollectiveRow> alternate = {};  ///< per collective, by rings
 };
 
 double distance_of(double simulated, double measured) { return std::log(simulated / measured); }
@@ -368,7 +369,7 @@ class Diagnoser {
                         "as many of them, in whole workers"});
     }
     const std::vector<spec::Placement> first(all.begin(), all.begin() + devices);
-    const auto to_a_place = static_cast<std::size_t>(how.tensor * how.context);  // of a stage
+    const auto to_a_place = static_cast<std::size_t>(how.tensor * how.context);  // devices per stage
     some.workers.clear();
     for (std::int64_t i = 0; i < devices / how.devices(); ++i)
       some.workers.push_back(first[static_cast<std::size_t>(i) * to_a_place]);
@@ -435,7 +436,7 @@ class Diagnoser {
     return measured.devices > 0 ? measured.devices : static_cast<std::int64_t>(scenario_.all_devices().size());
   }
 
-  /// That take part in a collective.
+  /// Returns the number of devices that take part in a collective.
   std::size_t ranks() const { return measured_.ranks > 0 ? measured_.ranks : scenario_.all_devices().size(); }
 
   double measured_collective(const MeasuredCollective& one) const {
@@ -492,8 +493,8 @@ class Diagnoser {
     if (diagnosis_.verdict == report::Diagnosis::Verdict::slower && !diagnosis_.collective) tell_what_is_free(expected);
   }
 
-  /// By the mean; of steps of several sizes one that is out of its own band is enough, unless others are on the other
-  /// side.
+  /// Compares by the mean. With steps of several sizes, one outside its band is enough, unless others are outside on
+  /// the other side.
   report::Diagnosis::Verdict verdict() const {
     using enum report::Diagnosis::Verdict;
     const double measured = diagnosis_.measured();
@@ -548,13 +549,13 @@ class Diagnoser {
     std::ranges::stable_sort(diagnosis_.suspicions, {}, [](const report::Suspicion& one) {
       return std::pair{!one.explains, one.distance};
     });
-    // Of degrees of one cause the nearest stands for all.
+    // The nearest degree of a cause stands for all of its degrees.
     std::set<std::string> named;
     std::erase_if(diagnosis_.suspicions,
                   [&](const report::Suspicion& one) { return !named.insert(one.cause.text("cause")).second; });
   }
 
-  /// What a check is for: it is another under another library.
+  /// Adds the devices' library, because the check to run depends on it.
   report::Statement with_library(report::Statement statement) const {
     const auto& library = find_device(scenario_.devices, scenario_.all_devices().front().device).library;
     if (library) statement.with("library", std::string(to_string(*library)));

@@ -6,8 +6,8 @@
 
 namespace dadsim::study {
 
-/// Whether what was measured is what the scenario has to take, and what may be wrong where it is not: every suspect is
-/// simulated, and held against the measurement. The scenario's first run that shares anything is what was measured.
+/// Compares a measurement with the time that the scenario should take; if it is slower, every suspected cause is
+/// simulated and compared too. The measurement belongs to the scenario's first run that shares anything.
 /// `show_progress` on standard error. Throws InputError, SimulationError, Cancelled.
 report::Diagnosis diagnose_scenario(const scenario::Scenario& scenario, const Measurement& measured,
                                     bool show_progress);

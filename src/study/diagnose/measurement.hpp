@@ -16,48 +16,48 @@ namespace dadsim::study {
 
 /// A collective that was measured by itself.
 struct MeasuredCollective {
-  double bytes = 0;  ///< as nccl-tests count them, over all ranks
+  double bytes = 0;  ///< bytes over all ranks, as nccl-tests counts
   std::optional<double> seconds = {};
   std::optional<double> bus_bandwidth = {};  ///< byte/s, where the time is not known
 };
 
 /// One of the figures of a step.
 struct MeasuredStep {
-  std::int64_t devices = 0;  ///< that take it: the first so many of the scenario's; 0: all of them
+  std::int64_t devices = 0;  ///< the scenario's first devices, so many; 0: all
   std::optional<double> step_seconds = {};
-  std::optional<double> tokens_per_second = {};  ///< of all that take it
+  std::optional<double> tokens_per_second = {};  ///< sum over these devices
   std::optional<double> tokens_per_second_per_device = {};
-  std::optional<double> samples_per_second = {};  ///< of all workers
+  std::optional<double> samples_per_second = {};  ///< sum over all workers
   std::optional<double> utilisation = {};         ///< MFU, of 1
 };
 
-/// A step as it was simulated, and what its devices get done in it; not known where that is not.
+/// A simulated step and its work; a member is none if it is unknown.
 struct StepWork {
   double seconds = 0;
   std::optional<double> tokens = {}, samples = {};
-  std::optional<double> seconds_at_peak = {};  ///< of its flops: MFU × seconds
+  std::optional<double> seconds_at_peak = {};  ///< seconds of its flops at peak: MFU × seconds
 };
 StepWork work_of_step(const report::RunResult& run);
 
-/// What was measured: steps, of one or several numbers of devices, or collectives of one kind.
+/// Measured steps, on one or several numbers of devices, or collectives of one kind.
 struct Measurement {
   std::string source;  ///< "--step", or the name of a log
   std::vector<MeasuredStep> steps = {};
   std::optional<formats::ProfiledStep> profile = {};
   std::vector<MeasuredCollective> collectives = {};
-  report::Operation operation = report::Operation::all_reduce;  ///< that the collectives carry out
-  std::size_t ranks = 0;                             ///< that take part in them, the first of the scenario's; 0: all
-  std::optional<CollectiveLog> collective_log = {};  ///< of which they are still to be taken (take_collectives)
+  report::Operation operation = report::Operation::all_reduce;  ///< operation of the collectives
+  std::size_t ranks = 0;                             ///< ranks of the collectives: the scenario's first; 0: all
+  std::optional<CollectiveLog> collective_log = {};  ///< log to read collectives from (take_collectives)
 };
 
-/// What a step took that so many devices take, by its figures and what is done in it. Throws InputError where it has no
-/// figure, by the name of the `source`, or what is done is not known, by the place and with the remedy of `unknown`.
+/// Returns the seconds of a step on so many devices, from its figures and `expected`. Throws InputError if `measured`
+/// has no figure (naming `source`), or if the step's work is unknown (with the place and remedy of `unknown`).
 double seconds_of(const MeasuredStep& measured, std::int64_t devices, const StepWork& expected,
                   const Diagnostic& unknown, const std::string& source);
 
-/// Takes the collectives out of the log, if there is one: of `operation`, or of the only one in it; among so many ranks
-/// as the scenario has devices, else of as many of these as the log has; the sizes from 1 MiB on, at most four of them.
-/// Returns what is to be told of the log. Throws InputError where it has none of these.
+/// Reads the collectives from the log, if there is one: those of `operation`, or of the only operation in the log.
+/// Ranks are the scenario's devices, or as many of them as the log has. At most four sizes from 1 MiB are kept. Returns
+/// warnings about the log. Throws InputError if no collective fits.
 std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<report::Operation> operation,
                                          std::size_t devices);
 

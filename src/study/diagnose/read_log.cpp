@@ -25,19 +25,19 @@
 namespace dadsim::study {
 namespace {
 
-/// What the lines of a training program say.
+/// Figures in the lines of a training program.
 struct TrainerLog {
-  std::string program;                    ///< that wrote them
-  std::optional<MeasuredStep> step = {};  ///< none: its lines are there, and none of them has a figure
-  std::string missing = {};               ///< what would have had it
+  std::string program;                    ///< name of the program
+  std::optional<MeasuredStep> step = {};  ///< none: no line has a figure
+  std::string missing = {};               ///< lines that would have had one
 };
 
-/// Reads lines of the training programs, and progress bars (tqdm). Of several lines the median counts, the
-/// first of them left out where there are three or more: it has the start. Figures that are rounded to more than
-/// 2.5 % are none. Nothing where no line is known.
+/// Reads lines of training programs, and progress bars (tqdm). The median of several lines counts; of three or more,
+/// the first is left out, because it includes the start. Figures rounded to more than 2.5 % are ignored. Returns
+/// nothing if no line is known.
 std::optional<TrainerLog> read_trainer_log(std::string_view text);
 
-/// Those that are read, in words.
+/// Names the programs that are read.
 std::string programs_with_logs();
 
 enum class Figure : std::uint8_t { none, seconds, milliseconds, steps_per_second, tokens_per_device, samples, percent };
@@ -85,7 +85,7 @@ constexpr std::array kTrainerLines{
 };
 constexpr const char* kBar = "a progress bar";
 constexpr double kRounded = 0.025;
-constexpr std::size_t kLeastDecimals = 3;  // of a number with a point
+constexpr std::size_t kLeastDecimals = 3;  // decimals of a number with a point
 
 /// A number at the begin of a text, with its unit if that is one of time: "5,762", "'0.25'", "123.45ms".
 std::optional<double> leading_number(std::string_view text) {
@@ -170,7 +170,7 @@ class Bars {
  private:
   struct OfTotal {
     double elapsed = 0;
-    std::vector<double> seconds;  ///< of a step, as each update has it
+    std::vector<double> seconds;  ///< seconds per step, per update
   };
   std::map<std::int64_t, OfTotal> of_total_;
 };

@@ -153,7 +153,7 @@ class PlanSearch {
     if (all.empty()) all.push_back(&step_);
     few_ = evenly(all, kFewSteps);
     many_ = evenly(all, kManySteps);
-    // What is tried is tried on equal terms, and all of it.
+    // All plans are compared on the same whole steps.
     cluster_.network.jitter = {};
     cluster_.network.timed_steps = 0;
     cluster_.causes = false;
@@ -182,10 +182,10 @@ class PlanSearch {
 
  private:
   using Steps = std::vector<const step::Step*>;
-  static constexpr std::size_t kFewSteps = 2;      ///< of the run, that every plan is tried on
-  static constexpr std::size_t kManySteps = 16;    ///< that the last are
-  static constexpr std::size_t kFinalists = 4;     ///< beside the uniform plans
-  static constexpr std::size_t kMostRounds = 6;    ///< of improvements
+  static constexpr std::size_t kFewSteps = 2;      ///< steps on which every plan is tried
+  static constexpr std::size_t kManySteps = 16;    ///< steps on which the last plans are tried
+  static constexpr std::size_t kFinalists = 4;     ///< in addition to the uniform plans
+  static constexpr std::size_t kMostRounds = 6;    ///< rounds of improvements
   static constexpr std::size_t kMostTrials = 600;  ///< plans that are simulated, roughly
 
   static Steps evenly(const Steps& all, std::size_t most) {
@@ -225,7 +225,7 @@ class PlanSearch {
     return plans;
   }
 
-  /// What is best by sums in which the ways up, the ways down and computing weigh more or less.
+  /// Returns the best plans by weighted sums, with several weights for uplinks, downlinks and computing.
   std::vector<step::Assignment> by_weights() {
     const schedule::Prices prices =
         measured_prices(run_, step_.sizes.samples.size(), timed_.precision,

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr double kMostUneven = 7.0 / 6;  // blocks of the fullest stage ÷ their mean
 constexpr std::int64_t kMostPieces = 20;
-constexpr std::int64_t kMostParts = 64;  // of a sequence
+constexpr std::int64_t kMostParts = 64;  // parts of a sequence
 
 std::vector<std::int64_t> divisors_of(std::int64_t number) {
   std::vector<std::int64_t> divisors;
@@ -28,7 +28,7 @@ std::vector<std::int64_t> divisors_of(std::int64_t number) {
 
 bool is_power_of_two(std::int64_t number) { return (number & (number - 1)) == 0; }
 
-/// Whether devices can divide the layers of the network.
+/// Returns true if devices can divide the layers of the network.
 bool divides_layers(const spec::ModelShape& shape, std::int32_t tensor) {
   if (tensor == 1) return true;
   if (std::ranges::none_of(shape.layers,

@@ -18,32 +18,35 @@ struct LayoutCandidate {
   bool simulated = false;
 };
 
-/// What layouts are looked for.
+/// Layouts to search.
 struct LayoutSpace {
   std::int64_t devices = 1;
   std::int64_t devices_per_node = 1;  ///< a layer is not divided beyond a node
   std::int64_t global_batch = 1;      ///< samples of all replicas per step
   bool plain_attention = true;        ///< its scores are kept, and can be computed again
-  bool divides_sequences = true;      ///< devices that have parts of them can share what workers share
-  spec::Sharding most_sharding = spec::Sharding::parameters;  ///< that takes the place of what workers share
-  spec::ParallelismSpec base;                                 ///< what is not searched is as here
+  bool divides_sequences = true;      ///< devices with parts of a sequence can share what workers share
+  spec::Sharding most_sharding = spec::Sharding::parameters;  ///< most sharding that can replace the workers' sums
+  spec::ParallelismSpec base;                                 ///< values of all that is not searched
   /// Attributes of <timed-as> that are not searched, with their values as they are printed.
   std::vector<std::pair<std::string, std::string>> fixed;
 
-  bool holds(const report::Layout& layout) const;  ///< has all that is fixed, where it has an effect
+  bool holds(const report::Layout& layout) const;  ///< true if the layout has all fixed values that have an effect
 };
 
-/// Every layout of the network that divides evenly: devices into replicas of tensor × context × pipeline, the global
-/// batch among replicas, their batches into micro-batches, heads and widths among `tensor` devices, sequences among
-/// `context` (powers of two), experts among devices of a stage, and blocks among stages so that no stage has a sixth
-/// more than its share. Micro-batches are powers of two up to 32, or the whole batch of a replica up to that. Stages of
-/// several pieces have 1F1B where micro-batches are a multiple of the stages (Narayanan et al., arXiv:2104.04473,
-/// section 2.2.2), and else all passes forward first (GPipe); of one piece the latter has the same bubble and keeps
-/// more, and is not among them. Of one piece there is ZB-H1 too, and of two DualPipeV. What is sharded is so among all
-/// replicas, or among those of a node. Behind a pipeline the optimizer is divided among replicas, and nothing else:
-/// that exchanges as much as undivided sums and needs less memory, and ZeRO-2 and 3 would exchange with every
-/// micro-batch. Where a layer is divided, norms are divided along the sequence (arXiv:2205.05198). A value that is
-/// fixed is taken though it is none of these, as long as it divides evenly.
+/// Returns every layout of the network that divides evenly. Devices form replicas of tensor × context × pipeline; the
+/// global batch is divided among replicas, and their batches into micro-batches. Heads and widths are divided among
+/// `tensor` devices, sequences among `context` (powers of two), experts among devices of a stage. Blocks are divided
+/// among stages so that no stage has a sixth more than its share. Micro-batches are powers of two up to 32, or the
+/// whole batch of a replica up to 32.
+///
+/// Stages of several pieces use 1F1B if micro-batches are a multiple of the stages (Narayanan et al., arXiv:2104.04473,
+/// section 2.2.2), else all passes forward first (GPipe). With one piece, GPipe has the same bubble, keeps more, and is
+/// left out. One piece also allows ZB-H1, two pieces DualPipeV.
+///
+/// States are sharded among all replicas, or among those of a node. With a pipeline only the optimizer is divided among
+/// replicas: that exchanges as much as undivided sums and needs less memory, while ZeRO-2 and 3 would exchange with
+/// every micro-batch. If a layer is divided, norms are divided along the sequence (arXiv:2205.05198). A fixed value is
+/// used even if it is none of these, as long as it divides evenly.
 std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space);
 
 }  // namespace dadsim::study

@@ -11,10 +11,9 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::array kSizes{65'536.0, 8'388'608.0, 536'870'912.0};  // bytes of a rank
-constexpr std::size_t kMostRanks =
-    256;  // of a group that is simulated: larger ones are taken to be as many rounds longer
+constexpr std::size_t kMostRanks = 256;  // ranks of a simulated group; larger groups take proportionally more rounds
 
-/// Bytes that a rank sends of each that is summed.
+/// Returns the bytes that a rank sends per byte summed.
 double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 1) / static_cast<double>(ranks); }
 
 }  // namespace
@@ -90,7 +89,7 @@ double GroupTimes::all_reduce(std::size_t ranks, std::size_t stride, double byte
   const std::size_t groups = sharing(group);
   if (groups == 1) return alone;
   const Group all{cluster_.hosts.size(), 1};
-  // What a device of each sends in a second: together no more than where all take part.
+  // Bytes per second of one device per group; the groups together send no more than all devices do.
   const double large = kSizes.back();
   const double of_group = ring_share(ranks) * large / curve_of(group).points.back().second;
   const double of_all = ring_share(all.first) * large / curve_of(all).points.back().second;

@@ -9,9 +9,9 @@
 
 namespace dadsim::study {
 
-/// What collectives among groups of a cluster's devices take, all groups at once: each group by itself is simulated at
-/// three sizes, and what lies between is interpolated. Where several groups share the adapters of a node, they share
-/// what all devices together get through them.
+/// Times of collectives among groups of a cluster's devices, with all groups at once. Each group alone is simulated at
+/// three sizes; sizes between are interpolated. Groups that share the adapters of a node share the rate that all
+/// devices together reach.
 class GroupTimes {
  public:
   explicit GroupTimes(const sim::Cluster& cluster);

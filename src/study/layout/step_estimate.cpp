@@ -39,7 +39,7 @@ std::tuple<std::int32_t, std::int32_t, std::int32_t> divided_as(const report::La
 
 }  // namespace
 
-/// Of layouts that divide the network alike, whatever their number of replicas.
+/// Returns the shape shared by layouts with the same division, for any number of replicas.
 const spec::ModelShape& StepEstimate::parts_of(const report::Layout& layout) {
   const Division division = divided_as(layout);
   const auto known = parts_.find(division);

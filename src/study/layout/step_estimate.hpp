@@ -16,19 +16,18 @@
 
 namespace dadsim::study {
 
-/// A step of a layout in closed form, to choose by what is simulated. With M micro-batches, P stages of v pieces, and
-/// of the slowest stage f and b seconds of a micro-batch forward and backward with the sums among the devices of a
-/// layer:
+/// Estimates a step of a layout in closed form, to choose the layouts to simulate. With M micro-batches and P stages of
+/// v pieces, the slowest stage takes f and b seconds per micro-batch forward and backward, with the sums among the
+/// devices of a layer:
 ///     computing and sums   M (f + b)
 ///     bubble               (P − 1)/v · (f + b)                      (Narayanan et al., arXiv:2104.04473, section 2.2);
-///                          (P − 1)(f + b − 2w) where gradients of weights, w of b, wait (ZB-H1: Qi et al.,
+///                          (P − 1)(f + b − 2w) if gradients of weights, w of b, wait (ZB-H1: Qi et al.,
 ///                          arXiv:2401.10241, table 1), and as much with DualPipeV
-///     exchange             what the backward pass of the last micro-batch does not hide of the sum of gradients; of
-///                          ZeRO-1 and 2 the parameters too, of ZeRO-3 all that f and b do not hide
+///     exchange             the sum of gradients, except what the backward pass of the last micro-batch hides; with
+///                          ZeRO-1 and 2 also the parameters; with ZeRO-3 all that f and b do not hide
 ///                          (Rajbhandari et al., arXiv:1910.02054, section 7)
-/// Sums hold what devices hand one another inside a pass: keys and values as far as attention does not hide them, and
-/// the rows of divided experts, there and back. Computing is by the roofline (sim::seconds_on), layer by layer; sums
-/// are those of GroupTimes.
+/// Sums include messages inside a pass: keys and values, except what attention hides, and the rows of divided experts,
+/// in both directions. Computing follows the roofline (sim::seconds_on), layer by layer; sums come from GroupTimes.
 class StepEstimate {
  public:
   /// All of these outlive it.
@@ -41,10 +40,10 @@ class StepEstimate {
   /// Seconds of each layer on one of the devices that divide it.
   struct Layers {
     std::vector<double> forward, backward, update;
-    std::vector<double> weights;                      ///< of backward: gradients of weights
+    std::vector<double> weights;                      ///< seconds of gradients of weights, part of backward
     std::vector<double> sums_forward, sums_backward;  ///< seconds of what the devices of a layer hand one another
     std::vector<double> gradient_bytes;
-    std::vector<double> expert_bytes;  ///< of gradients that the holders of the same experts alone sum
+    std::vector<double> expert_bytes;  ///< bytes of gradients summed only among holders of the same experts
   };
   struct EstimatedStage {
     double forward = 0, backward = 0, weights = 0, update = 0, sums = 0, gradient_bytes = 0, expert_bytes = 0;

@@ -5,14 +5,14 @@
 
 namespace dadsim::study {
 
-/// The text of a scenario whose <timed-as> says nothing of how the network is divided: spec::kLayoutAttributes are left
-/// out of it.
+/// Returns the scenario's text without the attributes of <timed-as> that divide the network (spec::kLayoutAttributes).
 std::string without_layout(const std::string& text);
 
-/// Assignments for --set that take a text's own layout back where `assignments` say nothing of it: "timed-as.tensor=".
+/// Returns assignments for --set that remove the text's own layout, except attributes that `assignments` set:
+/// "timed-as.tensor=".
 std::vector<std::string> taken_back(const std::string& text, const std::vector<std::string>& assignments);
 
-/// Whether a "path=value" of --set is of one of them.
+/// Returns true if a "path=value" of --set sets one of the layout's attributes.
 bool sets_layout(const std::string& assignment);
 
 }  // namespace dadsim::study

@@ -33,20 +33,20 @@ namespace {
 using Point = std::vector<double>;                      ///< base-2 logarithms of factors, one a knob
 using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retiming
 
-/// To thousandths: short in a page, and the same number there as here.
+/// Rounds to thousandths: short in a page, and the same number there as here.
 double rounded(double value);
 
-/// Number i of well spread points of the cube from −reach to reach, of at most four dimensions.
+/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
 Point halton(std::size_t i, std::size_t knobs, double reach);
 
-/// The middle, the corners, and the middles of the faces: what lies between is reached from all sides.
+/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
 std::vector<Point> skeleton(std::size_t knobs, double reach);
 
-/// What to choose from: distances shortened along the direction in which everything takes longer alike, and by the
-/// speed of computing alone, which matters little to many runs.
+/// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
+/// along the speed of computing, which matters little to many runs.
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
 
-/// Number i of the van der Corput sequence in this base, 0…1 (Halton, Numerische Mathematik 2, 1960).
+/// Returns number i of the van der Corput sequence in this base, 0…1 (Halton, Numerische Mathematik 2, 1960).
 double radical_inverse(std::size_t i, std::size_t base) {
   double result = 0;
   double digit = 1;
@@ -109,20 +109,21 @@ std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& 
 using Knob = report::Retiming::Knob;
 constexpr std::array kReaches{1.5, 1.0};                                 // × 1/2.8 … × 2.8 first
 constexpr std::array<std::size_t, 5> kPointsWanted{1, 12, 40, 90, 160};  // by the number of knobs
-constexpr std::size_t kRounds = 3;                                       // of held-out points that may join, per reach
+constexpr std::size_t kRounds = 3;                                       // rounds that add held-out points, per reach
 constexpr std::size_t kHeldOut = 24;
 constexpr double kGoodEnough = 0.03;
-constexpr double kWorthALook = 0.02;    // of an error: around such a point more are timed
-constexpr std::size_t kAround = 3;      // so many
-constexpr std::size_t kFewSteps = 3;    // of a run whose steps differ, to fit to
-constexpr std::size_t kManySteps = 6;   // to hold against
+constexpr double kWorthALook = 0.02;    // error above which more points around it are timed
+constexpr std::size_t kAround = 3;      // points timed around it
+constexpr std::size_t kFewSteps = 3;    // steps to fit to, of a run whose steps differ
+constexpr std::size_t kManySteps = 6;   // steps to compare with
 constexpr std::size_t kMostGroups = 2;  // kinds of links with a knob of their own
-constexpr double kLeastBusy = 0.02;     // of a step
-// A simulation of all runs, in messages; with some 4 µs each and several hundred of them that is several seconds.
+constexpr double kLeastBusy = 0.02;     // share of a step
+// Limit on the messages of one simulation of all runs: at some 4 µs each, several hundred simulations take several
+// seconds.
 constexpr double kMostMessages = 8000;
-// The same where messages are not simulated one by one: computations and collectives of all workers.
+// Limit on computations and collectives of all workers, if messages are not simulated one by one.
 constexpr double kMostTasks = 40'000;
-constexpr double kCoarse = 0.1;  // of these: from here on there are fewer knobs, which reach less far
+constexpr double kCoarse = 0.1;  // share of these limits above which there are fewer knobs, with less reach
 
 /// A step of each run on a cluster.
 struct Timed {
@@ -130,9 +131,9 @@ struct Timed {
   std::vector<std::map<std::string, double>> kinds;  ///< per run: seconds of the critical path by kind
 };
 
-/// Steps of a run, evenly over it; those of which nothing differs once.
+/// Steps of a run, spread evenly; equal steps occur once.
 struct Sample {
-  step::Trajectory steps;  ///< as a trajectory of their own
+  step::Trajectory steps;  ///< a trajectory of these steps alone
   std::vector<schedule::Schedule> schedules;
 };
 
@@ -148,7 +149,7 @@ class Retimer {
 
   report::Retiming fit() {
     cluster_.causes = false;
-    cluster_.network.jitter = {};  // that goes into all times alike
+    cluster_.network.jitter = {};  // jitter changes all times alike
     if (sim::every_step_differs(cluster_)) {
       retiming_.why_not = report::Statement{"network-changes"};
       return std::move(retiming_);
@@ -308,7 +309,7 @@ class Retimer {
     timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
   }
 
-  /// Whether all runs are within what is good enough. Points of a wider reach stay where they are not far out.
+  /// Returns true if the errors of all runs are small enough. Points of a wider reach are kept unless they are far out.
   bool fit_within(double reach) {
     retiming_.reach = reach;
     std::vector<Point> kept;
@@ -430,13 +431,13 @@ class Retimer {
   TimedAs timed_as_;
   sim::Cluster cluster_;
   report::Retiming retiming_;
-  std::vector<std::size_t> runs_;     ///< of the scenario
+  std::vector<std::size_t> runs_;     ///< indices in the scenario
   std::vector<Sample> few_, many_;    ///< per run
   Timed nominal_, nominal_many_;      ///< on the scenario's own cluster
   std::vector<Timed> timed_;          ///< per point
-  std::vector<std::size_t> far_off_;  ///< of the points held out last
+  std::vector<std::size_t> far_off_;  ///< indices of the last held-out points with large errors
   bool coarse_ = false;
-  std::size_t drawn_ = 0;  ///< of the sequence of well spread points
+  std::size_t drawn_ = 0;  ///< points drawn of the well-spread sequence
 };
 
 }  // namespace

@@ -15,17 +15,17 @@ class Spline {
   /// w_1 … w_n, v_0, v_1 … v_d.
   std::vector<double> weights(const std::vector<double>& values) const;
 
-  /// Root mean square of what each value is off by from the spline through all others (Rippa, Advances in Computational
-  /// Mathematics 11, 1999: w_i ÷ the i-th of the inverse matrix's diagonal).
+  /// Returns the root mean square error of each value from the spline through all others (Rippa, Advances in
+  /// Computational Mathematics 11, 1999: w_i ÷ the i-th of the inverse matrix's diagonal).
   double error_left_out(const std::vector<double>& weights) const;
 
  private:
   std::vector<double> solve(std::vector<double> right) const;
 
   std::size_t points_;
-  std::vector<std::vector<double>> rows_;  ///< of L and U, P A = L U with the pivots below
+  std::vector<std::vector<double>> rows_;  ///< rows of L and U; P A = L U with the pivots below
   std::vector<std::size_t> pivots_;
-  std::vector<double> inverse_diagonal_;  ///< of the points
+  std::vector<double> inverse_diagonal_;  ///< per point
 };
 
 }  // namespace dadsim::study

@@ -168,7 +168,7 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
 
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                               const std::vector<RunMemory>& memory, const std::optional<report::ScaleSetting>& scale) {
-  // Who has how much is of no matter where nothing is learned, or all runs minimise the same.
+  // Sample counts of sites do not matter if nothing is learned, or if all runs minimise the same objective.
   std::shared_ptr<const Problem> problem;
   if (!learned.nothing && objectives_of(scenario.runs, scenario.training).size() > 1)
     problem = learned.shared_cache->problem(scenario, scenario.seed);
@@ -211,7 +211,7 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned_first,
                              const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace) {
   const auto start = std::chrono::steady_clock::now();
-  Learned learned = learned_first;  // what is learned on the cluster comes to it
+  Learned learned = learned_first;  // learning on the cluster adds to it
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape, any.rows);
   const std::vector<RunMemory> memory = memory_of_runs(scenario, timed);

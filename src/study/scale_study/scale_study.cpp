@@ -112,7 +112,7 @@ void predict_held_out(const ScaleStudyReport& report, StudiedRun& run) {
   }
 }
 
-/// That the largest sizes do not reach the target, where it is so.
+/// Returns a statement if the largest sizes do not reach the target.
 std::optional<Statement> never_reached(const ScaleStudyReport& report, const StudiedRun& run) {
   double missed = 0;
   double reached = 0;
@@ -368,7 +368,7 @@ class Study {
     return at;
   }
 
-  /// Of the mean over the seeds.
+  /// Returns the variance of the mean over the seeds.
   static double variance_of_log_ratio(const estimate::StepsToTarget& steps, const estimate::StepsToTarget& reference) {
     std::vector<double> logs;
     for (std::size_t i = 0; i < steps.size(); ++i) logs.push_back(std::log(steps[i]->between / reference[i]->between));

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kMostDevices = 1'000'000;
 constexpr std::size_t kMostBytesOfLineOfJobs = 65'536;
 constexpr std::size_t kMostRowsOfJobs = 100'000;
-constexpr std::size_t kMostFaultsOfJobs = 20;  // that are listed
+constexpr std::size_t kMostFaultsOfJobs = 20;  // faults listed
 constexpr std::int64_t kMostSamplesOfJob = 1'000'000'000;
 
 const std::array<std::string, 5> kFigures{"time", "seconds", "tokens_per_second", "samples_per_second", "mfu"};

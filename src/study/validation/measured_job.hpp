@@ -13,7 +13,7 @@ namespace dadsim::study {
 /// A step of training that somebody measured: a line of a CSV file (docs/validate.md).
 struct MeasuredJob {
   std::string file;
-  int line = 0;  ///< of the file, from 1
+  int line = 0;  ///< line in the file, from 1
   std::string table, name;
 
   std::string scenario = {};               ///< path of the scenario that it is of; empty: what follows describes it
