@@ -12,29 +12,28 @@
 
 namespace dadsim::cli {
 
-/// Reads `arguments` as options of `options` and operands, which are kept under "positional". Nothing is
-/// abbreviated but --help, as -h. A colour that is chosen is chosen for the process. Throws UsageError, with the option
-/// that was meant where one is near.
+/// Reads `arguments` as options of `options` and operands, which are kept under "positional". Only --help has an
+/// abbreviation, -h. --color applies to the whole process. Throws UsageError, which suggests an option if one is near.
 boost::program_options::variables_map read_arguments(const std::vector<std::string>& arguments,
                                                      const boost::program_options::options_description& options);
 
 /// --color, which read_arguments() obeys.
 void add_colour_option(boost::program_options::options_description& description);
 
-/// What stands beside the options, as POSIX calls it. Throws UsageError for more than `most`, with `remedy`.
+/// Returns the operands, in the sense of POSIX. Throws UsageError for more than `most`, with `remedy`.
 std::vector<std::string> operands_of(const boost::program_options::variables_map& values,
                                      std::size_t most = std::numeric_limits<std::size_t>::max(),
                                      const char* remedy = "");
 
-/// The one operand. Throws UsageError where there is none, or another: `none` says what is not named, `what` what one
-/// is.
+/// Returns the only operand. Throws UsageError if there is none, or a second one: `none` names the missing operand,
+/// `what` its kind.
 std::string only_operand(const boost::program_options::variables_map& values, const char* none, const char* what,
                          const char* command);
 
-/// The text of an option, or an empty one. Throws UsageError if the option is there and its text empty.
+/// Returns the text of an option, or an empty text. Throws UsageError if the option is given with an empty text.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& option);
 
-/// Throws UsageError where there are findings.
+/// Throws UsageError if there are findings.
 void refuse(const scenario::Findings& findings);
 
 /// Reads the text of an option as the language reads an attribute of that kind. Throws UsageError: "--threads '0' is

@@ -103,7 +103,7 @@ bool along_pairs(report::Operation operation) {
   return operation == report::Operation::neighbour_exchange || operation == report::Operation::send;
 }
 
-/// What does not go together.
+/// Refuses options that do not go together.
 void check(const CollectiveOptions& options) {
   const char* operation = to_string(options.operation);
   check_algorithm(options.operation, options.algorithm);

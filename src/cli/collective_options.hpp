@@ -19,7 +19,7 @@ std::vector<double> parse_byte_sizes(const std::string& text);
 inline constexpr std::size_t kMostSizes = 1000;
 inline constexpr double kLargestSize = 1125899906842624.0;  ///< bytes: 1 PiB
 
-/// What `dadsim collective` is asked for, as far as it can be checked without the platform.
+/// Options of `dadsim collective`, checked as far as possible without the platform.
 struct CollectiveOptions {
   std::string platform;
   report::Operation operation = report::Operation::all_reduce;
@@ -28,7 +28,7 @@ struct CollectiveOptions {
   std::optional<std::size_t> ranks;
   std::string hosts = {};  ///< a list (scenario/host_list.hpp); empty: those of the platform
   std::optional<std::size_t> root;
-  std::vector<std::pair<int, int>> pairs;  ///< of ranks, from → to
+  std::vector<std::pair<int, int>> pairs;  ///< ranks, from → to
   bool per_rank = false;
   bool cold = false;
   bool rendezvous = false;

@@ -8,7 +8,7 @@ namespace dadsim::cli {
 /// The manual page dadsim(1), as groff reads it: made of what --help says of the program and of each command.
 std::string manual_page();
 
-/// What may stand for the last word of a line.
+/// Completions of the last word of a line.
 struct Completion {
   struct Candidate {
     std::string text;  ///< the whole word
@@ -19,11 +19,11 @@ struct Completion {
   std::string files;
 };
 
-/// Of a command line as it stands in front of the cursor. Words are parted by blanks that are not quoted.
+/// Completes the command line in front of the cursor. Unquoted blanks separate words.
 Completion complete(const std::string& line);
 
-/// `dadsim --complete LINE`, which the scripts of `dadsim support bash` and the others ask: a candidate a line, with
-/// its help behind a tab, and at the end ":files ENDING" where files may stand there. Throws UsageError.
+/// Answers `dadsim --complete LINE`, which the scripts of `dadsim support bash` and others call. Prints one candidate
+/// per line, with its help after a tab, and at the end ":files ENDING" if files are possible. Throws UsageError.
 std::string candidates_in_lines(const std::vector<std::string>& arguments);
 
 }  // namespace dadsim::cli

@@ -64,7 +64,7 @@ void set_module_path() {
 std::vector<std::string> python_command(const std::string& module, const std::string& argument) {
   set_module_path();
   const std::string named = variable("DADSIM_PYTHON");
-  // As `python3 -P -m`, which Python has from 3.11 on.
+  // Equal to `python3 -P -m`, which Python has since 3.11.
   const std::string code = fmt::format(
       "import sys\n"
       "sys.path[:] = [folder for folder in sys.path if folder]\n"

@@ -2,7 +2,7 @@
 
 namespace dadsim::cli {
 
-/// What the process tells its caller; documented in docs/command-line.md.
+/// Exit codes of the process; documented in docs/command-line.md.
 enum ExitCode : int {
   kSuccess = 0,
   kInternalError = 1,     ///< a bug of ours

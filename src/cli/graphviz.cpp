@@ -20,7 +20,7 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr int kNotStarted = 127;       // as shells say it
+constexpr int kNotStarted = 127;       // exit code of shells
 constexpr unsigned kLookAgain = 5000;  // microseconds
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;

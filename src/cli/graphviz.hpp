@@ -4,7 +4,7 @@
 
 namespace dadsim::cli {
 
-/// Where the program `dot` of Graphviz is. Throws OutputError with the name of the package if it is not in PATH.
+/// Finds the program `dot` of Graphviz. Throws OutputError with the name of the package if it is not in PATH.
 std::string find_dot();
 
 /// Draws `source` in the language of Graphviz by the program `dot`. Throws OutputError with its words if it cannot,

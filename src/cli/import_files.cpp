@@ -42,7 +42,7 @@ void write_import(const po::variables_map& values, const std::string& text, cons
   const bool to_file = !out.empty() && out != "-";
   write_file_atomically(to_file ? out : "-", text);
   if (values.contains("quiet")) return;
-  // What was made goes alone to standard output where it is to be taken from there.
+  // The message goes to standard output only if the result does not.
   if (to_file) return print(words);
   say(words);
 }

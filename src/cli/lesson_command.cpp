@@ -53,7 +53,7 @@ const LessonFile& find_lesson(const std::string& number) {
   throw UsageError(fmt::format("there is no lesson '{}'; a number from 1 to {}", number, lessons().size()));
 }
 
-/// What a block asks for if that is a scenario to be run as it is; other commands have no page of their own.
+/// Returns the options of a block that runs a scenario unchanged; other commands have no page of their own.
 std::optional<Options> run_of(const report::LessonBlock& block) {
   std::vector<std::string> arguments = arguments_of(block.command);
   if (arguments.empty() || !(arguments.front().ends_with(".xml") || arguments.front().starts_with("--")))

@@ -9,7 +9,7 @@ namespace dadsim::cli {
 
 /// A catalogue that a command of its own prints; docs/catalog/NAME.txt holds the same text.
 struct Listing {
-  std::string name;     ///< of the command
+  std::string name;     ///< name of the command
   std::string summary;  ///< for the usage text
   std::string (*text)();
 };

@@ -12,7 +12,7 @@ struct Command;
 struct Options {
   enum class Command { run, check, print_scenario, listing, own_options, completion, help, version };
   Command command = Command::run;
-  std::vector<std::string> words;      ///< that the entries of the catalogue have to hold
+  std::vector<std::string> words;      ///< words that the entries of the catalogue must contain
   std::string pages;                   ///< folder for a page of each algorithm; empty: none
   std::string listing;                 ///< name of a catalogue (see listings.hpp)
   const cli::Command* own = nullptr;   ///< own_options: whose
@@ -22,10 +22,10 @@ struct Options {
   std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
   std::string trace;                            ///< path, likewise
   std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
-  std::string scheduler;                        ///< of Dask; empty: this process does it all
+  std::string scheduler;                        ///< address of Dask; empty: this process does all
   std::size_t threads = 0;                      ///< 0: as many as the machine has
   bool timing_only = false;
-  bool sliders = true;   ///< whether a page may have what takes simulations of its own
+  bool sliders = true;   ///< a page may have sliders, which take simulations of their own
   bool verbose = false;  ///< with all that a result rests on
   bool quiet = false;
 };

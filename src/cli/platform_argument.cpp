@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes; a root element comes before
 
-/// Whether the root element is <scenario>. What cannot be read is no scenario: the reader of platforms says why.
+/// Returns true if the root element is <scenario>; false if the file cannot be read: the reader of platforms reports
+/// why.
 bool is_scenario(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return false;

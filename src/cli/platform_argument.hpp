@@ -14,7 +14,7 @@ namespace dadsim::cli {
 /// InputError with everything that is wrong with the file, UsageError where a transport means nothing.
 spec::PlatformSpec load_platform_argument(const std::string& path, std::optional<spec::Transport> transport);
 
-/// Whether every pair of hosts of a SimGrid file (indices into `hosts`) has a route both ways; declared platforms
+/// Checks that every pair of hosts of a SimGrid file (indices into `hosts`) has routes both ways; declared platforms
 /// always have. Throws InputError.
 void check_routes_of_file(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                           const std::vector<std::pair<std::size_t, std::size_t>>& pairs);

@@ -80,7 +80,7 @@ std::string routes_in_words(const sim::PlatformReport& report) {
   return text;
 }
 
-/// What transports do to the nominal numbers, for those that occur.
+/// Returns the transports that occur, whose effect on the nominal numbers is then printed.
 std::vector<spec::Transport> transports_of(const sim::PlatformReport& report) {
   std::vector<spec::Transport> used;
   for (const spec::Transport transport :
@@ -202,7 +202,8 @@ void check_routes_of_hosts(const spec::PlatformSpec& platform) {
   check_routes_of_file(platform, hosts, pairs);
 }
 
-/// As inspect_platform; an interrupt that ended its child process is one, not a fault of the platform.
+/// Calls inspect_platform; an interrupt that ended its child process is reported as one, not as a fault of the
+/// platform.
 sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   try {
     sim::PlatformReport report = sim::inspect_platform(platform);

@@ -122,7 +122,7 @@ std::string points_in_words(std::int64_t count) {
   return fmt::format("{} point{}", human_count(count), count == 1 ? "" : "s");
 }
 
-/// How to name trials: with one seed they are the points.
+/// Names trials: with one seed they are the points.
 std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep) {
   if (sweep.seeds() == 1) return points_in_words(count);
   return fmt::format("{} of points and seeds", human_count(count));
@@ -130,7 +130,7 @@ std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep)
 
 struct SweepArguments {
   std::string scenario, out, csv, report;
-  std::string scheduler;   ///< of Dask; empty: this process does it
+  std::string scheduler;   ///< address of Dask; empty: this process does it
   std::int64_t tasks = 0;  ///< commands to print; 0: none
   std::vector<std::string> overrides;
   study::Shard shard;
@@ -138,7 +138,7 @@ struct SweepArguments {
   bool check = false, quiet = false;
 };
 
-/// What SQLite takes for a database without a file, which would be gone with all results.
+/// Refuses SQLite's name for a database without a file, which would be gone with all results.
 void refuse_memory(const std::string& role, const std::string& path) {
   if (path == ":memory:")
     throw UsageError(fmt::format("{} ':memory:' is no file; './:memory:' for one of that name", role));

@@ -12,7 +12,7 @@ struct Template {
   std::string_view scenario;
   std::string_view table;  ///< empty: it names no file
   std::string question;    ///< its <description>
-  std::string command;     ///< that asks it, before the file: "dadsim sweep ", as its comment has it
+  std::string command;     ///< command for the file, before its name: "dadsim sweep ", taken from its comment
 };
 
 const std::vector<Template>& templates();

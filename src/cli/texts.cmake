@@ -15,7 +15,7 @@ endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/templates_text.hpp.in ${PROJECT_BINARY_DIR}/generated/cli/templates_text.hpp @ONLY)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/templates.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
 
-# The same for what shells and editors know (dadsim support).
+# Embeds the files for shells and editors (dadsim support).
 foreach(part bash:dadsim.bash zsh:dadsim.zsh fish:dadsim.fish catalog:catalog.xml)
   string(REPLACE ":" ";" part ${part})
   list(GET part 0 name)

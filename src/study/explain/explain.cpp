@@ -24,7 +24,7 @@ constexpr double kTwice = 2;
 constexpr std::size_t kMostLinksAlone = 12;  // links varied one by one, the busiest first
 constexpr double kLeastEffect = 0.001;       // share of the time below which an effect is meaningless
 constexpr double kLeastBusy = 0.01;       // share of the step, in some run: changes of less busy links have no effect
-constexpr double kBeyondMeasure = 1e6;    // as good as unlimited, and still accepted by SimGrid
+constexpr double kBeyondMeasure = 1e6;    // practically unlimited, and still accepted by SimGrid
 constexpr std::int64_t kTriedSteps = 16;  // differing steps: what-ifs are compared on a sample of a run
 constexpr double kBuckets = 25e6;         // bytes: the default of PyTorch's DistributedDataParallel
 

@@ -45,17 +45,18 @@
 namespace dadsim::study {
 namespace {
 
-/// What a search for layouts is about.
+/// Setting of a search for layouts.
 struct LayoutSetting {
-  scenario::Scenario base;  ///< as it stands; its memory is not checked
-  spec::RunSpec run;        ///< whose steps
+  scenario::Scenario base;  ///< the scenario; its memory is not checked
+  spec::RunSpec run;        ///< run with the steps
   TimedAs timed;            ///< the network before anything divides it
   sim::Cluster cluster;
   LayoutSpace space;
   report::Layout written;  ///< the scenario's own
 };
 
-/// Throws InputError where the scenario times no workload, its devices differ, or none of its runs takes steps.
+/// Reads the setting. Throws InputError if the scenario times no workload, its devices differ, or none of its runs
+/// takes steps.
 LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options);
 
 void check_layout_base(const scenario::Scenario& base) {
@@ -147,12 +148,12 @@ class EstimateCorrection {
   double of_all_ = 1;
 };
 
-constexpr double kOfQuickest = 0.4;    // of what is simulated: the quickest by the closed form
-constexpr double kOfKinds = 0.3;       // the quickest of each kind
-constexpr std::size_t kOfOneKind = 3;  // of the quickest
-constexpr std::size_t kOfFront = 4;    // of the front of time against memory, beside the quickest
+constexpr double kOfQuickest = 0.4;    // share of simulated layouts: the fastest by the closed form
+constexpr double kOfKinds = 0.3;       // share of simulated layouts: the fastest of each kind
+constexpr std::size_t kOfOneKind = 3;  // fastest layouts per kind
+constexpr std::size_t kOfFront = 4;    // layouts from the front of time against memory, in addition to the fastest
 
-/// Of the front of time against memory by the closed form, the quickest first.
+/// Returns the front of time against memory by the closed form, the fastest first.
 std::vector<std::size_t> front_by_estimate(const std::vector<LayoutCandidate>& candidates,
                                            const std::vector<std::size_t>& fitting) {
   std::vector<std::size_t> front;
@@ -235,18 +236,18 @@ std::vector<std::size_t> still_promising(const std::vector<LayoutCandidate>& can
   return picked;
 }
 
-/// What a simulated step went into: what is not computing is divided as the closed form has it.
+/// Divides a simulated step into parts; time that is not computing is divided as the closed form divides it.
 report::StepParts parts_of(const report::RunResult& run, const report::StepParts& estimate);
 
-/// The trials of a report by their time, the front of time against memory, and how many cannot be told apart from the
-/// first (estimate::ratio_band).
+/// Sorts the trials by time, finds the front of time against memory, and counts the trials that cannot be told apart
+/// from the first (estimate::ratio_band).
 void rank_trials(report::LayoutReport& report);
 
 bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) {
   const auto& a = other.simulated->step_band;
   const auto& b = best.simulated->step_band;
   if (!a || !b) return false;
-  // Of two by flow the slower one may be less slow, or the quicker one slower, than that has them.
+  // The gap between two layouts timed by flow may be smaller than flow says.
   const double doubt = std::max(report::doubt_of(*other.simulated), report::doubt_of(*best.simulated));
   const double ratio = other.simulated->step_seconds / best.simulated->step_seconds * (1 - doubt);
   return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;
@@ -279,8 +280,8 @@ void rank_trials(report::LayoutReport& report) {
   while (report.tied < trials.size() && is_tied(trials.front(), trials[report.tied])) ++report.tied;
 }
 
-constexpr std::size_t kAtATime = 4;    // that are simulated before the closed form is set right again
-constexpr double kWorthSaying = 0.97;  // of the best time: what would need more memory and saves less is not told
+constexpr std::size_t kAtATime = 4;    // layouts simulated before the closed form is corrected again
+constexpr double kWorthSaying = 0.97;  // share of the best time: layouts with more memory must beat it to be reported
 
 /// "path=value" of --set, with what the layout and its memory need.
 std::vector<std::string> ignoring_memory(std::vector<std::string> overrides) {
@@ -483,13 +484,13 @@ class LayoutSearch {
   }
 
   LayoutOptions options_;
-  std::string text_;                 ///< of the scenario
-  scenario::ScenarioSource source_;  ///< whose <timed-as> says nothing of a layout
+  std::string text_;                 ///< text of the scenario
+  scenario::ScenarioSource source_;  ///< the scenario without a layout in <timed-as>
   scenario::Catalog catalog_;
   LayoutSetting setting_;
-  std::vector<std::string> overrides_;       ///< but for those of a layout
+  std::vector<std::string> overrides_;       ///< without those of a layout
   std::vector<LayoutCandidate> candidates_;  ///< the quickest by the closed form first
-  std::vector<std::size_t> fitting_;         ///< of them that fit, in their order
+  std::vector<std::size_t> fitting_;         ///< indices of candidates that fit, in their order
   std::optional<report::StepParts> written_estimate_;
   LearningStore store_;
   report::LayoutReport report_;

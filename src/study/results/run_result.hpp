@@ -32,7 +32,7 @@ struct ResultContext {
 
 /// A run that was learned step by step, with its simulated times.
 struct TimedSteps {
-  const step::Trajectory& trajectory;  ///< as timed: every step separately if each has its own date
+  const step::Trajectory& trajectory;  ///< the timed steps: every step separately if each has its own date
   const sim::TimedRun& timings;
   const std::vector<step::Assignment>& assignment;  ///< for layers with a choice
   const std::vector<std::int64_t>& traced_steps;    ///< requested timelines, from 1

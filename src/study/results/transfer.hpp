@@ -14,7 +14,7 @@ namespace dadsim::study {
 
 /// Properties of messages that determine the error of their times.
 struct CarriedMessages {
-  double most_bytes = 0;     ///< of the largest collective
+  double most_bytes = 0;     ///< bytes of the largest collective
   double at_once_bytes = 0;  ///< bytes queued on the busiest link at the same time
   bool gloo = false;         ///< messages are sent like those of PyTorch's backend for CPUs
 };

@@ -80,7 +80,7 @@ class MemoryStore {
   mutable std::mutex mutex_;
   double most_bytes_, bytes_ = 0;
   std::list<Entry> entries_;                                  ///< last used first
-  std::map<Key, typename std::list<Entry>::iterator> index_;  ///< of ordered keys
+  std::map<Key, typename std::list<Entry>::iterator> index_;  ///< entries by key
 };
 
 /// A thousand answers by the texts of their questions; a text has to say all that its answer depends on.

@@ -22,7 +22,7 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::size_t kFaultsOfJobs = 20;  // that are listed
+constexpr std::size_t kFaultsOfJobs = 20;  // faults listed
 
 std::int64_t attribute_of(const MeasuredJob& job, const std::string& name, std::int64_t otherwise) {
   const auto found = job.timed_as.find(name);
@@ -50,7 +50,7 @@ class JobPredictor {
       return scenario::ScenarioSource(job.file, scenario_text_of(job, batch)).load(job.settings, catalog_);
     } catch (const InputError& error) {
       if (!job.scenario.empty()) throw;
-      // What is wrong stands in the row, and not in the scenario that was made of it.
+      // The fault is in the row, not in the scenario made of it.
       std::vector<Diagnostic> of_row = error.diagnostics();
       for (Diagnostic& one : of_row) {
         one.file = job.file;
@@ -60,8 +60,9 @@ class JobPredictor {
     }
   }
 
-  /// Of a step with many micro-batches: each further one (with several pieces to a stage, each further round of one per
-  /// stage) takes as long as the one before, once the pipeline is full. tests/validation holds that.
+  /// Predicts a step with many micro-batches from a shorter one: once the pipeline is full, each further micro-batch
+  /// takes as long as the one before. With several pieces to a stage, the unit is a round of one micro-batch per stage.
+  /// tests/validation checks this.
   PredictedStep predict(const MeasuredJob& job) {
     const std::int64_t micro = attribute_of(job, "micro-batch", job.batch);
     const std::int64_t stages = attribute_of(job, "pipeline", 1);
