@@ -24,7 +24,7 @@ class ClosedFormWorld final : public World {
   struct Rules {
     std::size_t nodes = 0;
     std::function<SiteLine(Node from, Node to)> line;            ///< none: no time at all
-    std::function<double(Node node, const Work& work)> seconds;  ///< of a computation; none: no time
+    std::function<double(Node node, const Work& work)> seconds;  ///< seconds of a computation; none: no time
     std::function<std::string(Node from, Node to)> link;         ///< name of the line's only link; none: none
   };
   explicit ClosedFormWorld(Rules rules) : rules_(std::move(rules)), up_(rules_.nodes, true), computes_(rules_.nodes) {}
@@ -43,7 +43,7 @@ class ClosedFormWorld final : public World {
  private:
   struct ParcelUnderway {
     double date = 0;
-    Node from = -1, to = -1;  ///< of a computation the same; of a wait −1
+    Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
     bool message = false;
   };
   Activity begin(ParcelUnderway underway);

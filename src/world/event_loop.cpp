@@ -276,7 +276,7 @@ void EventLoop::arrived(Activity activity, bool failed) {
   if (message.news.empty() || !is_up(parcel.from)) return;
   parcel.lost = true;
   const Node sender = parcel.from;
-  parcel.from = parcel.to;  // as if the other end had said so
+  parcel.from = parcel.to;  // the news seems to come from the other end
   deliver(sender, message.news, std::move(parcel));
 }
 

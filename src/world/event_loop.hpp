@@ -168,10 +168,11 @@ class EventLoop {
 
  public:
   struct Limits {
-    std::size_t most_spans = 0;                  ///< that the log takes down
+    std::size_t most_spans = 0;                  ///< spans kept in the log
     double most_idle = 90 * 86400;               ///< seconds without progress(), after which an EventLoop is stuck
-    std::int64_t most_idle_events = 50'000'000;  ///< the same in events
-    /// The same in failures, per node: hosts that go down and messages that are lost, all nodes together.
+    std::int64_t most_idle_events = 50'000'000;  ///< events without progress(), after which an EventLoop is stuck
+    /// Failures per node without progress(), after which an EventLoop is stuck: hosts that go down and lost messages,
+    /// over all nodes.
     std::int64_t most_idle_failures = 500;
     /// Likewise per link that may fail, of which there are so many: their outages so far.
     std::function<std::int64_t()> link_outages = {};
@@ -254,17 +255,17 @@ class EventLoop {
   void hand(Node to, Channel channel, Parcel parcel);
   /// It will not arrive, and counts as lost. Nothing happens where it has arrived already.
   void cancel(Activity message);
-  /// What the node computes ends at once; whoever awaits it gets false.
+  /// Ends the node's computation at once; a coroutine that awaits it gets false.
   void cancel_computing(Node node);
-  /// What has arrived on the channel and was not received.
+  /// Returns the number of messages that have arrived on the channel and were not received.
   std::size_t waiting(Node node, Channel channel) const;
   /// From now on `watcher` hears on the channel when `watched` goes down and when it comes up again.
   void watch(Node watcher, Node watched, Channel channel);
 
-  /// What a node's checkpoints cost. After every `every` seconds of computing it stands still for `write`. Where it
-  /// comes up again it takes part once it has read the last one (`restore`) and has done again what it had computed
-  /// since; what it was computing as it went down is lost in any case. Coroutines begin anew all the same: what
-  /// outlives an outage is what the protocol keeps outside of them.
+  /// Cost of a node's checkpoints. After every `every` seconds of computing, the node stands still for `write`. After
+  /// an outage it takes part once it has read the last checkpoint (`restore`) and repeated the computing since then;
+  /// the computation interrupted by the outage is always lost. Coroutines still begin anew: a protocol keeps outside of
+  /// them all that must outlive an outage.
   struct Checkpoints {
     double every = 0;  ///< seconds of computing; 0: there are none
     double write = 0, restore = 0;
@@ -272,7 +273,7 @@ class EventLoop {
   /// Before run().
   void set_checkpoints(Node node, Checkpoints checkpoints) { nodes_[index(node)].checkpoints = checkpoints; }
 
-  /// As complete as it is now: after run(), all of it, also where that has thrown.
+  /// Returns the log up to now: complete after run(), even if run() has thrown.
   const step::EventLog& log() const { return log_; }
 
  private:
@@ -287,7 +288,7 @@ class EventLoop {
     std::list<Computation*> queue;
     Checkpoints checkpoints;
     double since_checkpoint = 0;  ///< seconds computed
-    bool writing = false;         ///< what is computed now is a checkpoint
+    bool writing = false;         ///< the present computation is a checkpoint
     Activity restoring = 0;       ///< up again, and not yet taking part
   };
   struct TaskUnderway {

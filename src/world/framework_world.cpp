@@ -88,9 +88,9 @@ void FrameworkWorld::add(Station& station, Activity id, double work) {
   arm(station);
 }
 
-/// Who is done at the date of the alarm.
+/// Ends the jobs that are done at the date of the alarm.
 void FrameworkWorld::ring(Station& station) {
-  constexpr double kRounding = 1e-12;  // of what jobs have got: those that end together do so to rounding
+  constexpr double kRounding = 1e-12;  // relative difference up to which jobs end together
   station.alarm = 0;
   advance(station);
   station.v = std::max(station.v, station.jobs.begin()->first);
@@ -114,8 +114,8 @@ double FrameworkWorld::busy(Node node) const {
 
 // ---- messages ----
 
-/// Whether nothing went over the connection of a pair for so long that it is not there any more. The sender finds out
-/// by losing what it sends, and what it sends next opens another.
+/// Returns true if the connection of a pair was idle for so long that it is closed. The sender notices by losing its
+/// message; its next message opens another connection.
 bool FrameworkWorld::is_cut(Node from, Node to) {
   if (framework_.idle_cut <= 0 || from == to) return false;
   const auto used = used_at_.find(std::minmax(from, to));
@@ -235,7 +235,8 @@ void FrameworkWorld::cancel(Activity activity) {
   std::erase_if(posted_, [&](const Event& event) { return event.activity == activity; });
 }
 
-/// What is on its way between nodes is the inner World's; what is packed, unpacked or waits is here.
+/// Drops the node's messages that are packed, unpacked or waiting; messages between nodes are handled by the inner
+/// World.
 void FrameworkWorld::went_down(Node node) {
   std::vector<Activity> lost;
   for (const auto& [id, message] : messages_) {

@@ -50,16 +50,16 @@ class FrameworkWorld final : public World {
     double v = 0, at = 0;
     double busy = 0;
     std::multimap<double, Activity> jobs;  ///< by the v at which they are done
-    Activity alarm = 0;                    ///< of the inner World; 0: nothing is at work
+    Activity alarm = 0;                    ///< timer of the inner World; 0: no job
   };
-  /// Of a message, in order. Where parts are streamed all but the first are under way at the same time.
+  /// Stages of a message, in order. If parts are streamed, all stages but the first overlap.
   enum class Stage : std::uint8_t { waits, packs, travels, unpacks, is_summed };
   struct FrameworkMessage {
     Node from = -1, to = -1;
     double bytes = 0;
     Stage stage = Stage::waits;
     bool streams = false;
-    int open = 0;        ///< of a message that streams: stages that are not done
+    int open = 0;        ///< open stages of a streamed message
     Activity inner = 0;  ///< its timer or journey
     bool done = false;   ///< and waits for those that were sent before it
   };
@@ -85,7 +85,7 @@ class FrameworkWorld final : public World {
   double model_bytes_;
   std::vector<Station> stations_;  ///< per node; behind them the one where the server sums
   std::map<Activity, FrameworkMessage> messages_;
-  std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< of the messages of a pair that are not there yet
+  std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< messages of a pair that have not arrived
   std::unordered_map<Activity, Activity> message_of_;            ///< by the inner World's timer or journey
   std::unordered_map<Activity, std::size_t> station_at_;         ///< by the inner World's timer
   std::deque<Event> posted_;

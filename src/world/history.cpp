@@ -18,9 +18,9 @@ namespace dadsim::world {
 struct Value::Node {
   ValueKey key{};
   History::Function operation;                ///< empty once it has been carried out
-  std::vector<std::shared_ptr<Node>> inputs;  ///< the same
+  std::vector<std::shared_ptr<Node>> inputs;  ///< empty once the operation has been carried out
   DatumPtr datum;
-  std::string description;  ///< of the operation, for another process; empty: only this one carries it out
+  std::string description;  ///< operation for another process; empty: only this one carries it out
   bool keep = false;
   bool counts = true;
 
@@ -264,7 +264,7 @@ class History::CarryingOut {
     Value::Node& node = *one.node;
     node.operation = nullptr;
     node.description = {};
-    node.inputs.clear();  // what nobody else holds is forgotten here
+    node.inputs.clear();  // frees inputs that nothing else holds
     {
       const std::lock_guard lock(mutex_);
       ++done_;

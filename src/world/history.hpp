@@ -14,7 +14,7 @@
 
 namespace dadsim::world {
 
-/// What an operation gave: weights, a gradient, a quality. Never changed once it is there.
+/// Result of an operation: weights, a gradient, a quality. Immutable.
 struct Datum {
   std::vector<float> numbers;
   std::vector<double> scalars;
@@ -25,15 +25,14 @@ using DatumPtr = std::shared_ptr<const Datum>;
 /// Name of a value: 128-bit hash of what it is made by and of.
 using ValueKey = std::array<std::uint64_t, 2>;
 
-/// Where values are kept from one run to another. For several threads.
+/// Store of values between runs. Thread-safe.
 class HistoryStore {
  public:
   virtual ~HistoryStore() = default;
   virtual DatumPtr find(const ValueKey& key) = 0;  ///< null if it is not there
   virtual void keep(const ValueKey& key, const DatumPtr& datum) = 0;
-  /// What is there. Where it is not, the caller works it out, then calls keep() or, if that fails, release(); whoever
-  /// else asks meanwhile waits, so that two simulations at a time do nothing twice. Without waiting where it is not
-  /// overridden.
+  /// Returns the value, or null. After null, the caller computes the value and calls keep(), or release() if that
+  /// fails. Other callers wait meanwhile, so two simulations compute nothing twice. The default does not wait.
   virtual DatumPtr claim(const ValueKey& key) { return find(key); }
   virtual void release(const ValueKey& /*key*/) {}
   virtual void flush() {}  ///< writes what it has not written yet, where it writes at all
@@ -63,8 +62,8 @@ class Value {
   std::shared_ptr<Node> node_;
 };
 
-/// Who trained what from which version: a graph of values, each named by the operation that makes it and by what goes
-/// into that. A protocol makes values while it simulates; they are worked out when a number is asked for or at the end,
+/// Graph of values: who trained what from which version. Each value is named by its operation and
+/// inputs. A protocol makes values while it simulates; they are worked out when a number is asked for or at the end,
 /// many at a time, each once, and not at all where `store` has them.
 ///
 /// *Requires* that an operation is a function of its inputs and of its name alone, and that operations of different
@@ -77,14 +76,13 @@ class History {
   /// `problem`: hash of all that operations depend on beside their names and inputs. `store` may be null.
   History(std::uint64_t problem, HistoryStore* store) : problem_(problem), store_(store) {}
 
-  /// What `operation` makes of the inputs. `name` says which operation with which parameters, e.g. "train 3 0.1 7". A
-  /// value of the same name and inputs is made once. `keep`: worth keeping in the store, since it takes long.
-  /// `description`: the operation for another process, where there are any (is_shared()); empty: this one carries it
-  /// out.
+  /// Makes a value of the inputs by `operation`. `name` gives the operation and its parameters, e.g. "train 3 0.1 7". A
+  /// value of the same name and inputs is made once. `keep`: worth storing, because it takes long. `description`: the
+  /// operation for other processes, if there are any (is_shared()); empty: this process carries it out.
   Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false,
              std::string description = {});
-  /// The same of what is kept and is no part of learning: counts() does not count it. It is worked out as soon as all
-  /// inputs have been, so that it holds none of them for long.
+  /// Makes a value that is kept and is no part of learning: counts() does not count it. It is computed as soon as all
+  /// inputs are, so that it holds none of them for long.
   Value make_beside(std::string_view name, std::vector<Value> inputs, Function operation);
 
   /// Works it out now, with all that it needs.
@@ -97,7 +95,7 @@ class History {
   void work_out(std::span<const Value> values,
                 const std::function<void(std::int64_t done, std::int64_t all)>& progress = {},
                 const std::atomic<bool>* cancelled = nullptr);
-  /// Of a value that has been worked out, and is still held.
+  /// Returns the datum of a value that has been computed and is still held.
   static DatumPtr datum_of(const Value& value);
 
   /// From now on operations that have a description are handed to `remote`, which outlives this; unless it is of
@@ -111,7 +109,7 @@ class History {
   struct Counts {
     std::int64_t made = 0;        ///< values that protocols have made, each once
     std::int64_t worked_out = 0;  ///< operations that were carried out
-    /// Of those worth keeping (local training, evaluations): that were carried out, and that the store had.
+    /// Operations worth keeping (local training, evaluations): carried out, and found in the store.
     std::int64_t learned = 0, found = 0;
   };
   const Counts& counts() const { return counts_; }
@@ -129,7 +127,7 @@ class History {
   RemoteOperations* remote_ = nullptr;
   bool learns_ = true;
   std::map<ValueKey, std::weak_ptr<Value::Node>> known_;
-  std::vector<std::weak_ptr<Value::Node>> beside_;  ///< of make_beside(), not yet worked out
+  std::vector<std::weak_ptr<Value::Node>> beside_;  ///< values of make_beside() not yet computed
   std::size_t sweep_at_ = 1024;                     ///< names of forgotten values are let go when there are so many
   Counts counts_;
 };

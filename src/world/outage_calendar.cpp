@@ -21,7 +21,7 @@ OutageCalendar::OutageCalendar(const Outages& outages, OnChange on_change) : on_
     go_on(rule);
   }
   for (std::size_t host = 0; on_change_ && host < hosts_; ++host) pass_what_nobody_sees(subjects_[host]);
-  // Who is not there at the beginning has not lost anything.
+  // Hosts that are away at the beginning have lost nothing.
   for (Subject& subject : subjects_) subject.went_down = 0;
 }
 
@@ -52,9 +52,9 @@ void OutageCalendar::go_on(std::size_t rule) {
   if (!due.up) subjects_[due.rule.subject].gone = true;
 }
 
-/// What the rules of a host say while another of them keeps it down, taken at once: nobody sees it, and a host that has
-/// left for good would otherwise be waited for as long as its days have nights. A host that one rule keeps down for
-/// good is gone, and so is taken one that nothing brings up within kLongest, or kMost changes.
+/// Skips the changes of a host's other rules while one rule keeps it down: nobody sees them, and a host that has left
+/// for good would otherwise be waited for. A host is gone if one rule keeps it down for good, or if nothing brings it
+/// up within kLongest or kMost changes.
 void OutageCalendar::pass_what_nobody_sees(Subject& host) {
   constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
   constexpr std::int64_t kMost = 10'000'000;
@@ -82,7 +82,7 @@ void OutageCalendar::pass_what_nobody_sees(Subject& host) {
   }
 }
 
-/// Of a host that is gone no more is asked. A computation that it drops out of is taken back by take_back().
+/// Removes the dates of a host that is gone. take_back() removes the dates at which it drops out of computations.
 void OutageCalendar::forget(const Subject& host) {
   for (const std::size_t rule : host.rules) {
     if (rules_[rule].rule.drops_out == nullptr || rules_[rule].next.up) undate(rule);

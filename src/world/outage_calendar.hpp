@@ -39,24 +39,24 @@ class OutageCalendar {
   bool is_up(std::size_t node) const { return subjects_[of_node_[node]].down == 0; }
   /// `link`: its place in Outages::links.
   bool link_is_up(std::size_t link) const { return subjects_[hosts_ + link].down == 0; }
-  /// Whether a node is down, and will not come up again.
+  /// Returns true if a node is down and will not come up again.
   bool is_gone(std::size_t node) const { return subjects_[of_node_[node]].gone; }
-  /// How often a node's host has gone down since date 0.
+  /// Returns how often a node's host has gone down since date 0.
   std::int64_t went_down(std::size_t node) const { return subjects_[of_node_[node]].went_down; }
 
-  /// Whether all hosts and links are up.
+  /// Returns true if all hosts and links are up.
   bool is_whole() const;
   /// Links that some rule is about.
   std::size_t failing_links() const;
 
   /// The date of what changes next; infinity: nothing does.
   double next_change() const;
-  /// Whether a host will change any more.
+  /// Returns true if a host will change again.
   bool hosts_change() const { return host_dates_ > 0; }
   /// Goes on to that date: all that changes then has changed.
   void take_next_change() { take_changes_until(next_change()); }
   void take_changes_until(double date);
-  /// Whether a node may drop out of a computation that it begins now.
+  /// Returns true if a node may drop out of a computation that it begins now.
   bool may_drop_out(std::size_t node) const;
   /// A node begins a computation of training of so many seconds at `begin`: it may drop out of it, which is a change
   /// then. Gives the rules by which it does.
@@ -66,7 +66,7 @@ class OutageCalendar {
 
   std::int64_t link_outages() const { return link_outages_; }
   std::int64_t drop_outs() const { return drop_outs_; }
-  /// Of nodes, those that are down until `end` among them, in the order of their ends.
+  /// Returns the outages of nodes, including those that last until `end`, in the order of their ends.
   std::vector<step::EventLog::Outage> outages_until(double end) const;
 
  private:
@@ -90,8 +90,8 @@ class OutageCalendar {
   std::vector<Subject> subjects_;
   std::size_t hosts_ = 0;
   std::vector<DueOutage> rules_;
-  std::set<std::pair<double, std::size_t>> dates_;  ///< of the next change of each rule
-  std::size_t host_dates_ = 0;                      ///< of them, of hosts
+  std::set<std::pair<double, std::size_t>> dates_;  ///< date of each rule's next change
+  std::size_t host_dates_ = 0;                      ///< dates that belong to hosts
   std::vector<step::EventLog::Outage> outages_;
   std::int64_t link_outages_ = 0, drop_outs_ = 0;
 };

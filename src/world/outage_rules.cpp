@@ -80,11 +80,11 @@ class Repeated final : public OutageProcess {
  public:
   explicit Repeated(const spec::StateProfileSpec& spec) : period_(spec.period) {
     for (const spec::StateProfileSpec::Change& one : spec.changes) {
-      // Of several at one date the last one holds.
+      // The last of several changes at one date holds.
       if (!changes_.empty() && changes_.back().at == one.at) changes_.pop_back();
       changes_.push_back({one.at, one.on});
     }
-    // Where all say the same, nothing changes after the first time.
+    // If all changes have the same state, nothing changes after the first.
     never_ends_ = period_ > 0 && std::ranges::any_of(changes_, &RuleChange::up) &&
                   !std::ranges::all_of(changes_, &RuleChange::up);
   }
@@ -211,7 +211,7 @@ using spec::AvailabilitySpec;
 
 /// Hosts that are up and down together.
 struct Together {
-  std::size_t first = 0;  ///< of them, or the link
+  std::size_t first = 0;  ///< first of the hosts, or the link
   std::vector<std::size_t> all;
 };
 
@@ -279,7 +279,7 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
     const auto of = static_cast<std::uint32_t>(subject < subjects.hosts ? subject : (subject - subjects.hosts) | kLink);
     return RandomStream(outages.seed, Purpose::outages, of, static_cast<std::uint32_t>(number));
   };
-  // How many rules of a kind a host or link has had: what is drawn of it does not depend on rules that are of others.
+  // Rules of a kind, counted per host or link: draws for one of them do not depend on rules of others.
   std::map<std::size_t, std::size_t> random_rules, availability_rules;
   const auto fit = [&](bool links, const std::string& pattern) { return subjects_that_fit(subjects, links, pattern); };
   const auto together = [&](const auto& one) {

@@ -9,14 +9,14 @@
 
 namespace dadsim::world {
 
-/// What a message is about, and so who of a node's coroutines takes it. A string literal.
+/// Topic of a message, by which a node's coroutines receive it. A string literal.
 using Channel = std::string_view;
 
 /// A message between participants: values by name, and the bytes that they take on the wire.
 struct Parcel {
   std::vector<Value> values = {};
   double bytes = 0;
-  std::int64_t number = 0;  ///< what the protocol makes of it: a round, a version
+  std::int64_t number = 0;  ///< number with a meaning of the protocol: a round, a version
 
   // Filled in by the EventLoop.
   Node from = -1, to = -1;

@@ -17,7 +17,7 @@ struct EventLoop::Process {
 
   enum class Waiting : std::uint8_t { nothing, computing, sleeping, receiving };
   Waiting waiting = Waiting::nothing;
-  std::coroutine_handle<> handle;  ///< of what awaits, which may be deep in the task
+  std::coroutine_handle<> handle;  ///< awaiting coroutine, which may be deep in the task
   double since = 0;
   Activity timer = 0;                  ///< sleeping; receiving with an end
   ReceiveAwaiter* receiver = nullptr;  ///< receiving

@@ -15,9 +15,9 @@ class RemoteOperations {
  public:
   struct Operation {
     ValueKey key{};
-    std::string description;  ///< as History::make() got it
+    std::string description;  ///< description given to History::make()
     std::vector<ValueKey> input_keys;
-    std::vector<DatumPtr> inputs;  ///< as many
+    std::vector<DatumPtr> inputs;  ///< one per key
   };
   struct Result {
     ValueKey key{};
@@ -25,14 +25,14 @@ class RemoteOperations {
   };
 
   virtual ~RemoteOperations() = default;
-  /// Of what History they can carry out operations: its `problem`.
+  /// Returns the `problem` of the History whose operations they can carry out.
   virtual std::uint64_t problem() const = 0;
   /// For several threads.
   virtual void hand(Operation operation) = 0;
-  /// What has been carried out since the last call, each operation once, in any order; waits for a moment where there
-  /// is nothing yet. Throws where an operation can be carried out by nobody.
+  /// Returns the operations carried out since the last call, each once, in any order; waits for a moment if there are
+  /// none yet. Throws if nobody can carry out an operation.
   virtual std::vector<Result> wait() = 0;
-  /// What is in other hands is wanted no more: wait() will not return it.
+  /// Forgets the operations handed out: wait() will not return them.
   virtual void forget() = 0;
 };
 
