@@ -16,11 +16,11 @@ class ArrivalWeights {
  public:
   ArrivalWeights(spec::SiteWeights weights, const models::Partition& partition);
 
-  /// The weight of a contribution that counts for `damping` by its staleness, and notes that it has come. One more of
-  /// each site is counted beforehand, so that the first of a site is not infinitely rare. 1 where each counts as it
-  /// comes.
+  /// Returns the weight of a contribution that counts for `damping` by its staleness, and records it. One contribution
+  /// of each site is counted in advance, so that a site's first is not infinitely rare. Returns 1 if each contribution
+  /// counts as it comes.
   double take(std::size_t site, double damping = 1);
-  /// The same in units of the site whose contributions are worth most, so that it is one at most.
+  /// Returns the weight relative to the site whose contributions are worth most: at most 1.
   double take_of_most(std::size_t site, double damping = 1);
 
  private:

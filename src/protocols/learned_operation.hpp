@@ -13,20 +13,20 @@ namespace dadsim::protocols {
 struct LearnedOperation {
   enum class Kind : std::uint8_t {
     train,                     ///< Learning::train(); a second input is the correction
-    gradient,                  ///< of batch `training.first`
-    gradient_with_statistics,  ///< the same, with running statistics behind it
+    gradient,                  ///< gradient of batch `training.first`
+    gradient_with_statistics,  ///< gradient of batch `training.first`, with running statistics after it
     evaluate,                  ///< on held-back data
   };
   Kind kind = Kind::train;
-  LocalTraining training{};   ///< of an evaluation nothing
-  std::uint64_t held_back{};  ///< of an evaluation: DriftedData::number_held_back_at()
+  LocalTraining training{};   ///< unused by evaluations
+  std::uint64_t held_back{};  ///< DriftedData::number_held_back_at() of an evaluation
 };
 
 std::string to_bytes(const LearnedOperation& operation);
 /// Throws std::out_of_range where the bytes are none of to_bytes.
 LearnedOperation learned_operation_from_bytes(std::string_view bytes);
 
-/// What the operation makes of its inputs. Throws std::out_of_range where it is of another problem.
+/// Applies the operation to its inputs. Throws std::out_of_range if it belongs to another problem.
 world::Datum carry_out(Learning& learning, const LearnedOperation& operation, world::History::Inputs inputs);
 
 }  // namespace dadsim::protocols

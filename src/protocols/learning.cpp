@@ -254,7 +254,7 @@ Learning::SentValue Learning::send(const Value& numbers, const Value& memory, co
       for (std::size_t k = 0; k < own.size(); ++k) own[k] += in[1]->numbers[k];
     }
     Datum result{behind_the_wire(own, pieces, *compressor, {problem_.seed, number, stream}), {}};
-    // What is no parameter (running statistics) goes as it is.
+    // Numbers other than parameters (running statistics) are sent unencoded.
     result.numbers.insert(result.numbers.end(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count),
                           in[0]->numbers.end());
     if (compress.memory) {

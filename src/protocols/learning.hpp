@@ -16,7 +16,7 @@
 
 namespace dadsim::protocols {
 
-/// How a site trains for a while on its own.
+/// Local training of a site.
 struct LocalTraining {
   std::size_t site = 0;
   SiteBatches::How batches = SiteBatches::How::passes;
@@ -26,7 +26,7 @@ struct LocalTraining {
   std::int64_t schedule_step = 0;
   double rate_factor = 1;  ///< on the scheduled learning rate
   double proximal = 0;     ///< μ of FedProx: μ (x − x₀) is added to the gradient (Li et al., arXiv 1812.06127)
-  std::int64_t data_version = 0;  ///< of the site, see Learning::data_version
+  std::int64_t data_version = 0;  ///< version of the site's data, see Learning::data_version
   /// Steps of DP-SGD in the place of plain ones (algorithms/private/dp_sgd.hpp): gradients of samples of norm `clip`
   /// at most, their sum with noise of deviation `noise_multiplier` · `clip`, ÷ the batch that is expected.
   struct PerSample {
@@ -75,18 +75,18 @@ class Learning {
   }
   std::size_t samples(std::size_t site) const { return problem_.partition.at(site).size(); }
 
-  /// The weights that everyone starts with.
+  /// Returns the weights that all start with.
   virtual world::Value initial();
-  /// The same, followed by an optimizer's initial state.
+  /// Returns the initial weights, followed by an optimizer's initial state.
   virtual world::Value initial_with_state();
-  /// The gradient of the mean loss over batch `number` of a site.
+  /// Returns the gradient of the mean loss over batch `number` of a site.
   virtual world::Value gradient(const world::Value& weights, std::size_t site, SiteBatches::How batches,
                                 std::int64_t number);
-  /// The same; where the network has running statistics, they come behind it as they are after this batch, for apply().
+  /// Returns the gradient; if the network has running statistics, their values after this batch follow, for apply().
   virtual world::Value gradient_with_statistics(const world::Value& weights, std::size_t site, SiteBatches::How batches,
                                                 std::int64_t number);
-  /// The weights after local training with the scenario's optimizer, from `weights`; its state starts anew unless it is
-  /// kept. `correction`, if it is a value, is added to every gradient (SCAFFOLD's c − c_i).
+  /// Returns the weights after local training with the scenario's optimizer, from `weights`; its state starts anew
+  /// unless it is kept. `correction`, if it is a value, is added to every gradient (SCAFFOLD's c − c_i).
   virtual world::Value train(const world::Value& weights, const LocalTraining& how,
                              const world::Value& correction = {});
   /// One step of the scenario's optimizer with a gradient that has come from elsewhere; `weights` have its state behind
@@ -99,10 +99,10 @@ class Learning {
   world::Value weighted_sum(const std::vector<world::Value>& values, const std::vector<double>& weights);
   world::Value difference(const world::Value& a, const world::Value& b) { return weighted_sum({a, b}, {1, -1}); }
 
-  /// What arrives of a row of parameters() numbers that is sent through the run's compressor, and what the sender keeps
-  /// of what was lost (no value where it keeps nothing). `memory`: what it has kept before; no value at first. `stream`
-  /// and `number` tell this message's roundings from those of others. With `pieces`, the row has the numbers of these
-  /// pieces alone (sizes, one after the other) in place of all.
+  /// Result of sending a row of parameters() numbers through the run's compressor: the received row, and the sender's
+  /// memory of what was lost (no value if it keeps none). `memory`: the memory before; no value at first. `stream` and
+  /// `number` separate this message's roundings from those of others. With `pieces`, the row has only the numbers of
+  /// these pieces (sizes, one after the other).
   struct SentValue {
     world::Value arrives, memory;
   };
@@ -111,7 +111,7 @@ class Learning {
 
   /// On held-back data: scalars loss, accuracy, auc.
   virtual world::Value evaluate(const world::Value& weights);
-  /// The same on held-back data as sites see them at that time.
+  /// Evaluates on held-back data as sites see them at that time.
   virtual world::Value evaluate_at(const world::Value& weights, double seconds);
 
   /// The learning rate of the scenario's schedule at a step; `steps_per_epoch` and the budget are those of synchronous

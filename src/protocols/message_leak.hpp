@@ -13,16 +13,15 @@
 
 namespace dadsim::protocols {
 
-/// Feeds a LeakMeter with the messages of an event-driven run: is shown each as it leaves, and what sites train with;
-/// what is measured becomes a Value of the History, worked out with all others. Messages are rows of the
-/// numbers of a model or of a gradient; those that go on from one to the next (weights) are read by what is new in
-/// them.
+/// Feeds a LeakMeter with the messages of an event-driven run, as they leave, and with the samples that sites train
+/// with. Measurements are Values of the History, worked out with all others. Messages are rows of the numbers of a
+/// model or of a gradient; of those that continue from one message to the next (weights), the difference is read.
 ///
-/// What a site has trained with between two of its messages is what the second is about, and what has been sent to a
-/// server between two of its models is what the second of those is about.
+/// A message of a site reveals what the site has trained with since its previous message. A model of a server reveals
+/// what was sent to the server since its previous model.
 ///
-/// Of many sites a sample is looked at, and measured as often as a share of the multiply-adds of training allows: a
-/// message costs as much whatever the number of sites.
+/// A sample of the sites is observed, as often as a share of training's multiply-adds allows: the cost per message does
+/// not depend on the number of sites.
 class MessageLeak final : public TrainingObserver {
  public:
   struct WatchSetting {
@@ -36,9 +35,9 @@ class MessageLeak final : public TrainingObserver {
                std::int64_t data_version) override;
   void sent(const world::Parcel& parcel);
 
-  /// What is to be worked out.
+  /// Returns the values that result() needs.
   std::vector<world::Value> values() const;
-  /// Once they have been.
+  /// Returns the figures, once values() are worked out.
   step::Leak result();
 
  private:
@@ -61,10 +60,11 @@ class MessageLeak final : public TrainingObserver {
   struct Looked {
     Trainings since_sent = {}, at_server = {};
     std::int64_t sent = 0;
-    world::Value last = {};  ///< where its next message is measured
+    world::Value last = {};  ///< weights with which its next message is compared
   };
   void look_at(std::size_t site);
-  /// Whether a measurement may be paid for; one by each set of readers always is. Counts it then.
+  /// Returns true if the budget allows a measurement, and counts it. The first by each set of readers is always
+  /// allowed.
   bool affords(std::size_t s, unsigned readers);
   /// `s`: of the sample.
   void measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
@@ -77,9 +77,9 @@ class MessageLeak final : public TrainingObserver {
   models::Network network_;
   algorithms::LeakMeter meter_;
   const algorithms::SampleRows& rows_;
-  std::size_t offset_ = 0, last_offset_ = 0;  ///< of the first and of the last matrix in a row of numbers
+  std::size_t offset_ = 0, last_offset_ = 0;  ///< offsets of the first and of the last matrix in a row of numbers
   Eigen::Index last_outputs_ = 0;
-  double forward_macs_ = 0;                      ///< of a sample
+  double forward_macs_ = 0;                      ///< multiply-adds of a forward pass per sample
   double trained_macs_ = 0, measured_macs_ = 0;  ///< so far: of all sites; of what is measured
   unsigned ever_measured_ = 0;                   ///< readers
   std::vector<Looked> looked_;                   ///< per site of the sample

@@ -17,7 +17,7 @@
 
 namespace dadsim::protocols {
 
-/// What a protocol says of itself while it simulates: for the answer, and for nothing that it decides.
+/// Records of a protocol's simulation, for the result; the protocol decides nothing by them.
 struct ProtocolLog : step::Participation {
   /// A model that is evaluated, and when it became available.
   struct Version {
@@ -29,7 +29,7 @@ struct ProtocolLog : step::Participation {
   };
   std::vector<Version> versions;
   world::Value last;                                  ///< weights of the last of them
-  std::vector<std::string> remarks;                   ///< what a result must say of the run
+  std::vector<std::string> remarks;                   ///< remarks for the result
   std::optional<methods::PrivacySpent> privacy = {};  ///< none: it adds no noise
 };
 
@@ -39,7 +39,7 @@ using methods::RunFacts;
 using methods::RunFaults;
 using methods::Sharing;
 
-/// What a protocol works with: one run of a scenario.
+/// Environment of a protocol: one run of a scenario.
 struct Setting {
   world::EventLoop& loop;
   Learning& learning;
@@ -60,7 +60,7 @@ struct Setting {
   /// `usual`), and always where it is the last. The simulation ends where the target is reached and that is what is
   /// asked for, or where `last`. True if it ends: nothing more is to be begun then.
   bool new_version(const world::Value& weights, std::int64_t usual, bool last = false) const;
-  /// Whether the samples that were trained with make up the epochs of the budget.
+  /// Returns true if training has used the epochs of the budget.
   bool budget_spent() const;
 };
 

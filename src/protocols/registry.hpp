@@ -13,7 +13,7 @@ Registry<EventDrivenMethod>& protocol_registry();
 
 /// Every method, the synchronous ones first.
 std::vector<const MethodInfo*> all_methods();
-/// Of either registry; null: there is none of that name.
+/// Finds a method in either registry; null if there is none of that name.
 const MethodInfo* find_method(const std::string& name);
 
 }  // namespace dadsim::protocols

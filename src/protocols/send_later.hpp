@@ -11,7 +11,8 @@ namespace dadsim::protocols {
 /// Seconds after which what was lost is sent again.
 inline constexpr double kRetrySeconds = 5;
 
-/// What a participant will send again, each at its own time: it goes on receiving until next(), and takes what is due.
+/// Parcels that a participant will send again, each at its own time. The participant receives until next(), and takes
+/// those that are due.
 class SendLater {
  public:
   void add(double at, world::Parcel parcel) { parcels_.emplace(at, std::move(parcel)); }

@@ -23,9 +23,9 @@ class SiteBatches {
 
   /// Indices of the samples of batch `number`, from 0.
   std::vector<std::int32_t> operator[](std::int64_t number);
-  /// How many these are.
+  /// Returns the number of samples in batch `number`.
   std::int64_t size(std::int64_t number) const;
-  /// How many samples a batch has in the mean.
+  /// Returns the mean number of samples per batch.
   double expected() const { return static_cast<double>(samples_.size()) / static_cast<double>(per_pass()); }
   /// Batches of a pass over the site's samples (in the mean, where a step of synchronous training takes a share).
   std::int64_t per_pass() const;
@@ -44,9 +44,9 @@ class SiteBatches {
   const std::vector<std::int32_t>& samples_;
   std::size_t site_;
   std::uint64_t seed_;
-  std::int64_t steps_per_epoch_ = 1;  ///< of synchronous training
+  std::int64_t steps_per_epoch_ = 1;  ///< steps per epoch of synchronous training
   std::vector<std::int32_t> order_;
-  std::int64_t pass_ = -1;  ///< that order_ is of
+  std::int64_t pass_ = -1;  ///< pass of order_
 };
 
 }  // namespace dadsim::protocols

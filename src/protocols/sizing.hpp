@@ -16,19 +16,19 @@
 
 namespace dadsim::protocols {
 
-/// What is timed: the network that learns, or a workload in its place.
+/// Timed network: the one that learns, or a workload in its place.
 struct TimedNetwork {
   spec::ModelShape shape;
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
-  double step_seconds = 0;   ///< of a training step, where nothing else says what it takes
-  double saved_numbers = 0;  ///< that go with a model beside its parameters
-  /// How a participant's one device goes through a batch: in micro-batches, computing again what it does not keep.
+  double step_seconds = 0;   ///< seconds of a training step, if given
+  double saved_numbers = 0;  ///< numbers saved with a model in addition to its parameters
+  /// Passes of a participant's one device over a batch: micro-batches and recomputation.
   spec::ParallelismSpec passes = {};
 };
 
-/// What participants compute and send, in numbers for the network that is timed. The parts of a training step are those
-/// that its pieces have recorded, as everywhere.
+/// Computing and messages of participants, in numbers for the timed network. The parts of a training step are those
+/// that its pieces have recorded.
 class Sizing {
  public:
   Sizing(const algorithms::LearningProblem& problem, const spec::CompressSpec& compress, TimedNetwork timed);
@@ -39,7 +39,7 @@ class Sizing {
   /// Forward and backward pass over so many samples, and the update by the optimizer: local training steps number
   /// `first` … of the node, one per entry of `samples`.
   world::Work training(std::span<const std::int64_t> samples, std::int64_t first) const;
-  /// The same without the update.
+  /// Returns the work of a training step without the update.
   world::Work gradient(std::int64_t samples, std::int64_t number) const;
   /// The forward pass alone, over all samples at once.
   world::Work inference(std::int64_t samples) const;
@@ -52,21 +52,22 @@ class Sizing {
   /// Encoding all parameters for the wire, and decoding them; no work where nothing is compressed.
   world::Work encode(step::Role who, double times = 1) const;
   world::Work decode(step::Role who, double times = 1) const;
-  /// The same by another compressor than the run's.
+  /// Returns the work of a compressor other than the run's.
   world::Work encode_by(const spec::CompressSpec& compress, step::Role who) const;
   world::Work decode_by(const spec::CompressSpec& compress, step::Role who, double times) const;
 
   /// Bytes of a message with a number per parameter, as the run's compressor encodes it.
   double compressed_bytes() const { return compressed_bytes_; }
-  /// The same in numbers as they are.
+  /// Returns the bytes of such a message without encoding.
   double numbers_bytes() const { return plain_bytes_; }
-  /// Of a model: its parameters as the run's compressor encodes them, and what goes beside them as it is.
+  /// Returns the bytes of a model: its parameters as the run's compressor encodes them, and its other numbers
+  /// unencoded.
   double model_bytes() const { return compressed_bytes_ + saved_bytes_; }
-  /// Of a model, as it is.
+  /// Returns the bytes of an unencoded model.
   double plain_bytes() const { return plain_bytes_ + saved_bytes_; }
-  /// Of some of Learning::pieces() alone (their indices): their share of all parameters, and the bytes of a message
-  /// with them and their share of what goes beside parameters, encoded like this. Where another network is timed, it is
-  /// that share of a message with all its parameters.
+  /// Returns the share of all parameters in some of Learning::pieces() (their indices), and the bytes of a message with
+  /// them. The message includes their share of the numbers that are no parameters, encoded alike. If another network is
+  /// timed, the bytes are that share of a message with all its parameters.
   double share_of(std::span<const std::size_t> pieces) const;
   double bytes_of(std::span<const std::size_t> pieces, const spec::CompressSpec& compress) const;
   /// Parameters of the network that is timed.

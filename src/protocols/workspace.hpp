@@ -17,7 +17,7 @@ class Learning::Workspace {
   models::Network& network() { return network_; }
   /// The gradient of the mean loss over these samples, and the loss.
   const models::Gradient& gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples);
-  /// The same of clipped gradients of the samples, with noise of its own for every step number, ÷ `batch`.
+  /// Returns the sum of clipped gradients per sample, with fresh noise for every step number, ÷ `batch`.
   const models::Gradient& gradient_per_sample(std::int64_t step_number, const std::vector<std::int32_t>& samples,
                                               double batch, const LocalTraining::PerSample& how);
   /// Updates the running statistics with those of the last batch.

@@ -44,7 +44,8 @@ class DropOut final : public OutageProcess {
       : probability_(probability), returns_(returns), random_(random) {}
   bool begins_up() override { return true; }
   std::optional<RuleChange> next() override;
-  /// Whether it goes down in the computation of so many seconds that begins now, and if so, when.
+  /// Returns the date at which the host drops out of a computation of so many seconds that begins now; none if it does
+  /// not.
   std::optional<double> within(double now, double seconds);
 
  private:
@@ -54,10 +55,10 @@ class DropOut final : public OutageProcess {
   bool down_ = false;
 };
 
-/// What goes wrong, and to whom.
+/// Failures, and the hosts and links that they concern.
 struct Outages {
   spec::FailureSpec what = {};
-  /// Of the platform; those of hosts without nodes, and of links that are not listed, say nothing here.
+  /// Profiles of the platform; those of hosts without nodes, and of unlisted links, are ignored.
   std::vector<spec::StateProfileSpec> profiles = {};
   std::vector<std::string> hosts = {};  ///< per node; nodes of one host go down together
   /// Per node, the node of the cluster that its host is on, by its name; empty where no rule names any.
@@ -69,11 +70,11 @@ struct Outages {
   std::uint64_t seed = 1;
 };
 
-/// What goes up and down: hosts in the order in which nodes name them, each once, then links.
+/// Subjects of outages: hosts in the order of their first nodes, each once, then links.
 struct OutageSubjects {
   explicit OutageSubjects(const Outages& outages);
   std::vector<std::string> names;
-  std::size_t hosts = 0;             ///< of the names
+  std::size_t hosts = 0;             ///< number of hosts among the names
   std::vector<std::string> on = {};  ///< per host, as in Outages
   std::vector<std::size_t> of_node;  ///< per node, its host
 };
@@ -82,7 +83,7 @@ struct OutageSubjects {
 struct OutageRule {
   std::size_t subject = 0;
   std::unique_ptr<OutageProcess> what;
-  DropOut* drops_out = nullptr;  ///< the same, where others decide when it goes down
+  DropOut* drops_out = nullptr;  ///< `what`, if computations decide when it goes down
 };
 
 /// One rule after the other, each of all hosts or links that it fits. What is drawn depends on the seed, the host or

@@ -10,14 +10,14 @@
 
 namespace dadsim::world {
 
-/// Where something runs: workers 0 … n − 1, then the aggregator if there is one.
+/// Number of a participant: workers 0 … n − 1, then the aggregator if there is one.
 using Node = std::int32_t;
 
 /// Something that takes time, by number; none is 0.
 using Activity = std::int64_t;
 
-/// What a node computes: parts of training steps of one worker, as often as it does them, and seconds. Kept by
-/// reference to the recorded schedule, so that a thousand clients share it.
+/// Work of a node: parts of training steps of one worker, repeated, and seconds. Refers to the recorded schedule, so
+/// that a thousand clients share it.
 struct Work {
   struct Piece {
     std::shared_ptr<const schedule::Schedule> schedule;
@@ -49,8 +49,8 @@ struct Event {
   double at = 0;          ///< seconds
 };
 
-/// What protocols act in: nodes that compute and exchange messages in simulated time, which goes on in next() alone.
-/// Requests are taken at once and may be carried out later, but at the time that it is when they are made.
+/// Environment of protocols: nodes compute and exchange messages in simulated time, which advances only in next().
+/// Requests are accepted at once; they may be carried out later, but with the date at which they were made.
 ///
 /// *Ensures*: every activity ends in just one event, unless it was cancelled; events come in the order of their times;
 /// the same requests give the same events. Messages from one node to another arrive in the order in which they were
@@ -75,10 +75,10 @@ class World {
   virtual void set_link(const std::string& link, bool up) = 0;
 
   virtual bool is_up(Node node) const = 0;
-  /// What the work takes the node where nothing changes meanwhile, seconds.
+  /// Returns the seconds of the work on the node if nothing changes meanwhile.
   virtual double seconds_of(Node node, const Work& work) = 0;
 
-  /// The next event; nothing if nothing is under way. Simulated time goes on to it.
+  /// Returns the next event, and advances simulated time to it; nothing if no activity is under way.
   virtual std::optional<Event> next() = 0;
   /// Seconds since the beginning.
   virtual double now() const = 0;

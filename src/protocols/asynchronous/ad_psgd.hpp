@@ -53,7 +53,7 @@ class AdPsgd final : public Protocol {
  private:
   struct GossipWorker {
     world::Value own;           ///< weights, the optimizer's state behind them
-    world::Value to_be;         ///< what they will be when the averaging that is on its way back has arrived
+    world::Value to_be;         ///< weights after the averaging that is on its way back
     std::int64_t batches = 0;   ///< begun
     std::int64_t asked = 0;     ///< averagings that it asked for
     std::int64_t averaged = 0;  ///< times that its model was averaged

@@ -56,14 +56,14 @@ class AsyncSgd final : public Protocol {
 
  private:
   struct AsyncWorker {
-    // What the worker itself knows.
-    std::int64_t batches = 0;  ///< that it has begun to compute with
-    std::int64_t ticket = 0;   ///< of the last thing that it has sent; the answer bears the same
-    world::Value memory;       ///< what its compressor has lost
-    // What the server knows of it.
+    // State of the worker itself.
+    std::int64_t batches = 0;  ///< batches begun
+    std::int64_t ticket = 0;   ///< number of its last message; the answer has the same
+    world::Value memory;       ///< its compressor's memory
+    // The server's view of the worker.
     std::int64_t clock = 0;  ///< gradients that it has sent
     std::int64_t read = 0;   ///< version of the model that it holds
-    world::Value given;      ///< that model, where it matters
+    world::Value given;      ///< model of version `read`, if it is needed
     bool away = false;       ///< down, or back up but yet to ask for the model: nobody waits for it
     bool at_work = false;    ///< on a gradient
     std::int64_t held = 0;   ///< ticket of the answer that is held back for slower workers; 0: none

@@ -11,8 +11,8 @@
 
 namespace dadsim::protocols {
 
-/// What rounds have spent of each client's privacy, by what has really happened: mechanisms that a client was in are
-/// added one after the other, equal ones as one. EXAMPLE: dp_fed_avg.cpp.
+/// Privacy spent per client, by the events of the run: mechanisms that included a client are added up, equal ones
+/// together. EXAMPLE: dp_fed_avg.cpp.
 class ClientPrivacy {
  public:
   ClientPrivacy(std::size_t clients, double delta) : of_(clients), delta_(delta) {}

@@ -92,7 +92,7 @@ class DpFedAvg final : public FederatedRounds {
     const boost::random::bernoulli_distribution<double> joins(chance_);
     for (std::size_t client = 0; client < setting().sites; ++client) {
       if (!pool().is_reachable(client)) continue;
-      // Whether it is busy may tell of rounds that it was drawn for: it is charged all the same.
+      // A busy client is charged too, because being busy may reveal the rounds that it was drawn for.
       if (noise_ == NoiseBy::aggregator) privacy_.add(client, chance_, sigma_);
       if (!pool().is_free(client)) continue;
       RandomStream random(setting().seed(), Purpose::participation, static_cast<std::uint32_t>(client) + 1,
@@ -108,7 +108,7 @@ class DpFedAvg final : public FederatedRounds {
   }
   bool is_last(std::int64_t round) const override { return round >= rounds_; }
 
-  /// What is released of a round without clients is noise, if the server adds it: that there were none is not told.
+  /// A round without clients releases noise alone if the server adds it, so that the absence of clients stays hidden.
   bool suffices(std::int64_t round, const std::vector<Update>& updates) override {
     if (level_ == Level::client && noise_ == NoiseBy::aggregator) return true;
     if (updates.empty()) return false;
@@ -145,7 +145,7 @@ class DpFedAvg final : public FederatedRounds {
 
   Value released(const ClientOrder& order, const Value& difference) override {
     if (level_ == Level::sample) return difference;
-    double deviation = 0;  // of the noise that it adds
+    double deviation = 0;  // deviation of the added noise
     if (noise_ == NoiseBy::each_site) {
       deviation = sigma_ * clip_;
       if (sigma_ > 0) privacy_.add(order.client, 1, sigma_);
@@ -213,7 +213,7 @@ class DpFedAvg final : public FederatedRounds {
     return std::min(1.0, rate / (1 - std::pow(1 - rate, samples)));
   }
 
-  /// As asked for, or those in which clients train with the budget in the mean.
+  /// Returns the `rounds` parameter, or the rounds in which clients train with the budget in the mean.
   std::int64_t planned_rounds() const {
     if (const std::int64_t rounds = setting().value(kRounds); rounds > 0) return rounds;
     double per_round = 0;
@@ -226,7 +226,7 @@ class DpFedAvg final : public FederatedRounds {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted - 1e-9)));
   }
 
-  /// Of a client that is always there and, where that is not left to chance, in every round.
+  /// Returns ε of a client that is always present and, unless clients are drawn, in every round.
   double planned_epsilon(double sigma) const {
     const double delta = privacy_.delta();
     if (level_ == Level::client)
@@ -364,16 +364,16 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
 /// The denominator is that of all clients, however many join: with |S_t| in its place, one client would move the mean
 /// by more than C ÷ (q N). w_k are the samples of a client, or all alike; they are no secret.
 ///
-/// Who adds the noise decides towards whom ε holds, and so what the accountant may count:
-///     central    the server: it is trusted, and who joined is known to it alone. A client is charged the sampled
-///                Gaussian with chance q for each round that it could be reached in; for others nothing
-///     local      each client that is asked adds N(0, σ²C² max w² ÷ (m w_k²)), m those of the ⌈(1 − drop-outs) n⌉ of n
-///                that have to come for the sum to hold all of it; a round to which fewer come releases nothing. The
-///                server sees sums and knows who is in them, so that there is no chance of not having been drawn: a
-///                client is charged q = 1 for each sum that it is in, with the noise of those that came, σ √(a ÷ m)
-///     per-site   each client adds N(0, σ²C²) to what it sends: q = 1 for each message that it has sent
-/// With level="sample" clients train by DP-SGD (algorithms/private/dp_sgd.hpp), so that all they send is private
-/// already, and the server takes the mean of those that come: a sample is charged the steps of its own client alone.
+/// The source of the noise determines against whom ε holds, and what the accountant may count:
+///     central    the server, which is trusted and alone knows who joined. A client is charged the sampled Gaussian
+///                with chance q for each round in which it could be reached; for other rounds nothing
+///     local      each client asked adds N(0, σ²C² max w² ÷ (m w_k²)). Of n clients, m = ⌈(1 − drop-outs) n⌉ must
+///                answer for the sum to hold all the noise; a round with fewer answers releases nothing. The server
+///                sees sums and knows their clients, so no chance of not being drawn counts: a client is charged q = 1
+///                for each sum that it is in, with the noise of the clients that answered, σ √(a ÷ m)
+///     per-site   each client adds N(0, σ²C²) to its messages: q = 1 for each message sent
+/// With level="sample" clients train by DP-SGD (algorithms/private/dp_sgd.hpp), so all their messages are private
+/// already, and the server takes the mean of the answers: a sample is charged the steps of its own client alone.
 
 EventDrivenMethod dp_fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = {kLevel,       kClipOfUpdates, kUpdateNoise, kUpdateEpsilon,
@@ -404,7 +404,7 @@ EventDrivenMethod dp_fed_avg_method() {
                      "a round to which too few come for its noise releases nothing",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
-       // What is rounded before all noise is in it has another distribution, and may be longer than C.
+       // Rounding before all noise is added changes the distribution, and may exceed the norm C.
        .compresses =
            [](const spec::ParameterValues& values) {
              return kUpdateNoiseBy.of(values) == algorithms::NoiseBy::each_site;

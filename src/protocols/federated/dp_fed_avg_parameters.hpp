@@ -5,7 +5,7 @@
 #include "algorithms/private/privacy.hpp"
 #include "spec/parameter.hpp"
 
-// What a run with dp-fedavg is asked for.
+// Parameters of dp-fedavg.
 
 namespace dadsim::protocols {
 

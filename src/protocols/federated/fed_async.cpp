@@ -13,7 +13,7 @@ namespace {
 constexpr double kPaperA = -1;  ///< in place of `a`: that of the paper's experiments
 constexpr double kUsualB = 4;   ///< default of `b`
 
-/// How the share of an update falls with its staleness.
+/// Decrease of an update's share with its staleness.
 enum class Decay : std::uint8_t { constant, polynomial, hinge };
 
 class FedAsync final : public FederatedAsync {

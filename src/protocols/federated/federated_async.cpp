@@ -115,7 +115,7 @@ world::Task<> FederatedAsync::server() {
     setting().log.set_at_work(loop.now(), at_work_);
     RequestPool::ClientEvent event = co_await pool_.next();
     take_in(std::move(event));
-    co_await loop.sleep(me, 0);  // what arrives at this very time has arrived then
+    co_await loop.sleep(me, 0);  // messages of this very date have arrived afterwards
     while (pool_.has_news()) {
       RequestPool::ClientEvent more = co_await pool_.next(loop.now());
       take_in(std::move(more));

@@ -35,14 +35,14 @@ class FederatedAsync : public Federation {
  protected:
   struct ClientUpdate {
     world::Value difference;  ///< model that it was sent − own model, as it arrives
-    world::Value sent;        ///< that model
+    world::Value sent;        ///< model that the client was sent
     std::size_t client = 0;
     std::int64_t staleness = 0;  ///< new models since
     RequestPool::ClientEvent event = {};
   };
   virtual world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) = 0;
   virtual world::Work combine_work(std::size_t updates) const = 0;
-  /// What updates of clients weigh in combine(), where the run says what clients are worth.
+  /// Weights of client updates in combine(), if the run weighs clients.
   ArrivalWeights& arrivals() { return arrivals_; }
 
  private:

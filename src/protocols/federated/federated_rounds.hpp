@@ -10,14 +10,15 @@
 
 namespace dadsim::protocols {
 
-/// What it costs that a server learns the sum of its clients' updates and nothing else (Bonawitz et al., Practical
-/// Secure Aggregation for Privacy-Preserving Machine Learning, CCS 2017, the honest-but-curious protocol). What is
-/// learned is the same: numbers are neither quantised nor masked here.
+/// Cost of secure aggregation, by which a server learns only the sum of its clients' updates (Bonawitz et al.,
+/// Practical Secure Aggregation for Privacy-Preserving Machine Learning, CCS 2017, the honest-but-curious protocol).
+/// Learning is unchanged: numbers are neither quantised nor masked here.
 ///
-/// From the paper: who sends what in which round, 2 n a_K + (5 n − 4) a_S + m ⌈log₂ R⌉ bits per client (§7.1) with keys
-/// and shares of 256 bits, n clients and m numbers; R = n · 2^bits, so that the sum fits; the masks that each expands;
-/// and the time that a thread took for them, for keys and for secrets (secure_aggregation.csv), whatever the device.
-/// Assumptions: the list of who is left is a bit per client; and enough clients are left to put the secrets together.
+/// From the paper: the messages of each round, 2 n a_K + (5 n − 4) a_S + m ⌈log₂ R⌉ bits per client (§7.1) with keys
+/// and shares of 256 bits, n clients and m numbers; R = n · 2^bits, so that the sum fits; the masks that each client
+/// expands; and the time of one thread for masks, keys and secrets (secure_aggregation.csv), on any device.
+/// Assumptions: the list of remaining clients has one bit per client, and enough clients remain to reconstruct the
+/// secrets.
 class SecureAggregation {
  public:
   static constexpr auto kSecure = spec::choice<bool>("secure", {{"no", false}, {"yes", true}},
@@ -35,7 +36,7 @@ class SecureAggregation {
   explicit SecureAggregation(double bits) : bits_(bits) {}
 
   bool in_use() const { return in_use_; }
-  /// Of a round of n clients.
+  /// Sets the number of clients of a round.
   void set_clients(std::size_t n) { clients_ = static_cast<double>(n); }
 
   // Bytes, per client.
@@ -94,7 +95,7 @@ class FederatedRounds : public Federation {
   static std::vector<spec::ParameterSpec> common_parameters();
   /// stragglers, partial; `keep`: their partial work is kept if nothing is said.
   static std::vector<spec::ParameterSpec> straggler_parameters(bool keep);
-  /// Of all these that would change nothing beside the others.
+  /// Returns faults of parameters that would change nothing next to the others.
   static RunFaults faults_of_parameters(const spec::ParameterValues& values, bool keep = false);
   /// MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
@@ -110,22 +111,22 @@ class FederatedRounds : public Federation {
 
   // ---- what an algorithm says ----
 
-  /// Who is asked in a round. By default a share of those that are free, each with the same chance, and more of them
-  /// by over-selection; in rising order.
+  /// Returns the clients asked in a round, in rising order. Default: a share of the free clients, each with the same
+  /// chance, and more by over-selection.
   virtual std::vector<std::size_t> choose(std::int64_t round);
-  /// Updates that end a round of so many clients, without waiting for the others.
+  /// Returns the number of updates that end a round of so many clients, without waiting for the others.
   virtual std::size_t enough(std::size_t /*chosen*/) const { return per_round_; }
-  /// The clients that are about to be asked for their updates: with secure aggregation those that have keys.
+  /// Called with the clients that are about to be asked for updates; with secure aggregation, those with keys.
   virtual void about_to_ask(std::int64_t /*round*/, const std::vector<std::size_t>& /*chosen*/) {}
-  /// Whether a round with these updates makes a model of them. By default where there are any. What is not used is
+  /// Returns true if a round with these updates makes a model. Default: true if there are any. Unused updates are
   /// wasted.
   virtual bool suffices(std::int64_t /*round*/, const std::vector<Update>& updates) { return !updates.empty(); }
-  /// Whether the run ends with this round. By default by `rounds`, or once clients have trained with the budget.
+  /// Returns true if the run ends with this round. Default: by `rounds`, or once clients have trained with the budget.
   virtual bool is_last(std::int64_t round) const;
 
-  /// What the server sends with the model. By default nothing.
+  /// Returns the values that the server sends in addition to the model. Default: none.
   virtual std::vector<world::Value> with_model() { return {}; }
-  /// The new model. By default x − Σ p_k Δ_k, p_k the weights of the updates, adding up to 1.
+  /// Returns the new model. Default: x − Σ p_k Δ_k, p_k the weights of the updates, adding up to 1.
   virtual world::Value aggregate(const world::Value& model, const std::vector<Update>& updates);
   virtual world::Work aggregation_work(std::size_t updates) const;
   double bytes_up() const override;
@@ -154,12 +155,12 @@ class FederatedRounds : public Federation {
   void draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen);
 
   RequestPool pool_;
-  RequestPool secrets_;      ///< of secure aggregation: its messages beside the model's
-  RequestPool evaluations_;  ///< where the framework sends a new model to be evaluated
+  RequestPool secrets_;      ///< requests of secure aggregation, separate from the model's
+  RequestPool evaluations_;  ///< requests of frameworks that send a new model to be evaluated
   SecureAggregation secure_;
   bool has_stragglers_ = false;
   world::Value model_;
-  std::vector<Update> updates_;  ///< of the present round
+  std::vector<Update> updates_;  ///< updates of the present round
   std::size_t per_round_ = 1, at_least_ = 1;
   std::int64_t round_ = 0;
 };

@@ -117,7 +117,7 @@ RequestPool::ClientEvent RequestPool::unreached(std::size_t other) {
   return event;
 }
 
-/// Whether someone has rested enough.
+/// Frees the nodes that have rested enough; returns true if there are any.
 bool RequestPool::wake() {
   bool any = false;
   while (!rest_.empty() && rest_.begin()->first <= setting_.loop.now()) {
@@ -297,7 +297,7 @@ bool Federation::budget_spent() const { return setting_.log.samples >= setting_.
 
 /// A step of synchronous training is worth the samples that all sites train with in it.
 std::int64_t Federation::schedule_step() const {
-  // Where the rate never changes all steps are the same, and what is learned has the same name.
+  // With a constant rate all steps are equal, so equal training has one name in the History.
   if (constant_rate_) return 0;
   return static_cast<std::int64_t>(used_samples_ / samples_ * static_cast<double>(learning().steps_per_epoch()) + 1e-6);
 }

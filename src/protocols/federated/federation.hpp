@@ -36,7 +36,7 @@ class RequestPool {
   struct Options {
     world::Node asker = -1;
     std::vector<world::Node> others = {};
-    world::Channel orders;  ///< where the others receive; `answers`: where the asker does, and it alone
+    world::Channel orders;  ///< channel on which the others receive; only the asker receives on `answers`
     world::Channel answers;
     std::int64_t retries = 0;  ///< times that a lost request is sent again, after 1, 2, 4 … seconds
     bool tells = true;         ///< the outcome of requests goes into the log
@@ -54,7 +54,7 @@ class RequestPool {
   std::size_t open() const { return open_; }  ///< requests
   std::size_t nth_free(std::size_t k) const { return free_.nth(k); }
   bool is_free(std::size_t other) const { return free_.contains(other); }
-  /// Whether it is up, and could be reached lately; it may be busy.
+  /// Returns true if the node is up and was reachable lately; it may be busy.
   bool is_reachable(std::size_t other) const { return requests_[other].up && !requests_[other].rests; }
   world::Node asker() const { return options_.asker; }
   world::Node node(std::size_t other) const { return options_.others[other]; }
@@ -73,20 +73,20 @@ class RequestPool {
     };
     What what = What::nothing;
     std::size_t other = 0;
-    std::int64_t number = 0;  ///< of the request
+    std::int64_t number = 0;  ///< number of the request
     world::Parcel parcel = {};
   };
   /// The next event. An answer without values says that no answer will come.
   world::Task<ClientEvent> next(double until = world::kNever);
-  /// Whether something has come that was not taken in yet.
+  /// Returns true if events have come that were not taken in yet.
   bool has_news();
 
-  /// What became of an answer: for the log.
+  /// Logs the end of an answer.
   void tell(const ClientEvent& event, ProtocolLog::Part::End end);
-  /// An answer, or what it has cost, is worth nothing.
+  /// Counts an answer, or its cost, as wasted.
   void waste(const world::Parcel& parcel);
 
-  /// The other end says that the answer to this request was lost.
+  /// Records that the answer to this request was lost.
   void answer_lost(std::size_t other, std::int64_t number);
 
  private:
@@ -121,12 +121,11 @@ class RequestPool {
   std::vector<std::pair<std::size_t, std::int64_t>> broken_;           ///< requests whose answers were lost
 };
 
-/// What federated learning has in common, in rounds or not: clients that are sent a model, train it on their own
-/// samples for a while and send back how far they have come. What exactly they train and what goes beside the model is
-/// the algorithm's, which overrides what it does differently.
+/// Base of federated learning, in rounds or not. Clients receive a model, train it on their own samples for a while,
+/// and send back the difference. An algorithm overrides how clients train, and what is sent in addition to the model.
 ///
-/// A client that goes down forgets what it was asked, and does nothing until it is asked again. An answer that is lost
-/// is sent again `retries` times, and given up then.
+/// A client that goes down forgets its order, and does nothing until it is asked again. A lost answer is sent again
+/// `retries` times, and then given up.
 class Federation : public Protocol {
  public:
   static constexpr spec::RealParameter kLocalEpochs{
@@ -138,9 +137,9 @@ class Federation : public Protocol {
 
   explicit Federation(const Setting& setting);
 
-  /// How much clients train: local-epochs, local-steps; and how often what is lost is sent again: retries.
+  /// Returns the parameters of local training (local-epochs, local-steps) and of lost messages (retries).
   static std::vector<spec::ParameterSpec> local_parameters();
-  /// Of those that would change nothing beside the others.
+  /// Returns faults of parameters that would change nothing next to the others.
   static RunFaults faults_of_parameters(const spec::ParameterValues& values);
   /// Defaults that differ from the usual ones, by parameter.
   static std::vector<spec::ParameterSpec> with_default(std::vector<spec::ParameterSpec> parameters,
@@ -152,14 +151,14 @@ class Federation : public Protocol {
 
   /// The work that a client is asked for.
   struct ClientOrder {
-    std::int64_t number = 0;  ///< of the round, or of the version of the model
+    std::int64_t number = 0;  ///< number of the round, or of the model's version
     std::size_t client = 0;
     world::Value model;
-    std::vector<world::Value> more = {};  ///< what the server sends with the model
-    std::int64_t steps = 1;               ///< of local training
+    std::vector<world::Value> more = {};  ///< values sent in addition to the model
+    std::int64_t steps = 1;               ///< steps of local training
     std::int64_t first = 0;               ///< number of its first batch
-    std::int64_t schedule_step = 0;       ///< of the first, as the schedule of the learning rate counts
-    std::int64_t data_version = 0;        ///< of the client's data when it begins
+    std::int64_t schedule_step = 0;       ///< schedule step of the first batch, for the learning rate
+    std::int64_t data_version = 0;        ///< version of the client's data when it begins
   };
 
   /// From now on local training is held to the model that it began with: μ (x − x₀) is added to every gradient.
@@ -167,16 +166,16 @@ class Federation : public Protocol {
 
   // ---- what an algorithm says ----
 
-  /// What the client's local training gives. By default: the scenario's optimizer, begun anew.
+  /// Returns the result of the client's local training. Default: the scenario's optimizer, started anew.
   virtual world::Value train(const ClientOrder& order);
-  /// What a client sends of how far its training has come from the model, before that is encoded. By default all of it.
+  /// Returns the part of the difference that a client sends, before encoding. Default: all of it.
   virtual world::Value released(const ClientOrder& /*order*/, const world::Value& difference) { return difference; }
-  /// What a client sends in addition to the difference. By default nothing.
+  /// Returns the values that a client sends in addition to the difference. Default: none.
   virtual std::vector<world::Value> beside(const ClientOrder& order, const world::Value& trained);
   /// Messages as large as the model that travel beside it, each way.
   virtual double extra_down() const { return 0; }
   virtual double extra_up() const { return 0; }
-  /// What a client computes beside plain local training: per step of that, and once per order.
+  /// Returns a client's work in addition to plain local training: per step, and once per order.
   virtual world::Work work_per_step() const { return proximal_work_; }
   virtual world::Work work_per_order() const { return {}; }
   /// Bytes of what a client is sent, and of its answer.
@@ -201,18 +200,18 @@ class Federation : public Protocol {
   /// Whole passes that it makes in steps_of() steps, 1 at least; 0 where steps are asked for and not passes.
   std::int64_t passes() const;
   double samples_of(std::size_t client) const { return static_cast<double>(learning().samples(client)); }
-  double samples() const { return samples_; }  ///< of all clients
-  /// What a client's part of a mean counts, in units of its own: its samples, or all alike where the run says so.
+  double samples() const { return samples_; }  ///< samples of all clients
+  /// Returns a client's weight in a mean: its samples, or 1 for all clients with uniform weights.
   double weight_of(std::size_t client) const {
     return setting_.run.weights == spec::SiteWeights::uniform ? 1 : samples_of(client);
   }
-  /// Of all clients together.
+  /// Returns the sum of all clients' weights.
   double all_weights() const {
     return setting_.run.weights == spec::SiteWeights::uniform ? static_cast<double>(setting_.sites) : samples_;
   }
-  /// Whether clients have trained with the epochs of <training>.
+  /// Returns true if clients have trained with the epochs of <training>.
   bool budget_spent() const;
-  /// What clients have trained with for models that there are, so that the schedule of the learning rate goes on.
+  /// Counts the samples that clients have trained with for existing models, which the learning rate's schedule follows.
   void count_used(std::size_t client);
   std::int64_t schedule_step() const;
 
@@ -222,13 +221,13 @@ class Federation : public Protocol {
 
  private:
   struct Client {
-    std::int64_t batches = 0;        ///< of local training that were begun so far
-    world::Value memory;             ///< what its compressor has lost
+    std::int64_t batches = 0;        ///< batches of local training begun so far
+    world::Value memory;             ///< its compressor's memory
     std::int64_t limit = 0;          ///< steps of the present order, at most; 0: all
     bool drops_out = false;          ///< after them
-    std::int64_t schedule_step = 0;  ///< of the present order
+    std::int64_t schedule_step = 0;  ///< schedule step of the present order
     double trained = 0;              ///< samples, for its present order
-    std::int64_t attempts = 0;       ///< of sending its present answer
+    std::int64_t attempts = 0;       ///< attempts to send its present answer
     std::uint32_t answers = 0;       ///< so far
   };
   world::Task<> answer_again(std::size_t number, RequestPool& pool, std::size_t other, world::Parcel lost);

@@ -81,7 +81,7 @@ class HierFedAvg final : public Federation {
     std::unique_ptr<RequestPool> members = nullptr;
     double weight = 0;                   ///< samples of those who took part in its last round
     std::vector<std::size_t> took_part;  ///< clients, in its rounds since it last heard of the server
-    Value memory;                        ///< what its compressor has lost
+    Value memory;                        ///< its compressor's memory
     std::uint32_t answers = 0;
     std::int64_t round = 0;
   };

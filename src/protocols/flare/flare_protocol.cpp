@@ -465,7 +465,7 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
     facts["detection latency, seconds"] = latency_seconds_ / static_cast<double>(detections_);
     facts["detection latency, samples"] = latency_samples_ / static_cast<double>(detections_);
   }
-  // Where fewer samples are left than a window holds, some are sent twice.
+  // If fewer samples are left than a window holds, some are sent twice.
   Parcel parcel{.bytes = static_cast<double>(samples()) * sample_bytes, .number = ++last_upload_};
   facts["uploads"] += 1;
   facts["bytes of uploads"] += parcel.bytes;

@@ -26,7 +26,7 @@ class SampleStream {
   std::vector<std::size_t> next(std::size_t count) const;
   void pass(std::int64_t count);
   void withdraw(const std::vector<std::size_t>& places);
-  /// Whether what comes has been withdrawn before.
+  /// Returns true if the next samples have been withdrawn before.
   bool is_spent() const { return spent_; }
 
  private:
@@ -38,8 +38,8 @@ class SampleStream {
 /// The distance of Kolmogorov and Smirnov between two samples: sup |F_a − F_b|, equal values of both taken together.
 /// Both rising; neither empty.
 double ks_distance(std::span<const double> a, std::span<const double> b);
-/// What it exceeds with a probability of about `level` where both samples are of one distribution (asymptotic,
-/// two-sided): √(−½ ln(level ÷ 2)) √((m + n) ÷ (m n)). Where the distribution has steps, with a smaller one.
+/// Returns the distance exceeded with a probability of about `level` if both samples have one distribution (asymptotic,
+/// two-sided): √(−½ ln(level ÷ 2)) √((m + n) ÷ (m n)). For distributions with steps the probability is smaller.
 double ks_threshold(std::size_t m, std::size_t n, double level);
 /// `count` quantiles at (k + ½) ÷ count, or the values themselves where there are no more; rising.
 std::vector<double> quantiles(std::vector<double> values, std::size_t count);
@@ -133,16 +133,16 @@ class FlareProtocol final : public Protocol {
   struct Upload {
     std::size_t sensor = 0;
     std::vector<std::size_t> places;  ///< in the sensor's partition, each once
-    std::vector<std::int32_t> rows;   ///< of the training set
-    std::int64_t version = 0;         ///< of the sensor's data; −1: of several
+    std::vector<std::int32_t> rows;   ///< rows of the training set
+    std::int64_t version = 0;         ///< version of the sensor's data; −1: several
     double last_sample = 0;           ///< when it came
   };
-  /// What a sensor was sent.
+  /// Values sent to a sensor.
   struct Deployment {
     world::Value model;  ///< with the optimizer's state, which does not travel
     std::vector<double> quantiles;
     std::size_t held_back = 0;  ///< samples that the quantiles are of
-    std::int64_t version = 0;   ///< of the data of these
+    std::int64_t version = 0;   ///< version of their data
   };
   struct Sensor {
     SampleStream stream;
@@ -181,7 +181,7 @@ class FlareProtocol final : public Protocol {
 
   // The client.
   bool resting_ = false, unstable_ = true;
-  std::vector<std::int32_t> pool_;  ///< that it trains with
+  std::vector<std::int32_t> pool_;  ///< rows that the client trains with
   world::Value weights_;            ///< with the optimizer's state
   world::Value deployed_;
   std::vector<double> differences_, losses_;  ///< d and training loss of the last ticks

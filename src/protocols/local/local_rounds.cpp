@@ -141,7 +141,7 @@ Task<> LocalRounds::worker(std::size_t number) {
   own.memory = {};
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kTheta);
-    if (parcel.lost) {  // what it has sent
+    if (parcel.lost) {  // its own message was lost
       co_await loop.sleep(me, kRetrySeconds);
       ++setting_.log.retried;
       Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};

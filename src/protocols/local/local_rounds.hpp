@@ -26,7 +26,7 @@ class LocalRounds : public Protocol {
   virtual world::Value outer_begin(const world::Value& theta) { return theta; }
   /// And after a round. By default the mean: θ − Δ.
   virtual world::Value outer_step(const world::Value& outer, const world::Value& difference);
-  /// What the server computes for that, beside decoding and adding up.
+  /// Returns the server's work for outer_step(), in addition to decoding and adding up.
   virtual world::Work outer_work() const { return {}; }
 
   const Setting& setting() const { return setting_; }
@@ -36,11 +36,11 @@ class LocalRounds : public Protocol {
  private:
   struct LocalWorker {
     world::Value own;     ///< weights and optimizer's state, as it has trained them
-    world::Value memory;  ///< what its compressor has lost
-    // What the server knows of the present round.
+    world::Value memory;  ///< its compressor's memory
+    // The server's view of the present round.
     bool awaited = false;
     double asked_at = 0;
-    world::Value difference;  ///< that has arrived
+    world::Value difference;  ///< received difference
   };
 
   world::Task<> server();

@@ -7,9 +7,9 @@
 
 namespace dadsim::protocols {
 
-/// What algorithms with local steps have in common: workers that train on batches of their own with an optimizer whose
-/// state stays with them, and an outer optimizer at the server. Steps are numbered as those of synchronous training: in
-/// step t each worker trains with its batch t at the learning rate of step t.
+/// Parts shared by algorithms with local steps: workers train on batches of their own with an optimizer whose state
+/// stays with them; the server has an outer optimizer. Steps are numbered as those of synchronous training: in step t
+/// each worker trains with its batch t at the learning rate of step t.
 class LocalSteps {
  public:
   static constexpr spec::IntegerParameter kPeriod{"period", 1, 1e9, "8", "local steps between synchronisations (H)"};
@@ -41,11 +41,11 @@ class LocalSteps {
   world::Value with_state_of(const world::Value& weights, const world::Value& own) const;
   /// A worker's weights and optimizer's state after steps first … first + count − 1.
   world::Value train(std::size_t worker, const world::Value& own, std::int64_t first, std::int64_t count) const;
-  /// What it computes for that. Its samples are counted in the log.
+  /// Returns the work of train(), and counts its samples in the log.
   world::Work begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const;
-  /// Samples of those steps.
+  /// Returns the samples of those steps.
   double samples(std::size_t worker, std::int64_t first, std::int64_t count) const;
-  /// What a worker counts in a mean after those steps: its samples, times what the run says that it is worth.
+  /// Returns a worker's weight in a mean after those steps: its samples, times the run's weight for it.
   double weight(std::size_t worker, std::int64_t first, std::int64_t count) const;
 
  private:
@@ -77,7 +77,7 @@ class OuterOptimizer {
 /// The first `count` numbers.
 world::Value first_numbers(world::History& history, const world::Value& row, std::size_t count);
 
-/// That share of some work, for a share of the parameters; as many kernels in proportion.
+/// Returns that share of some work, for a share of the parameters; the number of kernels shrinks in proportion.
 world::Work share_of(world::Work work, double share);
 
 /// Σ p_i x_i, p_i the weights over their sum.

@@ -56,7 +56,7 @@ class StreamingDiLoCo final : public Protocol {
     std::vector<std::size_t> pieces, sizes;                   ///< which, and the numbers of each
     std::vector<std::pair<std::size_t, std::size_t>> ranges;  ///< in a row of weights: first, count
     std::size_t parameters = 0, numbers = 0;                  ///< numbers: with running statistics
-    double share = 0;                                         ///< of the parameters
+    double share = 0;                                         ///< share of the parameters
     double bytes_up = 0, bytes_down = 0;
     world::Value outer;      ///< θ_p, and the momentum of the outer optimizer behind it
     std::int64_t last = -1;  ///< number of the synchronisation that it is from; −1: the beginning
@@ -68,7 +68,7 @@ class StreamingDiLoCo final : public Protocol {
     std::vector<std::int64_t> have;  ///< and the number of the synchronisation that this is from; −1: the beginning
     std::map<std::size_t, std::pair<std::int64_t, world::Value>> arrived;  ///< per fragment, the last: number, θ_p
     std::vector<world::Value> memory;  ///< per fragment, what its compressor has lost
-    // What the server knows.
+    // The server's view.
     bool takes_part = false;
     std::int64_t since = -1;  ///< step
   };
@@ -123,7 +123,7 @@ class StreamingDiLoCo final : public Protocol {
   std::vector<StreamingWorkerState> workers_;
   std::map<std::int64_t, Sync> open_;
   std::set<std::int64_t> done_;  ///< synchronisations of the last two periods, and those of the last step
-  std::int64_t last_step_ = 0;   ///< of a synchronisation that anyone has begun
+  std::int64_t last_step_ = 0;   ///< last step with a synchronisation that anyone has begun
   std::size_t done_at_end_ = 0;  ///< fragments that the last step has been made of
   SendLater later_;
 };
@@ -387,7 +387,7 @@ Task<> StreamingDiLoCo::server() {
     }
     if (setting_.new_version(whole(), usual)) co_return;
   }
-  // What was on its way when the server went down is sent anew.
+  // Messages under way when the server went down are sent again.
   later_.clear();
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
     for (std::size_t i = 0; i < workers_.size() && fragments_[p].last >= 0; ++i) {
@@ -490,7 +490,7 @@ Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
   }
 }
 
-/// What is to be computed for sending after a step: differences, and their encoding.
+/// Returns the work of sending after a step: differences, and their encoding.
 Work StreamingDiLoCo::sending_work(std::int64_t step) const {
   double share = 0;
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
@@ -525,7 +525,7 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   };
   while (loop.waiting(me, kFragment) > 0 || !is_there()) {
     Parcel parcel = co_await loop.receive(me, kFragment);
-    if (parcel.lost) {  // what was sent
+    if (parcel.lost) {  // its own message was lost
       co_await loop.sleep(me, kRetrySeconds);
       send_again(number, std::move(parcel));
       continue;
@@ -578,7 +578,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     }
     for (std::size_t p = 0; p < fragments_.size(); ++p) {
       if (!is_sent(p, step)) continue;
-      owed = std::move(owed) + take_in(number, p);  // what came unasked, to one that was away
+      owed = std::move(owed) + take_in(number, p);  // unrequested parts, after an absence
       send_difference(number, p, name_of(step, p));
       if (!last) due.push_back({step + delay_, name_of(step, p)});
     }
@@ -587,7 +587,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
       owed = std::move(owed) + take_in(number, fragment_of(due.front().sync));
     }
   }
-  for (;;) {  // what is lost of the last parts is sent again
+  for (;;) {  // lost messages with the last parts are sent again
     Parcel parcel = co_await loop.receive(me, kFragment);
     if (!parcel.lost) continue;
     co_await loop.sleep(me, kRetrySeconds);

@@ -22,7 +22,7 @@ std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm
   return parameters;
 }
 
-/// What the algorithm itself holds; of parameters that are none here at their defaults.
+/// Returns the algorithm's own state; parameters that a run does not have take their defaults.
 std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(const std::string& algorithm) {
   return [algorithm](const spec::ParameterValues& given) {
     const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);

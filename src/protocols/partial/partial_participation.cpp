@@ -285,8 +285,8 @@ PartialParticipation::PartialStep& PartialParticipation::step(std::int64_t numbe
   return step;
 }
 
-/// Whether nothing is handed back behind the last that sites send (of rank 0, say, in the last layer): they hear that
-/// the step is over.
+/// Returns true if nothing is sent back after the sites' last messages (with rank 0, say, in the last layer): a notice
+/// then ends the step.
 bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   const auto sends_last = [](const schedule::Schedule& schedule) {
     const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse, [](const schedule::Task& task) {
@@ -311,7 +311,7 @@ bool PartialParticipation::complete(const PartialStep& step, std::size_t site) c
          std::ranges::all_of(step.arrived, [site](const auto& gather) { return gather.second[site]; });
 }
 
-/// Whether none of those who were asked has anything to send.
+/// Returns true if no asked site has anything to send.
 bool PartialParticipation::expects_nothing(const PartialStep& step) {
   return std::ranges::all_of(step.arrived, [&](const auto& gather) {
     for (std::size_t site = 0; site < step.asked.size(); ++site) {
@@ -383,7 +383,7 @@ Task<> PartialParticipation::gather(std::int64_t at, std::size_t task, double un
   }
 }
 
-/// Who was in time is known now: the model after the step, and what the rest of it takes.
+/// Computes the model after the step, and the rest of its work, once the sites in time are known.
 void PartialParticipation::merge(std::int64_t at) {
   PartialStep& now = steps_.at(at);
   ProtocolLog& log = setting_.log;
@@ -414,7 +414,7 @@ void PartialParticipation::merge(std::int64_t at) {
   }
 }
 
-/// What sites may not have got of earlier steps, since the aggregator went down while it was on its way.
+/// Resends messages of earlier steps that sites may lack because the aggregator went down meanwhile.
 void PartialParticipation::redistribute() {
   for (const auto& [number, step] : steps_) {
     if (!step.distributed) continue;
@@ -473,8 +473,8 @@ Task<> PartialParticipation::server() {
   if (!std::exchange(server_began_, true)) {
     if (setting_.new_version(setting_.learning.without_state(models_.at(0)), 1)) co_return;
   } else {
-    // What had come was lost with it, also who had asked for the weights: they hear that it is back, and ask again.
-    // Those who went down meanwhile are known to be down.
+    // Received messages were lost with the aggregator, requests for weights too: sites hear that it is back, and ask
+    // again. Sites that went down meanwhile are known to be down.
     pulls_.clear();
     for (std::size_t site = 0; site < setting_.sites; ++site) {
       if (member_[site] && !loop.is_up(node_of(site))) leave(site);
@@ -485,7 +485,7 @@ Task<> PartialParticipation::server() {
       found->second.in_time.assign(setting_.sites, false);
       models_[server_at_ + 1] = models_.at(server_at_);
       broadcast(kNotice, first_message(server_at_));
-      through(server_at_++);  // where all who were in it have gone nobody else says so
+      through(server_at_++);  // needed if all sites of the step have gone
       if (ended_) co_return;
     }
   }
@@ -500,7 +500,7 @@ Task<> PartialParticipation::server() {
       for (std::size_t task = 0; task < count; ++task) {
         if (steps_.at(at).arrived.contains(task)) co_await gather(at, task, until);
       }
-      // That no site has anything to send the deadline alone tells.
+      // Only the deadline shows that no site has anything to send.
       if (silent && loop.now() < until) co_await loop.sleep(me, until - loop.now());
       merge(at);
     }
@@ -555,7 +555,7 @@ void PartialParticipation::through(std::int64_t at) {
   bool all = true;
   bool merged = true;
   for (std::size_t site = 0; site < setting_.sites; ++site) {
-    // Who has come back since begins with a later step.
+    // A site that has come back since begins with a later step.
     if (!member_[site] || site_at_[site] > at || now.done[site]) continue;
     all = false;
     merged = merged && !now.in_time[site];
@@ -591,7 +591,7 @@ Task<> PartialParticipation::site(std::size_t number) {
     here_[number].clear();
     for (;;) {  // those of an earlier time that it was away may come now
       const Parcel weights = co_await loop.receive(me, kWeights);
-      if (weights.back) {  // what the aggregator had heard, and had sent, was lost with it: one more time that it asks
+      if (weights.back) {  // the aggregator lost all that it had received and sent: the site asks again
         ++asking_[number];
         ask_for_weights(number);
       }
@@ -646,11 +646,11 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
     const bool sends = now != nullptr && is_gather(*now) && !is_empty(*collective_of(*now)) && takes_part;
     const bool waits = wait != nullptr && wait->who == step::Role::workers &&
                        handed_back(steps_.at(at), static_cast<std::size_t>(wait->collective)) > 0;
-    if (task < count && !sends && !waits) continue;  // of the aggregator's
+    if (task < count && !sends && !waits) continue;  // a task of the aggregator
     if (computing_from < task) {
       Work work = piece(waited ? schedule : asked, step::Role::workers, number, computing_from, task, at);
       computing_from = count;
-      // What a step was measured to take, it takes before anything of it is sent.
+      // The measured time of a step is spent before its first message.
       if (!waited) work.seconds = std::exchange(measured, 0);
       co_await loop.compute(me, std::move(work));
     }
@@ -664,7 +664,7 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
       setting_.log.wasted_seconds += loop.now() - begin;
     }
     waited = true;
-    // What is sent again may come after what is of the next step.
+    // Messages sent again may arrive after those of the next step.
     std::set<std::int64_t>& here = here_[number];
     while (!here.contains(first + wait->collective)) {
       if (here.contains(first)) break;  // the notice that the step is given up: the first task sends nothing

@@ -25,17 +25,17 @@ class SharedStep {
   SharedStep(const SharedStep&) = delete;
   SharedStep& operator=(const SharedStep&) = delete;
 
-  /// Who takes part in step `number`, and with which factor on its part of the gradient.
+  /// Sites that take part in step `number`, and the factors of their gradients.
   struct PartialSites {
     std::int64_t number = 0;
     std::vector<bool> there;     ///< per site
     std::vector<float> weights;  ///< per site; empty: 1
   };
 
-  /// The weights, with the optimizer's state behind them, after a step of all those sites.
+  /// Returns the weights, followed by the optimizer's state, after a step of these sites.
   world::Value after(const world::Value& weights_with_state, const PartialSites& sites);
-  /// What that step computes and sends, through an aggregator. Where sizes depend on numbers, these are worked out now.
-  /// Of sites without samples it is what they would send of none.
+  /// Returns what that step computes and sends, through an aggregator. Sizes that depend on numbers are computed now.
+  /// Sites without samples have the messages of an empty batch.
   std::shared_ptr<const schedule::Schedule> schedule(const world::Value& weights_with_state, const PartialSites& sites);
 
  private:
@@ -101,7 +101,7 @@ class PartialParticipation final : public Protocol {
   static constexpr world::Channel kLost = "lost";  ///< news of messages that did not arrive
   static constexpr world::Channel kGo = "go";      ///< the barrier is open
   static constexpr std::int64_t kPull = -1;        ///< and below, of a message that asks for weights: which time it is
-  /// What tells messages of a step from those of others, whose schedules may have other numbers of tasks.
+  /// Distance between the first message numbers of two steps, whose schedules may have different numbers of tasks.
   static constexpr std::int64_t kMostTasks = 1 << 20;
   static std::int64_t first_message(std::int64_t at) { return at * kMostTasks; }
   /// The notice that a step is over, where nothing of its schedule says so.
@@ -169,7 +169,7 @@ class PartialParticipation final : public Protocol {
   std::vector<std::int64_t> asking_, answered_;  ///< per site: how often it has asked for the weights, and got them
   std::vector<std::set<std::int64_t>> here_;     ///< per site: numbers of the messages that it has got and still needs
   std::vector<std::size_t> pulls_;               ///< sites that wait for the weights
-  world::TimesThere in_time_;                    ///< of the steps that a site was asked in
+  world::TimesThere in_time_;                    ///< share of the steps that a site was asked in
   std::int64_t server_at_ = 0;
   bool server_began_ = false, ended_ = false;
 };
