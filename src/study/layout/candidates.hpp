@@ -18,7 +18,7 @@ struct LayoutCandidate {
   bool simulated = false;
 };
 
-/// Layouts to search.
+/// Search space of layouts.
 struct LayoutSpace {
   std::int64_t devices = 1;
   std::int64_t devices_per_node = 1;  ///< a layer is not divided beyond a node
