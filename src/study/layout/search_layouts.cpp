@@ -85,16 +85,6 @@ spec::RunSpec run_in_question(const scenario::Scenario& base, const std::string&
   return *found;
 }
 
-/// Devices of a node; 1 where nodes have different numbers of them.
-std::int64_t devices_per_node(const scenario::Scenario& base) {
-  std::map<std::string, std::int32_t> node_of;
-  for (const sim::PlatformHost& host : sim::platform_hosts(base.platform)) node_of[host.name] = host.node;
-  std::map<std::int32_t, std::int64_t> counts;
-  for (const spec::Placement& one : base.all_devices()) ++counts[node_of.at(one.host)];
-  const std::int64_t first = counts.begin()->second;
-  return std::ranges::all_of(counts, [&](const auto& node) { return node.second == first; }) ? first : 1;
-}
-
 /// Reads what is fixed into what is not searched.
 void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
   scenario::Findings findings("");
@@ -498,6 +488,15 @@ class LayoutSearch {
 };
 
 }  // namespace
+
+std::int64_t devices_per_node(const scenario::Scenario& base) {
+  std::map<std::string, std::int32_t> node_of;
+  for (const sim::PlatformHost& host : sim::platform_hosts(base.platform)) node_of[host.name] = host.node;
+  std::map<std::int32_t, std::int64_t> counts;
+  for (const spec::Placement& one : base.all_devices()) ++counts[node_of.at(one.host)];
+  const std::int64_t first = counts.begin()->second;
+  return std::ranges::all_of(counts, [&](const auto& node) { return node.second == first; }) ? first : 1;
+}
 
 report::LayoutReport search_layouts(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                                     const LayoutOptions& options, bool show_progress,

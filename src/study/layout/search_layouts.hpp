@@ -24,6 +24,9 @@ struct LayoutOptions {
   std::vector<std::pair<std::string, std::string>> fixed;  ///< attributes of <timed-as> that are not searched
 };
 
+/// Returns the devices of a node; 1 if nodes have different numbers of them.
+std::int64_t devices_per_node(const scenario::Scenario& scenario);
+
 /// Searches the fastest layout of the timed workload, on the scenario's devices and at its global batch. All layouts
 /// that divide evenly are estimated in closed form. Of those that fit the memory with its margin, the most promising
 /// are simulated: the fastest, the fastest of each kind (tensor, pipeline, sharding), and those that may still beat the

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/layout/layout_report.hpp"
+#include "scenario/scenario.hpp"
+#include "spec/precision.hpp"
+
+namespace dadsim::study {
+
+/// A layout with what a framework is told beside it.
+struct Launch {
+  report::Layout layout;
+  std::optional<spec::Precision> precision = {};  ///< none: the file does not say it
+  std::optional<bool> wide_gradients = {};        ///< in fp32 where products have 16 bit; none: as above
+  std::int64_t bucket = 0;                        ///< gradients that are summed at once; 0: not said
+  std::int64_t devices_per_node = 1;
+
+  std::int64_t devices() const { return layout.replicas * layout.how.devices(); }
+};
+
+/// The launch of a scenario; buckets are those of the run of that label.
+Launch launch_of(const scenario::Scenario& scenario, const std::string& run);
+
+/// The file of a framework, and attributes that it has no argument for: "tensor-overlap=backward".
+struct WrittenLaunch {
+  std::string text;
+  std::vector<std::string> lacking;
+};
+WrittenLaunch write_launch(const std::string& framework, const Launch& launch);
+
+/// Reads the file of a framework. `devices`: how many there are, where the file does not say it. Throws InputError.
+Launch read_launch(const std::string& file, const std::string& framework, const std::string& text,
+                   std::optional<std::int64_t> devices);
+
+/// Assignments for --set that give a scenario the launch.
+std::vector<std::string> assignments_of(const Launch& launch);
+
+}  // namespace dadsim::study
