@@ -10,6 +10,7 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
+#include "formats/launch.hpp"
 #include "spec/precision.hpp"
 #include "study/import/import_model.hpp"
 #include "support/atomic_file.hpp"
@@ -39,6 +40,7 @@ po::options_description import_options() {
       ("model-bytes", text("BYTES"), "of logs of a federation: of a model as it is sent, if they do not say it")  //
       ("step-time", text("TIME"), "of the same: how long a client trains in a round, if they do not say it")      //
       ("line", text("RATE"), "of the same: what the line of each client carries, if they do not say it")          //
+      ("devices", text("N"), "of launch arguments: how many devices there are, if they do not say it")            //
       ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")                 //
       ("quiet", "say nothing of what was found")                                                                  //
       ("help", "this text");
@@ -46,7 +48,8 @@ po::options_description import_options() {
 }
 
 constexpr const char* kFiles =
-    "a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et) or logs of a federation";
+    "a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et), logs of a federation or launch "
+    "arguments";
 
 /// Whether it is JSON, by how it begins.
 bool is_config(const std::string& content) {
@@ -160,6 +163,10 @@ void run_import(const po::variables_map& values) {
     return import_chakra_trace(
         values, only_operand(values, "no file is named", "one file, or logs of several clients", "import"));
   const ReadFile first = read_file(files[0]);
+  if (const std::string framework = formats::framework_of_launch(first.content); !framework.empty()) {
+    only_operand(values, "no file is named", "one file of launch arguments", "import");
+    return import_launch(values, first.path, framework, first.content);
+  }
   if (!is_config(first.content)) return import_federation_logs(values, files);
   if (files.size() == 2) {
     const ReadFile second = read_file(files[1]);
@@ -176,7 +183,7 @@ Command import_command() {
   return {
       "import",
       "FILE...",
-      "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation",
+      "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation, launch arguments",
       Command::Operand::file,
       "dadsim import [options] FILE...\n"
       "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face (with "
@@ -185,7 +192,9 @@ Command import_command() {
       "(docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
       "with it NAME.1.et …) into a recorded step (docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
       "server\n"
-      "of Flower into a federation (docs/frameworks.md).\n\n",
+      "of Flower into a federation (docs/frameworks.md), launch arguments of Megatron-LM, torchtitan, Megatron Bridge "
+      "or\n"
+      "DeepSpeed into the layout that they say (docs/launch.md).\n\n",
       import_options,
       run_import};
 }

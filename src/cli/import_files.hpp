@@ -22,6 +22,10 @@ void write_import(const boost::program_options::variables_map& values, const std
 bool is_chakra_trace(const std::string& path);
 void import_chakra_trace(const boost::program_options::variables_map& values, const std::string& file);
 
+/// Launch arguments of a framework that trains divided networks: the layout that they say.
+void import_launch(const boost::program_options::variables_map& values, const std::string& file,
+                   const std::string& framework, const std::string& text);
+
 /// Logs of NVIDIA FLARE's clients, or of a server of Flower.
 void import_federation_logs(const boost::program_options::variables_map& values, const std::vector<std::string>& files);
 

@@ -7,13 +7,21 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
+#include "formats/launch.hpp"
 #include "report/layout/layout_report.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/parallelism.hpp"
+#include "study/layout/launch.hpp"
 #include "study/layout/search_layouts.hpp"
+#include "study/layout/without_layout.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -31,7 +39,12 @@ po::options_description layout_options() {
       ("margin", po::value<std::string>()->value_name("SHARE"),
        "of a device's memory that is left free, from 0 to below 1; 0.1 unless said")                                 //
       ("simulate", po::value<std::string>()->value_name("N"), "layouts that are simulated at most; 20 unless said")  //
-      ("run", po::value<std::string>()->value_name("LABEL"), "whose steps; without it the first that shares anything");
+      ("run", po::value<std::string>()->value_name("LABEL"),
+       "whose steps; without it the first that shares anything")  //
+      ("write", po::value<std::string>()->value_name("FRAMEWORK"),
+       "write the launch arguments of the quickest layout (docs/launch.md): megatron, torchtitan, megatron-bridge or "
+       "deepspeed")  //
+      ("out", po::value<std::string>()->value_name("FILE"), "where --write writes; else to standard output");
   StudyFiles::add_options(options, "layout.md", "write the same as JSON",
                           "all layouts that were simulated, and all assumptions");
   add_study_options(options);
@@ -70,10 +83,31 @@ study::LayoutOptions search_options(const po::variables_map& values) {
   return options;
 }
 
+/// Writes the launch of the quickest layout to `out`, and says what its framework has no argument for.
+void write_launch_of(const report::LayoutReport& report, const StudyOptions& options, const std::string& framework,
+                     const std::string& out, const scenario::ScenarioSource& source) {
+  if (report.trials.empty())
+    throw InputError(Diagnostic{options.scenario, 0, "has no layout that --write could write",
+                                "more devices, or devices with more memory", false, true});
+  std::vector<std::string> overrides = options.overrides;
+  std::erase_if(overrides, study::sets_layout);
+  for (std::string& one : assignments_of(report.trials.front().layout)) overrides.push_back(std::move(one));
+  const study::WrittenLaunch written =
+      study::write_launch(framework, study::launch_of(source.load_point(overrides, study::make_catalog()), report.run));
+  write_file_atomically(out, written.text);
+  if (!written.lacking.empty() && !options.quiet)
+    say(fmt::format("{} has no argument for {} (docs/launch.md).\n", framework, fmt::join(written.lacking, ", ")));
+}
+
 void run_layout(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "layout");
   const study::LayoutOptions asked = search_options(values);
-  const StudyFiles files(values, options);
+  const std::string framework =
+      value_of<std::string>(values, "write", scenario::one_of(formats::launch_frameworks())).value_or("");
+  const std::string to = text_of(values, "out");
+  if (framework.empty() && !to.empty()) throw UsageError("--out needs --write FRAMEWORK; add it, or leave --out out");
+  const std::string out = framework.empty() ? "" : to.empty() ? "-" : to;
+  const StudyFiles files(values, options, {}, {{"--out", out}});
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::LayoutReport report =
@@ -81,6 +115,7 @@ void run_layout(const po::variables_map& values) {
   if (report.divisible == 0 && !report.fixed.empty())
     throw UsageError(report::in_words(report::answer_of(report).front()) + " Without --fix it lists layouts.");
   files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
+  if (!framework.empty()) write_launch_of(report, options, framework, out, source);
 }
 
 }  // namespace

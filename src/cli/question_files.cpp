@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
 #include "cli/study_options.hpp"
 #include "support/diagnostics.hpp"
 #include "support/thread_limit.hpp"
@@ -28,7 +29,9 @@ void answer_question(const po::variables_map& values, const std::string& read, c
   StudyOptions options;
   options.scenario = read;
   options.quiet = values.contains("quiet");
-  const StudyFiles files(values, options);
+  const std::string written = text_of(values, "write");
+  const StudyFiles files(values, options, {}, {{"--write", written}});
+  if (!written.empty()) check_is_new(written);
   const ThreadLimit limit(threads_to_use(threads_of(values)));
   Answered found;
   try {
@@ -39,11 +42,11 @@ void answer_question(const po::variables_map& values, const std::string& read, c
       throw UsageError(error.what());
     throw;
   }
-  const std::string written = text_of(values, "write");
   found.document.print(written.empty() || written == "-"
                            ? fmt::format("To keep the scenario behind it: dadsim {} … --write my.xml\n", command)
                            : fmt::format("What would each change save? dadsim explain {}\n", written));
-  files.write(found.document, report::About{.scenario = found.scenario}, found.scenario);
+  if (!written.empty()) write_new(written, found.scenario);
+  files.write(found.document, report::About{.scenario = found.scenario});
 }
 
 }  // namespace dadsim::cli

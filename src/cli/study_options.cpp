@@ -30,6 +30,13 @@ namespace {
 
 using Named = std::pair<std::string, std::string>;
 
+std::vector<OutputFiles::Named> outputs_of(const std::string& json, const std::string& page,
+                                           const std::vector<Named>& written) {
+  std::vector<OutputFiles::Named> outputs{{"--json", json}, {"--report", page}};
+  for (const auto& [role, path] : written) outputs.push_back({role, path});
+  return outputs;
+}
+
 std::vector<OutputFiles::Named> inputs_of(const StudyOptions& options, const std::vector<Named>& read) {
   std::vector<OutputFiles::Named> inputs{{"the scenario", options.scenario}};
   for (const auto& [role, path] : read) inputs.push_back({role, path});
@@ -38,19 +45,17 @@ std::vector<OutputFiles::Named> inputs_of(const StudyOptions& options, const std
 
 }  // namespace
 
-StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options, const std::vector<Named>& read)
+StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options, const std::vector<Named>& read,
+                       const std::vector<Named>& written)
     : json_(text_of(values, "json")),
       page_(text_of(values, "report")),
-      made_(text_of(values, "write")),
       verbose_(values.contains("verbose")),
       quiet_(options.quiet),
-      outputs_({{"--json", json_}, {"--report", page_}, {"--write", made_}}, inputs_of(options, read)) {
-  if (!made_.empty()) check_is_new(made_);
+      outputs_(outputs_of(json_, page_, written), inputs_of(options, read)) {
   outputs_.check_writable();
 }
 
-void StudyFiles::write(const report::Document& document, const report::About& about, const std::string& made) const {
-  if (!made_.empty()) write_new(made_, made);
+void StudyFiles::write(const report::Document& document, const report::About& about) const {
   if (!json_.empty()) write_file_atomically(json_, to_json(document));
   if (!page_.empty()) write_file_atomically(page_, to_html(document, about));
   if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(document, verbose_));

@@ -44,18 +44,18 @@ class StudyFiles {
                           const std::string& verbose = "all assumptions, too");
 
   /// Throws UsageError where two files are one, OutputError where one cannot be written.
-  /// `read`: options that name files which are read, beside the scenario.
+  /// `read`: options that name files which are read, beside the scenario; `written`: more that the command writes.
   StudyFiles(const boost::program_options::variables_map& values, const StudyOptions& options,
-             const std::vector<std::pair<std::string, std::string>>& read = {});
+             const std::vector<std::pair<std::string, std::string>>& read = {},
+             const std::vector<std::pair<std::string, std::string>>& written = {});
 
   /// Again, with all that has been read by now; see OutputFiles.
   void check_against_inputs() const { outputs_.check_against_inputs(); }
 
-  /// `made`: the text for --write, of commands that have it.
-  void write(const report::Document& document, const report::About& about, const std::string& made = {}) const;
+  void write(const report::Document& document, const report::About& about) const;
 
  private:
-  std::string json_, page_, made_;
+  std::string json_, page_;
   bool verbose_, quiet_;
   OutputFiles outputs_;
 };
