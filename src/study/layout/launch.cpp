@@ -268,6 +268,11 @@ Launch read_launch(const std::string& file, const std::string& framework, const 
 
 std::vector<std::string> assignments_of(const Launch& launch) {
   std::vector<std::string> set = report::assignments_of(launch.layout);
+  // An attribute that the layout lacks is taken back where a scenario writes it.
+  for (const std::string_view name : spec::kLayoutAttributes) {
+    const std::string path = fmt::format("timed-as.{}=", name);
+    if (std::ranges::none_of(set, [&](const std::string& one) { return one.starts_with(path); })) set.push_back(path);
+  }
   if (launch.precision) set.push_back(fmt::format("timed-as.precision={}", to_string(*launch.precision)));
   if (launch.wide_gradients.value_or(false)) set.emplace_back("timed-as.gradients=fp32");
   if (launch.bucket > 0 && launch.precision) {
