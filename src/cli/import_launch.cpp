@@ -25,9 +25,11 @@ void import_launch(const po::variables_map& values, const std::string& file, con
   std::string set;
   for (const std::string& one : study::assignments_of(launch))
     set += fmt::format("{}--set {}", set.empty() ? "" : " ", one);
-  write_import(values, set + '\n',
-               fmt::format("{}: {} devices, {} replicas of {} that take {} samples each in a step.\n", framework,
-                           launch.devices(), launch.layout.replicas, launch.layout.how.devices(), launch.layout.batch));
+  write_import(
+      values, set + '\n',
+      fmt::format("{}: {} devices, {} × {} (replicas × devices of each), {} samples of each replica in a step.\n",
+                  framework, launch.devices(), launch.layout.replicas, launch.layout.how.devices(),
+                  launch.layout.batch));
 }
 
 }  // namespace dadsim::cli

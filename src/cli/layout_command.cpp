@@ -42,8 +42,9 @@ po::options_description layout_options() {
       ("run", po::value<std::string>()->value_name("LABEL"),
        "whose steps; without it the first that shares anything")  //
       ("write", po::value<std::string>()->value_name("FRAMEWORK"),
-       "write the launch arguments of the quickest layout (docs/launch.md): megatron, torchtitan, megatron-bridge or "
-       "deepspeed")  //
+       fmt::format("write the quickest layout as launch arguments (docs/launch.md) of {}",
+                   fmt::join(formats::launch_frameworks(), ", "))
+           .c_str())  //
       ("out", po::value<std::string>()->value_name("FILE"), "where --write writes; else to standard output");
   StudyFiles::add_options(options, "layout.md", "write the same as JSON",
                           "all layouts that were simulated, and all assumptions");
@@ -95,8 +96,15 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
   const study::WrittenLaunch written =
       study::write_launch(framework, study::launch_of(source.load_point(overrides, study::make_catalog()), report.run));
   write_file_atomically(out, written.text);
-  if (!written.lacking.empty() && !options.quiet)
-    say(fmt::format("{} has no argument for {} (docs/launch.md).\n", framework, fmt::join(written.lacking, ", ")));
+  if (written.lacking.empty() || options.quiet) return;
+  std::string remedy;
+  for (const std::string& one : written.lacking) {
+    const std::string name = one.substr(0, one.find('='));
+    if (std::ranges::find(spec::kLayoutAttributes, name) == spec::kLayoutAttributes.end()) continue;
+    remedy += fmt::format(" --fix {}={}", name, scenario::timed_as_attribute({}, name));
+  }
+  say(fmt::format("{} has no argument for {} (docs/launch.md){}{}.\n", framework, fmt::join(written.lacking, ", "),
+                  remedy.empty() ? "" : "; layouts without:", remedy));
 }
 
 void run_layout(const po::variables_map& values) {

@@ -385,18 +385,11 @@ class LaunchReader {
 
 /// Whether a text holds an argument, by how the format writes it.
 bool holds(const std::string& text, LaunchFormat format, const std::string& argument) {
-  if (format == LaunchFormat::json)
-    return text.find('"' + argument.substr(0, argument.find('.')) + '"') != std::string::npos;
+  const auto has = [&](const std::string& word) { return text.find(word) != std::string::npos; };
   const std::size_t dot = argument.rfind('.');
-  const std::string word = format == LaunchFormat::toml ? argument.substr(dot + 1) : argument;
-  if (format == LaunchFormat::toml && text.find('[' + argument.substr(0, dot) + ']') == std::string::npos) return false;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || std::string_view(" \t\n\"'+").find(text[at - 1]) != std::string_view::npos;
-    if (begins && (end == text.size() || std::string_view(" \t\r\n=").find(text[end]) != std::string_view::npos))
-      return true;
-  }
-  return false;
+  if (format == LaunchFormat::json) return has('"' + argument.substr(0, argument.find('.')) + '"');
+  return format == LaunchFormat::line ? has(argument)
+                                      : has('[' + argument.substr(0, dot) + ']') && has(argument.substr(dot + 1));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "cli/process.hpp"
 #include "cli/processors.hpp"
@@ -144,6 +145,9 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{"layout", "--fix", "sharding=", scenario}, "one of none, optimizer, gradients, parameters"},
       {{"layout", "--fix", "tensor", scenario}, "use NAME=VALUE with NAME one of batch, tensor"},
       {{"layout", "--fix", "offload=optimizer", scenario}, "use NAME=VALUE with NAME one of batch, tensor"},
+      {{"layout", "--write", "megatorn", scenario}, "did you mean 'megatron'?"},
+      {{"layout", "--out", "launch.sh", scenario}, "--out needs --write FRAMEWORK"},
+      {{"layout", "--write", "deepspeed", "--json", "-", scenario}, "both name '-'"},
       {{"calibrate", "x.csv", "--device", "a\x1b[2J"}, "control characters"},
   };
   for (const WrongUse& wrong : cases) {
@@ -168,6 +172,37 @@ TEST(CommandLine, ALayoutThatTheDevicesDoNotHaveIsWrongUse) {
   }
   const Outcome found = run_dadsim({"layout", "four.xml", "--fix", "tensor=2", "--simulate", "1"}, folder.path());
   EXPECT_EQ(found.exit_code, 0) << found.err;
+}
+
+TEST(CommandLine, ALayoutGoesOutAsLaunchArgumentsAndIn) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "four.xml")
+      << R"(<scenario name="small" seed="1"><platform><gpu-cluster nodes="2" gpus="2" inside="nvlink-3" rails="1" nic="ib-hdr"/>
+         </platform><workers><worker hosts="gpu-[0-3]" device="a100-sxm4-80"/></workers><timing-only/>
+         <timed-as workload="bert-base" batch="8" precision="bf16" recompute="full"/><run algorithm="gradient-sharing"/></scenario>)";
+  const Outcome out = run_dadsim({"layout", "four.xml", "--fix", "tensor=2", "--fix", "pipeline=1", "--simulate", "1",
+                                  "--write", "megatron", "--quiet"},
+                                 folder.path());
+  ASSERT_EQ(out.exit_code, 0) << out.err;
+  EXPECT_NE(out.out.find("--nnodes 2 \\\n  --nproc-per-node 2"), std::string::npos) << out.out;
+  std::ofstream(folder.path() / "launch.sh") << out.out;
+  const Outcome in = run_dadsim({"import", "launch.sh"}, folder.path());
+  ASSERT_EQ(in.exit_code, 0) << in.err;
+  EXPECT_NE(in.out.find("--set timed-as.tensor=2 --set timed-as.sequence-parallel=true"), std::string::npos) << in.out;
+  EXPECT_EQ(in.err.rfind("megatron: 4 devices, ", 0), 0U) << in.err;
+  std::vector<std::string> check{"run", "four.xml", "--check"};
+  std::istringstream words(in.out);
+  for (std::string word; words >> word;) check.push_back(word);
+  const Outcome checked = run_dadsim(check, folder.path());
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  const Outcome lacking = run_dadsim(
+      {"layout", "four.xml", "--fix", "pipeline=2", "--simulate", "1", "--write", "deepspeed"}, folder.path());
+  EXPECT_NE(lacking.err.find("deepspeed has no argument for pipeline=2"), std::string::npos) << lacking.err;
+  EXPECT_NE(lacking.err.find("; layouts without: --fix pipeline=1"), std::string::npos) << lacking.err;
+  EXPECT_EQ(lacking.out.rfind("{\n", 0), 0U) << lacking.out;
+  EXPECT_EQ(run_dadsim({"import", "launch.sh", "--devices", "4"}, folder.path()).err,
+            "launch.sh: says itself how many devices there are; leave --devices out\n");
+  EXPECT_EQ(run_dadsim({"import", "launch.sh", "--sequence", "4"}, folder.path()).exit_code, 2);
 }
 
 TEST(CommandLine, ShippedScenariosAreRight) {

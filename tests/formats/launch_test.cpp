@@ -101,7 +101,7 @@ TEST(LaunchFiles, AreToldApart) {
   }
   EXPECT_EQ(framework_of_launch(""), "");
   EXPECT_EQ(framework_of_launch(R"({"model_type": "qwen", "bf16": true, "fp16": false})"), "");
-  EXPECT_EQ(framework_of_launch("2024-07-28 22:06:17,284 getTask: --micro-batch-sizes"), "");
+  EXPECT_EQ(framework_of_launch("2024-07-28 22:06:17,284 getTask: train_batch_size"), "");
   EXPECT_EQ(framework_of_launch(std::string(std::size_t{1} << 20U, ' ') + "--micro-batch-size 1"), "");
 }
 
@@ -120,7 +120,8 @@ TEST(LaunchFiles, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(value_in("megatron", "--bf16 --fp8-format hybrid", "precision"), "fp8");
   const std::string toml =
       "# torchtitan\n[model]\nname = \"llama3\"\nconverters = [\n  \"float8\",  # in 8 bit\n]\n\n[float8]\n"
-      "filter_fqns = ['output']\n[ parallelism ]\ntensor_parallel_degree = 1_024 # many\n[optimizer]\nlr = 8e-4\n";
+      "filter_fqns = ['output']\n[ parallelism ]  # sizes\ntensor_parallel_degree = 1_024 # many\n[optimizer]\nlr = "
+      "8e-4\n";
   EXPECT_EQ(value_in("torchtitan", toml, "precision"), "fp8-current");
   EXPECT_EQ(value_in("torchtitan", toml, "expert-tensor"), "1");
   const std::string json =
