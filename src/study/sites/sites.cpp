@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "models/data/dataset.hpp"
@@ -26,6 +27,7 @@
 #include "study/learning/learned.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/sites/hospitals_text.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
@@ -34,16 +36,8 @@
 namespace dadsim::study {
 namespace {
 
-/// The runs of scenarios/hospitals.xml.
-constexpr std::array<const char*, 7> kSitesRuns{"algorithm=\"pooled\"",
-                                                "algorithm=\"no-sharing\"",
-                                                "algorithm=\"gradient-sharing\"",
-                                                "algorithm=\"dad\"",
-                                                "algorithm=\"edad\"",
-                                                "algorithm=\"rank-dad\" cap=\"16\" label=\"rank-dad (cap 16)\"",
-                                                "algorithm=\"rank-dad\" cap=\"8\" label=\"rank-dad (cap 8)\""};
-constexpr std::int64_t kClassesOfDigits = 10;
-constexpr std::int64_t kSitesBatch = 32;
+constexpr std::string_view kDigits = "<digits train=\"8000\" test=\"2000\"/>";
+constexpr std::int64_t kSitesBatch = 32;  // of a site, as there
 
 /// The value of each site; of one for all, that.
 const std::string& line_of_site(const std::vector<std::string>& values, std::int64_t site) {
@@ -66,16 +60,17 @@ std::string one_way(const std::string& round_trip) {
 }
 
 std::string name_for_sites(spec::NameKind kind, const char* option, const std::string& typed,
-                           const std::vector<std::string>& names, std::vector<Statement>& taken) {
+                           const std::vector<std::string>& names, std::vector<report::Statement>& taken) {
   const spec::NameMeant meant = spec::name_meant(kind, typed, names);
   if (meant.name.empty())
     throw InputError(Diagnostic{option, 0, fmt::format("'{}' is unknown", typed), did_you_mean(meant.nearest)});
-  if (!meant.why.empty()) taken.push_back(Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
+  if (!meant.why.empty()) taken.push_back(report::Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
   return meant.name;
 }
 
 /// Lines as the language has them: bandwidths as they are, links of the catalogue by their names.
-std::vector<std::string> lines_in(const char* option, std::vector<std::string> lines, std::vector<Statement>& taken) {
+std::vector<std::string> lines_in(const char* option, std::vector<std::string> lines,
+                                  std::vector<report::Statement>& taken) {
   std::vector<std::string> links;
   for (const spec::LinkSpec& link : sim::link_catalog()) links.push_back(link.name);
   for (std::string& line : lines) {
@@ -101,40 +96,39 @@ std::string lines_element(const SitesRequest& request) {
   return text;
 }
 
-/// The element of the data, and how many classes it has.
-std::pair<std::string, std::int64_t> data_element(const SitesRequest& request) {
-  if (request.data == "digits") return {"<digits train=\"8000\" test=\"2000\"/>", kClassesOfDigits};
-  spec::CsvSource source;
-  source.file = request.data;
-  source.target = request.target;
-  const std::int64_t classes = models::inspect_data(source).classes;
-  return {fmt::format("<csv file=\"{}\" target=\"{}\"/>",
-                      report::escaped(std::filesystem::absolute(request.data).lexically_normal().string()),
-                      report::escaped(request.target)),
-          classes};
+/// Puts a text in the place of what scenarios/hospitals.xml has.
+void put_in(std::string& text, std::string_view place, const std::string& put) {
+  const std::size_t at = text.find(place);
+  if (at == std::string::npos) throw std::logic_error("scenarios/hospitals.xml has no " + std::string(place));
+  text.replace(at, place.size(), put);
 }
 
+/// The question of scenarios/hospitals.xml with other sites: what is learned and by which algorithms is as there, but
+/// that a run ends at the target.
 std::string sites_text(const SitesRequest& request, const std::string& device, const std::string& workload) {
-  const auto [data, classes] = data_element(request);
-  std::string runs;
-  for (const char* run : kSitesRuns) runs += fmt::format("  <run {}/>\n", run);
+  std::string asked(kHospitals.substr(kHospitals.find("  <data>")));
+  put_in(asked, "<training", "<training stop=\"target\"");
+  if (!workload.empty())
+    put_in(asked, "  <run", fmt::format("  <timed-as workload=\"{}\" batch=\"{}\"/>\n  <run", workload, kSitesBatch));
+  if (request.data != "digits") {
+    spec::CsvSource source;
+    source.file = request.data;
+    source.target = request.target;
+    put_in(asked, kDigits,
+           fmt::format("<csv file=\"{}\" target=\"{}\"/>",
+                       report::escaped(std::filesystem::absolute(request.data).lexically_normal().string()),
+                       report::escaped(request.target)));
+    put_in(asked, "<dense units=\"10\"/>", fmt::format("<dense units=\"{}\"/>", models::inspect_data(source).classes));
+  }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<!-- Sites that learn together over their lines: the question of `dadsim sites` (docs/sites.md). -->\n"
-      "<scenario name=\"{} sites\" seed=\"1\">\n"
-      "  <platform>\n    <federation>\n{}      <hub up=\"1Gbps\" down=\"1Gbps\" latency=\"0s\"/>\n"
+      "<scenario name=\"{0} sites\" seed=\"1\">\n"
+      "  <platform>\n    <federation>\n{1}      <hub up=\"1Gbps\" down=\"1Gbps\" latency=\"0s\"/>\n"
       "    </federation>\n  </platform>\n"
-      "  <workers>\n    <worker hosts=\"site-[1-{}]\" device=\"{}\"/>\n    <aggregator host=\"hub\" "
-      "device=\"xeon-8380\"/>\n"
-      "  </workers>\n"
-      "  <data>\n    {}\n    <split by=\"dirichlet\" alpha=\"0.3\"/>\n  </data>\n"
-      "  <model>\n    <dense units=\"256\" activation=\"relu\"/>\n    <dense units=\"{}\"/>\n  </model>\n"
-      "  <training batch=\"{}\" epochs=\"15\" target-accuracy=\"0.95\" evaluate-every=\"10\">\n"
-      "    <adam learning-rate=\"1e-3\"/>\n  </training>\n{}{}</scenario>\n",
-      request.sites, lines_element(request), request.sites, device, data, classes, kSitesBatch,
-      workload.empty() ? std::string()
-                       : fmt::format("  <timed-as workload=\"{}\" batch=\"{}\"/>\n", workload, kSitesBatch),
-      runs);
+      "  <workers>\n    <worker hosts=\"site-[1-{0}]\" device=\"{2}\"/>\n"
+      "    <aggregator host=\"hub\" device=\"xeon-8380\"/>\n  </workers>\n{3}",
+      request.sites, lines_element(request), device, asked);
 }
 
 /// What the adversary who knows most reads in messages.
@@ -178,7 +172,7 @@ SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
   check_line_count(asked, "--up", asked.up);
   check_line_count(asked, "--down", asked.down);
   check_line_count(asked, "--round-trip", asked.round_trip);
-  std::vector<Statement> taken;
+  std::vector<report::Statement> taken;
   SitesRequest request = asked;
   request.up = lines_in("--up", asked.up, taken);
   request.down = lines_in("--down", asked.down, taken);
@@ -195,7 +189,7 @@ SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
   report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);
   result.rate_as_tcp = rate_as_tcp(scenario);
   add_step_with_rdma(source, {}, scenario, learned, result);
-  taken.push_back(Statement{"sites-taken", {device}}
+  taken.push_back(report::Statement{"sites-taken", {device}}
                       .with("digits", request.data == "digits")
                       .with("batch", static_cast<double>(kSitesBatch)));
   result.assumptions.insert(result.assumptions.begin(), taken.begin(), taken.end());
@@ -205,7 +199,8 @@ SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
   for (report::DocumentPart& part : document.parts) {
     if (part.shown != report::Shown::never) part.shown = report::Shown::verbose;
   }
-  document.parts.insert(document.parts.begin(), {.shown = report::Shown::brief, .what = sites_table(result)});
+  document.parts.insert(document.parts.begin(),
+                        {.shown = report::Shown::brief, .what = sites_table(result), .text = "\n"});
   document.rests_on(report::paragraph("Assumed: " + report::as_paragraph(taken)), report::Shown::brief);
   return answer;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/registry.hpp"
 #include "estimate/prices.hpp"
 #include "report/html/escape.hpp"
 #include "report/layout/layout_report.hpp"
@@ -54,7 +55,7 @@ class Training {
         price_ = request.price;
       } else if (known != nullptr) {
         price_ = known->per_hour;
-        taken_.push_back(Statement{"usual-price", {device_->name}}
+        taken_.push_back(report::Statement{"usual-price", {device_->name}}
                              .with("per_hour", known->per_hour)
                              .with("provider", known->provider)
                              .with("date", known->date));
@@ -88,12 +89,12 @@ class Training {
         "  <platform>\n    <gpu-cluster nodes=\"{}\" gpus=\"{}\" inside=\"{}\"{}{} nic=\"{}\"/>\n  </platform>\n"
         "  <workers>\n    <worker hosts=\"{}\" device=\"{}\"/>\n  </workers>\n"
         "  <network fidelity=\"flow\"/>\n  <timing-only/>\n  <training>\n    <adamw/>\n  </training>\n"
-        "  <timed-as {}/>\n  <run algorithm=\"gradient-sharing\" exchange=\"peer\" bucket=\"25MB\"/>\n{}</scenario>\n",
+        "  <timed-as {}/>\n  <run algorithm=\"{}\" exchange=\"peer\" bucket=\"25MB\"/>\n{}</scenario>\n",
         workload_, asked_.gpus, device_->name, asked_.gpus / of_node_, of_node_, system_.inside,
         system_.mesh && of_node_ > 1 ? " mesh=\"true\"" : "",
         rails_ > 1 ? fmt::format(" rails=\"{}\"", rails_) : std::string(), system_.nic,
         asked_.gpus == 1 ? std::string("gpu-0") : fmt::format("gpu-[0-{}]", asked_.gpus - 1), device_->name, timed,
-        costs);
+        algorithms::baseline().name, costs);
   }
 
   report::LayoutReport search(std::size_t simulated, bool show_progress) const {
@@ -114,7 +115,7 @@ class Training {
   std::int64_t sequence() const { return sequence_; }
   spec::Precision precision() const { return precision_; }
   const std::optional<double>& price() const { return price_; }
-  const std::vector<Statement>& taken() const { return taken_; }
+  const std::vector<report::Statement>& taken() const { return taken_; }
 
  private:
   std::string name_of(spec::NameKind kind, const std::string& option, const std::string& typed,
@@ -123,7 +124,8 @@ class Training {
     if (meant.name.empty())
       throw refused_option(option, fmt::format("'{}' is none of `dadsim {}s`", typed, kind_name(kind)),
                            did_you_mean(meant.nearest));
-    if (!meant.why.empty()) taken_.push_back(Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
+    if (!meant.why.empty())
+      taken_.push_back(report::Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
     return meant.name;
   }
   static const char* kind_name(spec::NameKind kind) {
@@ -196,13 +198,14 @@ class Training {
                                      : fmt::format("{}, or --gpus-per-node {}", of_node_, asked_.gpus));
     }
     rails_ = std::max<std::int64_t>(1, std::min(system_.adapters * of_node_ / system_.gpus, of_node_));
-    Statement said = Statement{"usual-system", {device_->name, usual == nullptr ? "a server" : system_.system}}
-                         .with("nodes", static_cast<double>(asked_.gpus / of_node_))
-                         .with("gpus", static_cast<double>(of_node_))
-                         .with("of", static_cast<double>(system_.gpus))
-                         .with("inside", system_.inside)
-                         .with("nic", system_.nic)
-                         .with("adapters", static_cast<double>(rails_));
+    report::Statement said =
+        report::Statement{"usual-system", {device_->name, usual == nullptr ? "a server" : system_.system}}
+            .with("nodes", static_cast<double>(asked_.gpus / of_node_))
+            .with("gpus", static_cast<double>(of_node_))
+            .with("of", static_cast<double>(system_.gpus))
+            .with("inside", system_.inside)
+            .with("nic", system_.nic)
+            .with("adapters", static_cast<double>(rails_));
     taken_.push_back(std::move(said));
   }
 
@@ -218,7 +221,7 @@ class Training {
 
   /// The usual number of samples, as near as it can be with the odd factor of the number of devices in it.
   void find_batch() {
-    Statement said{"usual-batch"};
+    report::Statement said{"usual-batch"};
     if (asked_.global_batch) {
       batch_ = *asked_.global_batch;
     } else {
@@ -245,7 +248,7 @@ class Training {
     if (!(device_->peak(precision_) > 0))
       throw refused_option("--precision", fmt::format("{} has no {}", device_->name, spec::to_string(precision_)),
                            "one of " + device_->precisions());
-    taken_.push_back(Statement{"usual-training"}
+    taken_.push_back(report::Statement{"usual-training"}
                          .with("precision", std::string(spec::to_string(precision_)))
                          .with("attention", attends_));
   }
@@ -261,7 +264,7 @@ class Training {
   std::int64_t of_node_ = 1, rails_ = 1, batch_ = 1;
   spec::Precision precision_ = spec::Precision::bf16;
   std::optional<double> price_;  ///< USD of a device and hour; none: money is not told
-  std::vector<Statement> taken_;
+  std::vector<report::Statement> taken_;
 };
 
 /// Throws what is in the way where no layout fits, with a number of devices that suffices.
@@ -293,15 +296,15 @@ class Training {
       Diagnostic{"--gpus", 0, what, "a smaller --sequence or --global-batch, or another --device", false, true});
 }
 
-Statement train_step_of(const Training& training, const report::LayoutReport& report) {
+report::Statement train_step_of(const Training& training, const report::LayoutReport& report) {
   const report::LayoutTrial& best = report.trials.front();
   const report::RunResult& run = *best.simulated;
-  Statement step = Statement{"train-step", {training.workload(), training.device().name}}
-                       .with("devices", static_cast<double>(report.devices))
-                       .with("samples", static_cast<double>(report.global_batch))
-                       .with("seconds", run.step_seconds)
-                       .with("bytes", best.bytes)
-                       .with("device_bytes", report.device_bytes);
+  report::Statement step = report::Statement{"train-step", {training.workload(), training.device().name}}
+                               .with("devices", static_cast<double>(report.devices))
+                               .with("samples", static_cast<double>(report.global_batch))
+                               .with("seconds", run.step_seconds)
+                               .with("bytes", best.bytes)
+                               .with("device_bytes", report.device_bytes);
   if (run.step_band) step.with("low", run.step_band->low).with("high", run.step_band->high);
   if (run.throughput) {
     step.with("samples_per_second", run.throughput->samples);
@@ -312,7 +315,7 @@ Statement train_step_of(const Training& training, const report::LayoutReport& re
 }
 
 /// What a budget of tokens takes and costs, and how that stands to the time that it may take.
-std::optional<Statement> train_time_of(const Training& training, const report::LayoutReport& report) {
+std::optional<report::Statement> train_time_of(const Training& training, const report::LayoutReport& report) {
   const TrainRequest& asked = training.asked();
   const report::RunResult& run = *report.trials.front().simulated;
   if (!asked.tokens) return std::nullopt;
@@ -321,11 +324,11 @@ std::optional<Statement> train_time_of(const Training& training, const report::L
   trial.reached = true;
   trial.seconds = steps * run.step_seconds;
   trial.band = run.factors();
-  Statement time = Statement{"train-time", {training.workload(), training.device().name}}
-                       .with("devices", static_cast<double>(report.devices))
-                       .with("tokens", *asked.tokens)
-                       .with("steps", steps)
-                       .with("seconds", trial.seconds);
+  report::Statement time = report::Statement{"train-time", {training.workload(), training.device().name}}
+                               .with("devices", static_cast<double>(report.devices))
+                               .with("tokens", *asked.tokens)
+                               .with("steps", steps)
+                               .with("seconds", trial.seconds);
   if (trial.band) time.with("low", trial.seconds * trial.band->low).with("high", trial.seconds * trial.band->high);
   if (training.price()) {
     constexpr double kHour = 3600;
@@ -341,21 +344,21 @@ std::optional<Statement> train_time_of(const Training& training, const report::L
 }
 
 /// The largest part of the step, and what makes it smaller.
-Statement train_help_of(const Training& training, const report::LayoutReport& report) {
+report::Statement train_help_of(const Training& training, const report::LayoutReport& report) {
   const report::StepParts& parts = report.trials.front().parts;
   std::vector<std::pair<double, const char*>> all{
       {parts.computing, "computing"}, {parts.tensor, "tensor"}, {parts.bubble, "bubble"}, {parts.exchange, "exchange"}};
   const auto largest = std::ranges::max_element(all);
-  Statement help = Statement{"train-help"}
-                       .with("part", std::string(largest->second))
-                       .with("share", largest->first / parts.total())
-                       .with("samples", static_cast<double>(2 * training.batch()));
+  report::Statement help = report::Statement{"train-help"}
+                               .with("part", std::string(largest->second))
+                               .with("share", largest->first / parts.total())
+                               .with("samples", static_cast<double>(2 * training.batch()));
   const bool halves = training.precision() == spec::Precision::bf16 && training.device().peak(spec::Precision::fp8) > 0;
   return help.with("fp8", halves);
 }
 
-Statement train_next_of(const report::LayoutReport& report) {
-  Statement next{"train-next"};
+report::Statement train_next_of(const report::LayoutReport& report) {
+  report::Statement next{"train-next"};
   const double best = report.trials.front().simulated->step_seconds;
   for (std::size_t i = 1; i < report.trials.size() && i <= kNextLayouts; ++i)
     next.with(statement_of(report.trials[i].layout).with("gap", report.trials[i].simulated->step_seconds / best - 1));
@@ -374,10 +377,10 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
     if (part.shown == report::Shown::always) part.shown = report::Shown::verbose;
   }
   document.answer.clear();
-  const std::optional<Statement> time = train_time_of(training, report);
+  const std::optional<report::Statement> time = train_time_of(training, report);
   if (time) document.answer.push_back(*time);
   document.answer.push_back(train_step_of(training, report));
-  document.answer.push_back(Statement{"train-layout"}.with(statement_of(report.trials.front().layout)));
+  document.answer.push_back(report::Statement{"train-layout"}.with(statement_of(report.trials.front().layout)));
   if (report.trials.size() > 1) document.answer.push_back(train_next_of(report));
   document.answer.push_back(train_help_of(training, report));
   document.lead = report::in_words(document.answer);
