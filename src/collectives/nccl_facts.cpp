@@ -108,6 +108,7 @@ const Constants& constants() {
                                                          {"post amd", &Constants::post_amd},
                                                          {"post simple", &Constants::post_simple},
                                                          {"post beside", &Constants::post_beside},
+                                                         {"post beside ampere", &Constants::post_beside_ampere},
                                                          {"plateau from", &Constants::plateau_from},
                                                          {"split", &Constants::split}});
   return kConstants;

@@ -52,7 +52,7 @@ const Generation& generation_of(spec::GpuGeneration generation);
 /// Of the formulas; nccl_constants.csv says what each is.
 struct Constants {
   double ring_ll, ring_ll128, tree_simple, tree_ll, tree_ll128_one_node, tree_ll128, collnet_direct, collnet_gather,
-      pat, pat_levels, pat_rank, post, post_amd, post_simple, post_beside, plateau_from, split;
+      pat, pat_levels, pat_rank, post, post_amd, post_simple, post_beside, plateau_from, split, post_beside_ampere;
 };
 const Constants& constants();
 

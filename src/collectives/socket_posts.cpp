@@ -49,7 +49,9 @@ double beside_kernels_post_seconds(const CollectiveRequest& request, std::string
   if (!request.beside_kernels || algorithm != "ring" || !sums_or_gathers(request.kind) || !by_adapters) return 0;
   // Rings that share an adapter share its time.
   const double turns = layout.rails > 0 ? std::max(1.0, static_cast<double>(ring_lanes(layout)) / layout.rails) : 1;
-  return 1e-6 * nccl::constants().post_beside / turns;
+  const nccl::Constants& constants = nccl::constants();
+  const bool ampere = layout.generation < spec::GpuGeneration::hopper;
+  return 1e-6 * (ampere ? constants.post_beside_ampere : constants.post_beside) / turns;
 }
 
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout) {

@@ -145,6 +145,33 @@ TEST(JobsOf2026, OptimizerShardedInGroups) { validate_jobs_of_2026("internevo", 
 TEST(JobsOf2026, MegatronBridge) { validate_jobs_of_2026("megatron-bridge", 0.5); }
 TEST(JobsOf2026, MlperfRound5) { validate_jobs_of_2026("mlperf-v5", 0.2); }
 
+/// FULL_SHARD on MareNostrum 5 (Modalities, scaling_mn5.md; 4 H100 and as many ports of 200 Gbit/s a node): how much
+/// longer a step takes than on 8 GPUs, where rings have few messages. One of these rows was calibrated to, 512
+/// and 2.7B.
+TEST(JobsOf2026, RingsOfManyHoppersCostFewMicrosecondsAMessage) {
+  const auto seconds = [](const std::string& workload, int gpus) {
+    const Job2026 row{
+        {"case", "mn5"},
+        {"platform", fmt::format("nodes={} gpus=4 inside=nvlink-4 nic=ib-hdr rails=4", gpus / 4)},
+        {"gpus", std::to_string(gpus)},
+        {"device", "h100-sxm5"},
+        {"timed_as", "workload=" + workload + " sequence=4096 precision=bf16 attention=flash sharding=parameters"},
+        {"batch", "1"}};
+    return predict_2026(row).seconds;
+  };
+  struct Measured {
+    const char* workload;
+    int gpus;
+    double seconds, on_eight;
+  };
+  for (const auto& [workload, gpus, measured, on_eight] :
+       {Measured{"gpt-3-2.7b", 128, 0.3695, 0.3178}, Measured{"gpt-3-2.7b", 256, 0.4540, 0.3178},
+        Measured{"gpt-3-2.7b", 512, 0.6223, 0.3178}, Measured{"gpt-3-13b", 512, 1.7358, 1.2780}}) {
+    const double longer = seconds(workload, gpus) / seconds(workload, 8);
+    EXPECT_NEAR(longer / (measured / on_eight), 1, 0.35) << workload << " on " << gpus;
+  }
+}
+
 /// Rows with many micro-batches are predicted by this law.
 TEST(JobsOf2026, StepsGrowEvenlyWithMicroBatches) {
   for (const char* how :
