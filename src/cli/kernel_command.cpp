@@ -38,6 +38,9 @@ po::options_description kernel_options() {
       ("backward", "the backward pass of attention")  //
       ("format", po::value<std::string>()->value_name("FORMAT"),
        "of the operands: 16-bit, fp8, fp8-block or nvfp4; 16-bit unless said")  //
+      ("no-cast",
+       "of a product in 8 or 4 bit: leave out the cast of its rows from 16 bit, where the kernel before it has "
+       "written them so")  //
       ("help", "print this");
   add_colour_option(options);
   return options;
@@ -96,6 +99,9 @@ void run_kernel(const po::variables_map& values) {
     if (values.contains(only) && !values.contains("attention"))
       throw UsageError(fmt::format("--{} is of --attention; without it", only));
   }
+  const bool casts = !values.contains("no-cast");
+  if (!casts && !values.contains("product"))
+    throw UsageError("--no-cast is of --product; without it, attention casts nothing");
   const spec::DeviceSpec& device = device_of(values);
   const sim::KernelFormat format = value_of<sim::KernelFormat>(values, "format").value_or(sim::KernelFormat::bits16);
   const spec::KernelFamily family = sim::measured_family(device.name);
@@ -109,13 +115,21 @@ void run_kernel(const po::variables_map& values) {
     const sim::ProductKernel* kernel = product_kernel(family, format);
     const auto [m, n, k] = sizes_of(values, "product");
     if (kernel == nullptr || !rates) throw nothing_known();
-    const double seconds = product_seconds(*kernel, *rates, {m, n, k, operand_bytes(format)});
-    print(said(
-        fmt::format("{:.0f} × {:.0f} by {:.0f} × {:.0f} in {} on {}", m, k, k, n, spec::to_string(format), device.name),
-        seconds, 2 * m * n * k, *rates));
+    sim::ProductKernel asked = *kernel;
+    if (!casts) {
+      if (!(kernel->cast > 0)) throw UsageError("--no-cast needs a product that casts; --format fp8, or without it");
+      asked = sim::without_cast(family, *kernel);
+    }
+    const double seconds = product_seconds(asked, *rates, {m, n, k, operand_bytes(format)});
+    print(said(fmt::format("{:.0f} × {:.0f} by {:.0f} × {:.0f} in {}{} on {}", m, k, k, n, spec::to_string(format),
+                           asked.cast > 0 ? " with the cast of the rows" : "", device.name),
+               seconds, 2 * m * n * k, *rates));
     return;
   }
   const auto library = value_of<spec::FlashLibrary>(values, "library").value_or(spec::FlashLibrary::any);
+  if (library == spec::FlashLibrary::flash_3 && device.generation < spec::GpuGeneration::hopper)
+    throw UsageError(
+        fmt::format("--library flash-3 needs a device from Hopper on; --library flash-2 on {}", device.name));
   const sim::AttentionKernel* kernel = attention_kernel(family, format, backward, library);
   const auto [heads, positions, size] = sizes_of(values, "attention");
   if (kernel == nullptr || !rates) throw nothing_known();

@@ -118,6 +118,14 @@ const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat form
   return kernel_of(kernel_table().products, {family, format, spec::FlashLibrary::any});
 }
 
+ProductKernel without_cast(spec::KernelFamily family, const ProductKernel& kernel) {
+  ProductKernel alone = kernel;
+  alone.cast = 0;
+  if (const ProductKernel* wide = product_kernel(family, KernelFormat::bits16))
+    alone.fixed = std::min(alone.fixed, wide->fixed);
+  return alone;
+}
+
 const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward,
                                         spec::FlashLibrary library) {
   const std::map<Key, AttentionKernel>& kernels = backward ? kernel_table().backward : kernel_table().forward;

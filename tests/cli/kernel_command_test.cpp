@@ -1,0 +1,49 @@
+// dadsim kernel: words that are accepted change what is printed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "cli/process.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::run_dadsim;
+
+/// Tflop/s in what is printed.
+double rate_of(std::vector<std::string> options) {
+  options.insert(options.begin(), "kernel");
+  const test::Outcome outcome = run_dadsim(options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::size_t end = outcome.out.find(" Tflop/s");
+  if (end == std::string::npos) return 0;
+  return std::atof(outcome.out.c_str() + outcome.out.rfind(' ', end - 1) + 1);
+}
+
+TEST(KernelCommand, FlashAttention2OnBlackwellIsNotMadeForIt) {
+  const std::vector<std::string> attention{"--on", "b200-sxm", "--attention", "64x8192x64"};
+  std::vector<std::string> second = attention;
+  second.insert(second.end(), {"--library", "flash-2"});
+  // 343 Tflop/s were measured (flash-attention, issue 1589).
+  EXPECT_NEAR(rate_of(second), 343, 0.15 * 343);
+  EXPECT_GT(rate_of(attention), 1.8 * rate_of(second));
+}
+
+TEST(KernelCommand, RefusesLibrariesThatDoNotRun) {
+  const test::Outcome outcome =
+      run_dadsim({"kernel", "--on", "a100-sxm4-80", "--attention", "64x4096x128", "--library", "flash-3"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("--library flash-2 on a100-sxm4-80"), std::string::npos) << outcome.err;
+}
+
+TEST(KernelCommand, CountsCastsUnlessToldNotTo) {
+  const std::vector<std::string> product{"--on", "h100-sxm5", "--product", "4096x4096x4096", "--format", "fp8"};
+  std::vector<std::string> alone = product;
+  alone.emplace_back("--no-cast");
+  EXPECT_GT(rate_of(alone), 1.1 * rate_of(product));
+  EXPECT_EQ(run_dadsim({"kernel", "--on", "h100-sxm5", "--product", "64x64x64", "--no-cast"}).exit_code, 2);
+  EXPECT_EQ(run_dadsim({"kernel", "--on", "h100-sxm5", "--attention", "64x64x64", "--no-cast"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace dadsim
