@@ -635,7 +635,14 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
   const bool last = !has_divided_experts(position + 1);
   const bool sends = before && (is_forward(phase) ? first : last);
   const bool returns = !before && (is_forward(phase) ? last : first);
-  if (!sends && !returns) return;
+  // Tables get the numbers of their entries from the input, and no gradient goes on before them.
+  const double pooled = spec::pooled_per_sample(layer);
+  if ((!sends && !returns) || (pooled > 0 && sends == is_forward(phase))) return;
+  if (pooled > 0) {
+    add_among(Among::experts, step::CollectiveKind::all_to_all, layer.name,
+              element_ * samples_ * pooled / layer.expert_group, out, stage);
+    return;
+  }
   const auto width = static_cast<double>(first && (is_forward(phase) ? sends : returns) ? layer.in : layer.out);
   constexpr double kScaled = 1 + 4.0 / 128;  // bytes
   const double element = sends && how_.expert_dispatch == spec::ExpertDispatch::fp8 ? kScaled : element_;

@@ -34,6 +34,26 @@ void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
 
 }  // namespace
 
+namespace {
+
+/// Leaves a device its part of the tables. Rows are updated where they are, without a sum of gradients or a pass over
+/// all entries: what the pass back moves of them is what the rows of a batch take.
+void divide_tables(std::int64_t devices, std::int64_t group, LayerShape& layer) {
+  if (group != devices)
+    throw std::invalid_argument(
+        fmt::format("'{}' is divided among all {} devices, not {}", layer.name, devices, group));
+  layer.frozen = layer.parameters / group;
+  layer.parameters = 0;
+  layer.out /= group;
+  layer.expert_group = static_cast<std::int32_t>(group);
+}
+
+}  // namespace
+
+double pooled_per_sample(const LayerShape& layer) {
+  return layer.kind == LayerKind::embedding && layer.kept_beside_per_sample < 0 ? layer.outputs_kept() : 0;
+}
+
 ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, std::size_t replicas) {
   if (how.experts <= 1) return model;
   const auto devices = static_cast<std::int64_t>(replicas) * how.tensor * how.context;
@@ -52,6 +72,10 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
       how.expert_capacity > 0 ? std::min(how.expert_imbalance, how.expert_capacity) : how.expert_imbalance;
   bool any = false;
   for (LayerShape& layer : model.layers) {
+    if (pooled_per_sample(layer) > 0) {
+      divide_tables(devices, group, layer);
+      any = true;
+    }
     if (layer.experts == 1) continue;
     if (layer.experts % how.experts != 0)
       throw std::invalid_argument(fmt::format("'{}' has {} experts, which {} devices cannot share equally", layer.name,

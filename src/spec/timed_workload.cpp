@@ -34,15 +34,27 @@ ModelShape shape_of_workload(const TimedAsSpec& asked) {
   return asked.adapters > 0 ? with_adapters(std::move(shape), asked.adapters, asked.adapted) : shape;
 }
 
-bool has_experts(const TimedAsSpec& asked) {
+namespace {
+
+bool has_layer(const TimedAsSpec& asked, bool (*is_one)(const LayerShape&)) {
   const Workload* workload = asked.workload.empty() ? nullptr : workload_registry().find(asked.workload);
   if (workload == nullptr) return false;
   try {
     const ModelShape shape = workload->shape(asked.sizes);
-    return std::ranges::any_of(shape.layers, [](const LayerShape& layer) { return layer.experts > 1; });
+    return std::ranges::any_of(shape.layers, is_one);
   } catch (const std::invalid_argument&) {
     return false;
   }
+}
+
+}  // namespace
+
+bool has_experts(const TimedAsSpec& asked) {
+  return has_layer(asked, [](const LayerShape& layer) { return layer.experts > 1; });
+}
+
+bool has_pooled_tables(const TimedAsSpec& asked) {
+  return has_layer(asked, [](const LayerShape& layer) { return pooled_per_sample(layer) > 0; });
 }
 
 namespace {

@@ -17,4 +17,7 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked);
 /// Returns whether the workload has experts; false for sizes that make no network.
 bool has_experts(const TimedAsSpec& asked);
 
+/// Whether it has tables of which several rows are read and added (DLRM); false for sizes that make no network.
+bool has_pooled_tables(const TimedAsSpec& asked);
+
 }  // namespace dadsim::spec

@@ -145,30 +145,48 @@ TEST(JobsOf2026, OptimizerShardedInGroups) { validate_jobs_of_2026("internevo", 
 TEST(JobsOf2026, MegatronBridge) { validate_jobs_of_2026("megatron-bridge", 0.5); }
 TEST(JobsOf2026, MlperfRound5) { validate_jobs_of_2026("mlperf-v5", 0.2); }
 
-/// FULL_SHARD on MareNostrum 5 (Modalities, scaling_mn5.md; 4 H100 and as many ports of 200 Gbit/s a node): how much
-/// longer a step takes than on 8 GPUs, where rings have few messages. One of these rows was calibrated to, 512
-/// and 2.7B.
+/// FULL_SHARD on MareNostrum 5 (Modalities, scaling_mn5.md; 4 H100 and as many ports of 200 Gbit/s a node), whose steps
+/// wait for messages from 256 GPUs on. One of these rows was calibrated to: the 2.7B on 512.
 TEST(JobsOf2026, RingsOfManyHoppersCostFewMicrosecondsAMessage) {
-  const auto seconds = [](const std::string& workload, int gpus) {
+  struct Measured {
+    const char* workload;
+    int gpus;
+    double seconds;
+  };
+  for (const auto& [workload, gpus, measured] :
+       {Measured{"gpt-3-2.7b", 256, 0.4540}, Measured{"gpt-3-2.7b", 512, 0.6223}, Measured{"gpt-3-13b", 512, 1.7358},
+        Measured{"gpt-3-13b", 1024, 2.1584}}) {
     const Job2026 row{
         {"case", "mn5"},
         {"platform", fmt::format("nodes={} gpus=4 inside=nvlink-4 nic=ib-hdr rails=4", gpus / 4)},
         {"gpus", std::to_string(gpus)},
         {"device", "h100-sxm5"},
-        {"timed_as", "workload=" + workload + " sequence=4096 precision=bf16 attention=flash sharding=parameters"},
+        {"timed_as",
+         fmt::format("workload={} sequence=4096 precision=bf16 attention=flash sharding=parameters", workload)},
         {"batch", "1"}};
-    return predict_2026(row).seconds;
-  };
+    EXPECT_NEAR(predict_2026(row).seconds / measured, 1, 0.25) << workload << " on " << gpus;
+  }
+}
+
+/// DLRM-DCNv2 of MLPerf 5.0 and 5.1 (logs of ASUSTeK, Dell, HPE and NVIDIA), whose tables all devices divide.
+TEST(JobsOf2026, TablesThatDevicesDivide) {
   struct Measured {
-    const char* workload;
-    int gpus;
-    double seconds, on_eight;
+    const char *platform, *device;
+    int gpus, batch;
+    double seconds;
   };
-  for (const auto& [workload, gpus, measured, on_eight] :
-       {Measured{"gpt-3-2.7b", 128, 0.3695, 0.3178}, Measured{"gpt-3-2.7b", 256, 0.4540, 0.3178},
-        Measured{"gpt-3-2.7b", 512, 0.6223, 0.3178}, Measured{"gpt-3-13b", 512, 1.7358, 1.2780}}) {
-    const double longer = seconds(workload, gpus) / seconds(workload, 8);
-    EXPECT_NEAR(longer / (measured / on_eight), 1, 0.35) << workload << " on " << gpus;
+  for (const auto& [platform, device, gpus, batch, measured] :
+       {Measured{"nodes=1 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8", "h200-sxm", 8, 6912, 0.00376},
+        Measured{"nodes=1 gpus=8 inside=nvlink-5 nic=ib-ndr rails=8", "b200-sxm", 8, 6912, 0.00268},
+        Measured{"nodes=2 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8", "h200-sxm", 16, 4096, 0.00402},
+        Measured{"nodes=1 gpus=64 inside=nvlink-5 nic=ib-ndr rails=64", "gb200", 64, 2112, 0.00161}}) {
+    const Job2026 row{{"case", "dlrm"},
+                      {"platform", platform},
+                      {"gpus", std::to_string(gpus)},
+                      {"device", device},
+                      {"timed_as", fmt::format("workload=dlrm-dcnv2 precision=fp16 expert-parallel={}", gpus)},
+                      {"batch", std::to_string(batch)}};
+    EXPECT_NEAR(predict_2026(row).seconds / measured, 1, 0.35) << device << ", " << gpus;
   }
 }
 

@@ -64,6 +64,15 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                                    "sequence-parallel=\"true\" beside expert-parallel and tensor"));
   }
   const std::size_t workers = devices / per_worker;
+  const auto shares = [](const spec::RunSpec& run) { return run.communicates; };
+  if (how.experts == 1 && workers > 1 && std::ranges::any_of(runs, shares) && spec::has_pooled_tables(timed)) {
+    context.findings.add(
+        timed_as.origin,
+        not_built(fmt::format("'{}' has tables whose gradient its {} workers would sum entry by entry, though a batch "
+                              "reads few; in use devices divide the tables",
+                              timed.workload, workers),
+                  fmt::format("expert-parallel=\"{}\" on <timed-as>", workers)));
+  }
   if (how.sharding_group > 0 && (how.context > 1 || workers % static_cast<std::size_t>(how.sharding_group) != 0)) {
     context.findings.add(
         timed_as.origin,
