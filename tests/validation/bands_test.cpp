@@ -10,6 +10,7 @@
 #include <set>
 
 #include "estimate/kendall_tau.hpp"
+#include "estimate/own_step.hpp"
 #include "estimate/table_effects.hpp"
 #include "support/fact_table.hpp"
 #include "support/split.hpp"
@@ -31,18 +32,64 @@ estimate::TimePart longest_part(const test::ResidualRow& row) {
   return std::ranges::max(row.time_parts(), {}, &estimate::TimePart::seconds);
 }
 
+constexpr double kMostOfStep = 0.75;  ///< that a row's longest part has, for the row to tell of its category
+
+/// Steps that one software computed of one network on one kind of device: log(measured ÷ predicted) of each.
+struct StepsOfOneNetwork {
+  std::string table, left_out_with;
+  std::vector<const test::ResidualRow*> rows;
+};
+
+/// Those of which there are two and more. Rows that leave the program out are the rows of another table once more.
+std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::ResidualRow>& rows) {
+  std::map<std::string, StepsOfOneNetwork> steps;
+  for (const test::ResidualRow& row : rows) {
+    const estimate::TimePart main = longest_part(row);
+    if (row.role == "calibrated" || main.seconds < kMostOfStep * row.seconds.predicted ||
+        !main.category.starts_with("compute.") || row.table.ends_with("-unsaid"))
+      continue;
+    const bool assumed = main.category == "compute.assumed";
+    const std::string network = row.what.substr(0, row.what.find(' '));
+    StepsOfOneNetwork& of = steps[fmt::format("{} {} {}", row.table, network, assumed)];
+    of.table = row.table;
+    of.left_out_with = left_out_with(row);
+    of.rows.push_back(&row);
+  }
+  std::vector<StepsOfOneNetwork> result;
+  for (auto& [name, of] : steps) {
+    if (of.rows.size() > 1) result.push_back(std::move(of));
+  }
+  return result;
+}
+
+/// Of steps of one network, each by what another one is off by: the one that is half of them away.
+void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
+                   std::vector<estimate::Residual>& result) {
+  int number = 0;
+  for (const StepsOfOneNetwork& of : steps_by_network(rows)) {
+    ++number;
+    if (of.left_out_with == left_out) continue;
+    const std::size_t count = of.rows.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const test::ResidualRow& given = *of.rows[(i + count / 2) % count];
+      result.push_back({std::string(estimate::kOwnStep), fmt::format("{} {}", of.table, number),
+                        std::log(of.rows[i]->ratio() / given.ratio())});
+    }
+  }
+}
+
 /// A row tells of its longest part where that has most of the time. One that a constant was fitted to for itself tells
 /// nothing.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
                                                   const std::string& left_out) {
-  constexpr double kMost = 0.75;
   std::vector<estimate::Residual> result;
   for (const test::ResidualRow& row : rows) {
     const estimate::TimePart main = longest_part(row);
     const std::string table = left_out_with(row);
-    if (row.role == "calibrated" || table == left_out || main.seconds < kMost * row.seconds.predicted) continue;
+    if (row.role == "calibrated" || table == left_out || main.seconds < kMostOfStep * row.seconds.predicted) continue;
     result.push_back({main.category, table, std::log(row.ratio())});
   }
+  add_own_steps(rows, left_out, result);
   return result;
 }
 
@@ -226,6 +273,69 @@ TEST(Bands, HoldTablesThatNobodyHasSeen) {
   const std::vector<HeldRow> held = held_rows(rows);
   expect_coverage(held);
   expect_errors_of_tables(held);
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
+/// How far rows are off, and how many lie in their bands, with all rows of their table left out of the bands.
+struct HeldErrors {
+  std::vector<double> errors;
+  double inside = 0, width = 0;
+  void add(double measured_over_predicted, const estimate::Band& band) {
+    errors.push_back(std::abs(1 / measured_over_predicted - 1));
+    inside += measured_over_predicted >= band.low && measured_over_predicted <= band.high ? 1 : 0;
+    width += (band.high - band.low) / 2;
+  }
+  double count() const { return static_cast<double>(errors.size()); }
+};
+
+/// Whole sources left out: cold, and with one measured step of the same network, over all pairs of its steps.
+TEST(Bands, NarrowWithOneStepOfTheSameSoftware) {
+  const std::vector<test::ResidualRow> rows = test::residual_rows();
+  std::map<std::string, std::vector<estimate::ErrorCategory>> without;
+  std::map<std::string, std::pair<HeldErrors, HeldErrors>> of_table;  // cold, with one step
+  for (const StepsOfOneNetwork& of : steps_by_network(rows)) {
+    auto& others = without[of.left_out_with];
+    if (others.empty()) others = spreads_of(residuals_without(rows, of.left_out_with));
+    auto& [cold, own] = of_table[of.table];
+    for (const test::ResidualRow* row : of.rows) {
+      cold.add(row->ratio(), band_of(row->time_parts(), others));
+      const estimate::Band band = band_of(estimate::with_own_step(row->time_parts()), others);
+      for (const test::ResidualRow* given : of.rows) {
+        if (given != row) own.add(row->ratio() / given->ratio(), band);
+      }
+    }
+  }
+  test::DocumentedTable table("own-step", {"table", "rows", "cold: median error", "inside", "width",
+                                           "with one step: median error", "inside", "width"});
+  HeldErrors cold;
+  double own_median = 0;
+  double own_inside = 0;
+  double own_width = 0;
+  const auto tables = static_cast<double>(of_table.size());
+  for (const auto& [name, both] : of_table) {
+    const auto& [of, own] = both;
+    table.add({name, fmt::format("{:.0f}", of.count()), fmt::format("{:.1f} %", 100 * median_of(of.errors)),
+               as_percent(of.inside / of.count()), width_in_words(of.width / of.count()),
+               fmt::format("{:.1f} %", 100 * median_of(own.errors)), as_percent(own.inside / own.count()),
+               width_in_words(own.width / own.count())});
+    cold.errors.insert(cold.errors.end(), of.errors.begin(), of.errors.end());
+    cold.inside += of.inside;
+    cold.width += of.width;
+    own_median += median_of(own.errors) / tables;
+    own_inside += own.inside / own.count() / tables;
+    own_width += own.width / own.count() / tables;
+  }
+  table.add({"all; with one step, mean of the tables", fmt::format("{:.0f}", cold.count()),
+             fmt::format("{:.1f} %", 100 * median_of(cold.errors)), as_percent(cold.inside / cold.count()),
+             width_in_words(cold.width / cold.count()), fmt::format("{:.1f} %", 100 * own_median),
+             as_percent(own_inside), width_in_words(own_width)});
+  EXPECT_GE(own_inside, 0.85);
+  EXPECT_LE(own_width, 0.25);
+  table.expect_in_document();
 }
 
 /// Measures the errors of a framework's rates within the source of the rates, and in another source.

@@ -63,6 +63,13 @@ DocumentTable tables_of(const std::vector<ToldTable>& told) {
              words(fmt::format("{} of {}", figures.inside, figures.rows)))
         .add("half_width", "width", figures.half_width, Unit::share,
              words(fmt::format("±{:.0f} %", 100 * figures.half_width)))
+        .add("median_error", figures.median_error)
+        .add("own_median_error", "with one row", figures.own_median_error, Unit::share,
+             figures.own_half_width == 0 ? "–" : human_percent(figures.own_median_error))
+        .add("own_inside", "in band", figures.own_inside, Unit::share,
+             figures.own_half_width == 0 ? "–" : human_percent(figures.own_inside))
+        .add("own_half_width", "width", figures.own_half_width, Unit::share,
+             figures.own_half_width == 0 ? "–" : fmt::format("±{:.0f} %", 100 * figures.own_half_width))
         .add("measured_over_predicted", figures.offset)
         .add("scatter", figures.scatter)
         .add("rows", rows);
@@ -81,6 +88,37 @@ std::vector<Statement> answer_of(const std::vector<ToldTable>& told) {
   }
   if (rows > 0) answer.with("mean_error", error / rows);
   return {answer.with("rows", rows).with("inside", inside).with("refused", refused)};
+}
+
+}  // namespace
+
+namespace {
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Predicts each row by what one other row of the same network is off by.
+void add_own_figures(const std::vector<const ValidatedRow*>& rows, TableFigures& figures) {
+  std::vector<double> errors;
+  for (const ValidatedRow* given : rows) {
+    for (const ValidatedRow* row : rows) {
+      if (row == given || row->network != given->network) continue;
+      const double predicted = row->predicted * given->measured / given->predicted;
+      errors.push_back(std::abs(predicted / row->measured - 1));
+      const bool inside =
+          row->measured >= row->own_band.low * predicted && row->measured <= row->own_band.high * predicted;
+      figures.own_inside += inside ? 1 : 0;
+      figures.own_half_width += (row->own_band.high - row->own_band.low) / 2;
+    }
+  }
+  if (errors.empty()) return;
+  const auto pairs = static_cast<double>(errors.size());
+  figures.own_inside /= pairs;
+  figures.own_half_width /= pairs;
+  figures.own_median_error = median_of(std::move(errors));
 }
 
 }  // namespace
@@ -107,6 +145,10 @@ TableFigures figures_of(const ValidatedTable& table) {
   for (const ValidatedRow* row : rows)
     figures.scatter += std::pow(std::log(row->measured / row->predicted) - logarithms, 2) / std::max(1.0, count - 1);
   figures.scatter = std::sqrt(figures.scatter);
+  std::vector<double> errors;
+  for (const ValidatedRow* row : rows) errors.push_back(std::abs(row->error()));
+  figures.median_error = median_of(std::move(errors));
+  add_own_figures(rows, figures);
   std::vector<estimate::PredictedMeasured> compared;
   compared.reserve(rows.size());
   for (const ValidatedRow* row : rows) compared.push_back({row->predicted, row->measured});

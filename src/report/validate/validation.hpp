@@ -21,6 +21,8 @@ struct ValidatedRow {
   std::int64_t devices = 0;            ///< 0: as in the scenario
   double measured = 0, predicted = 0;  ///< seconds of a step
   estimate::Band band = {};            ///< factors on the prediction for nine measurements of ten
+  estimate::Band own_band = {};        ///< the same, with one other measured step of the same software
+  std::string network = {};            ///< network that is trained
   std::string category = {};           ///< one of estimate::error_categories(), of the longest part
   std::optional<Fault> refused = {};   ///< reason for a missing prediction
 
@@ -44,6 +46,9 @@ struct TableFigures {
   std::size_t inside = 0;
   double half_width = 0;           ///< mean of half a band, relative to the prediction
   double offset = 1, scatter = 0;  ///< measured ÷ predicted: geometric mean, and standard deviation of the logarithm
+  double median_error = 0;         ///< median of |predicted ÷ measured − 1|
+  /// Errors of rows corrected by another row of the same network, over all pairs; 0 without such pairs.
+  double own_median_error = 0, own_inside = 0, own_half_width = 0;
 };
 TableFigures figures_of(const ValidatedTable& table);
 

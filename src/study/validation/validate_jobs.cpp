@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "estimate/own_step.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
 #include "study/run/experiment.hpp"
@@ -31,8 +32,8 @@ std::int64_t attribute_of(const MeasuredJob& job, const std::string& name, std::
 
 struct PredictedStep {
   StepWork work;
-  estimate::Band band;
-  std::string category;
+  estimate::Band band, own_band;
+  std::string category, network;
 };
 
 class JobPredictor {
@@ -88,9 +89,12 @@ class JobPredictor {
     std::vector<std::string> asked{job.scenario.empty() ? scenario_text_of(nameless, batch) : job.scenario};
     asked.insert(asked.end(), job.settings.begin(), job.settings.end());
     const Outcome<PredictedStep>& outcome = trials_.outcome_of(asked, [&] {
-      const report::Result result = run_experiment(load(job, batch), false);
+      const scenario::Scenario scenario = load(job, batch);
+      const report::Result result = run_experiment(scenario, false);
       const report::RunResult& run = result.runs.front();
-      PredictedStep step{work_of_step(run), run.factors().value_or(estimate::Band{}), {}};
+      PredictedStep step{work_of_step(run), run.factors().value_or(estimate::Band{}), {}, {}, {}};
+      if (scenario.timed_as) step.network = scenario.timed_as->workload;
+      if (run.step_band) step.own_band = estimate::band_of(estimate::with_own_step(run.step_band->parts));
       if (run.step_band && !run.step_band->parts.empty())
         step.category = std::ranges::max(run.step_band->parts, {}, &estimate::TimePart::seconds).category;
       return step;
@@ -111,6 +115,8 @@ report::ValidatedRow validate_row(JobPredictor& predictor, const MeasuredJob& jo
     const PredictedStep step = predictor.predict(job);
     row.predicted = step.work.seconds;
     row.band = step.band;
+    row.own_band = step.own_band;
+    row.network = step.network;
     row.category = step.category;
     row.measured =
         seconds_of(job.measured, job.gpus, step.work, {job.file, job.line, "", "the time of a step instead"}, job.file);

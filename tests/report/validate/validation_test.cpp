@@ -41,6 +41,20 @@ TEST(Validation, CountsErrorsAndBands) {
   EXPECT_NEAR(figures.offset, std::sqrt(2 / 1.1), 1e-12);
 }
 
+TEST(Validation, PredictsRowsByOneOfTheSameNetwork) {
+  ValidatedTable table = sample().tables[0];
+  table.rows[0].own_band = {0.9, 1.1};
+  table.rows[1].own_band = {0.5, 2.3};
+  const TableFigures figures = figures_of(table);
+  // By the first, which takes 1 ÷ 1.1 of its prediction, the second takes 1.8 of 4, within its band; the other way
+  // about it is 2.2 of 1, and not.
+  EXPECT_NEAR(figures.own_inside, 0.5, 1e-12);
+  EXPECT_NEAR(figures.own_median_error, 1.2, 1e-12);
+  EXPECT_NEAR(figures.own_half_width, (0.1 + 0.9) / 2, 1e-12);
+  table.rows[1].network = "another";
+  EXPECT_EQ(figures_of(table).own_half_width, 0);
+}
+
 TEST(Validation, AnswersFirst) {
   const Summary summary = summary_of(document_of(sample(), true), false);
   EXPECT_EQ(summary.answer.find("1 of 2 measurements lie in the band of their prediction (50.0 %); mean error 30.0 %"),
