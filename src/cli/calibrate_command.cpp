@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -11,15 +12,18 @@
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "scenario/elements/print_parts.hpp"
+#include "scenario/language/quantity.hpp"
 #include "sim/device.hpp"
 #include "spec/near_names.hpp"
 #include "spec/precision.hpp"
 #include "spec/workload.hpp"
+#include "study/diagnose/fit_speed.hpp"
 #include "study/diagnose/read_log.hpp"
 #include "study/measured/calibrate.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
+#include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
 #include "support/whole_file.hpp"
 
@@ -48,8 +52,11 @@ po::options_description calibrate_options() {
       ("precision", po::value<std::string>()->value_name("NAME"), "of a profile")                   //
       ("out", po::value<std::string>()->value_name("FILE"),
        "write the <device> element there, and what was fitted to standard output; without it the element goes to "
-       "standard output")                          //
-      ("quiet", "say nothing of what was fitted")  //
+       "standard output")  //
+      ("row", po::value<std::string>()->value_name("TIME|RATE"),
+       "one measured step of a scenario, which then is the file: 312ms, 82000tokens/s or 41samples/s of all devices; "
+       "the speed of its workers is fitted, for other sizes and layouts of the same network and software")  //
+      ("quiet", "say nothing of what was fitted")                                                           //
       ("help", "this text");
   return options;
 }
@@ -159,7 +166,47 @@ std::string in_words(const study::Calibration& calibration,
   return text;
 }
 
+study::MeasuredStep row_of(const std::string& text) {
+  study::MeasuredStep row;
+  const auto rate = [&](std::string_view unit) -> std::optional<double> {
+    if (!text.ends_with(unit)) return {};
+    const std::string number = text.substr(0, text.find_last_not_of(' ', text.size() - unit.size() - 1) + 1);
+    const std::optional<double> value = parse_whole<double>(number);
+    return value && *value > 0 && std::isfinite(*value) ? value : std::nullopt;
+  };
+  row.tokens_per_second = rate("tokens/s");
+  row.samples_per_second = rate("samples/s");
+  if (!row.tokens_per_second && !row.samples_per_second)
+    row.step_seconds = scenario::parse_quantity(scenario::Unit::seconds, text);
+  const bool none = !row.tokens_per_second && !row.samples_per_second && !(row.step_seconds.value_or(0) > 0);
+  if (none) throw UsageError(fmt::format("--row '{}' is no step; 312ms, 82000tokens/s or 41samples/s", text));
+  return row;
+}
+
+void fit_to_row(const po::variables_map& values) {
+  const std::string file = only_operand(values, "no scenario is named", "one scenario", "calibrate");
+  for (const char* option : {"device", "like", "peak", "bandwidth", "workload", "batch", "precision", "out", "quiet"}) {
+    if (values.contains(option))
+      throw UsageError(fmt::format("--{} is of measurements in a file, and --row of a scenario; one of both", option));
+  }
+  const study::FittedSpeed fit = study::fit_speed(file, row_of(text_of(values, "row")));
+  const auto with = [](double seconds, const estimate::Band& band) {
+    return fmt::format("{} ({} … {})", human_seconds(seconds), human_seconds(seconds * band.low),
+                       human_seconds(seconds * band.high));
+  };
+  print(fmt::format(
+      "predicted {}, measured {}: workers compute {:.3g} times as fast as was taken\n\n"
+      "On each <worker> of a scenario of the same network, device and software, whatever its size and layout:\n\n"
+      "    speed=\"{:.4g}\"\n\n"
+      "Nine of ten measured steps of it are then expected within {:+.0f} and {:+.0f} % of the predicted ones; the "
+      "bands\n"
+      "that are printed are those of software that nobody has measured.\n",
+      with(fit.predicted, fit.band), human_seconds(fit.measured), fit.speed, fit.speed, 100 * (fit.own_band.low - 1),
+      100 * (fit.own_band.high - 1)));
+}
+
 void run_calibrate(const po::variables_map& values) {
+  if (values.contains("row")) return fit_to_row(values);
   const std::string file = only_operand(values, "no measurements are named", "one file", "calibrate");
   const std::string name = text_of(values, "device");
   if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
@@ -197,7 +244,8 @@ Command calibrate_command() {
       "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
       "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
       "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms. A profile of torch.profiler will do\n"
-      "as well (its trace as JSON, or key_averages().table()), with --workload and --batch.\n\n",
+      "as well (its trace as JSON, or key_averages().table()), with --workload and --batch.\n"
+      "With --row it fits the speed of the workers of a scenario to one measured step of it instead.\n\n",
       calibrate_options,
       run_calibrate};
 }

@@ -1,0 +1,56 @@
+#include "study/diagnose/fit_speed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/own_step.hpp"
+#include "scenario/document/load.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::study {
+
+FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured) {
+  constexpr int kMostSteps = 8;
+  constexpr double kClose = 5e-4;        // of the measured step
+  constexpr double kMostMessages = 0.5;  // of a step whose time still tells how fast devices compute
+  scenario::Scenario scenario = scenario::ScenarioSource(file).load({}, make_catalog_without_learning());
+  scenario.timing_only = true;
+  const auto refuse = [&](const std::string& what, const std::string& remedy) {
+    return InputError({file, 0, what, remedy});
+  };
+  if (std::ranges::any_of(scenario.workers, [](const spec::Placement& one) { return one.speed != 1; }))
+    throw refuse("has workers with a speed of their own", "<worker> without speed, which is fitted");
+  const auto run_at = [&](double speed) {
+    for (spec::Placement& worker : scenario.workers) worker.speed = speed;
+    return run_experiment(scenario, false).runs.front();
+  };
+  FittedSpeed fit;
+  report::RunResult run = run_at(1);
+  fit.predicted = fit.fitted = run.step_seconds;
+  fit.measured = seconds_of(measured, 0, work_of_step(run), {file, 0, "", "the time of a step instead"}, "--row");
+  fit.band = run.factors().value_or(estimate::Band{});
+  if (run.step_seconds - run.compute_seconds > kMostMessages * run.step_seconds)
+    throw refuse("has a step that waits for messages most of the time, which tells little of how fast devices compute",
+                 "a scenario of fewer devices, and its measured step");
+  for (int i = 0; i < kMostSteps && std::abs(std::log(fit.fitted / fit.measured)) > kClose; ++i) {
+    const double beside = run.step_seconds - run.compute_seconds;
+    if (!(fit.measured > beside))
+      throw refuse(fmt::format("has messages that alone take {}, longer than the measured {}", human_seconds(beside),
+                               human_seconds(fit.measured)),
+                   "the network as it is, or the time of the same step");
+    fit.speed *= run.compute_seconds / (fit.measured - beside);
+    if (!(fit.speed >= 0.01 && fit.speed <= 100))
+      throw refuse("would need workers over 100 times slower or quicker than their device",
+                   "the device that was measured, and the time of one step");
+    run = run_at(fit.speed);
+    fit.fitted = run.step_seconds;
+  }
+  if (run.step_band) fit.own_band = estimate::band_of(estimate::with_own_step(run.step_band->parts));
+  return fit;
+}
+
+}  // namespace dadsim::study
