@@ -13,7 +13,7 @@ inline constexpr IntegerParameter kIslands{
     "participants, each a group of workers that follow one another and share gradients in every step; 0: each worker "
     "is one"};
 
-/// Whether the participants of a method may be groups of devices.
+/// Returns true if participants of the method may be groups of devices.
 inline bool takes_islands(const ParameterValues& values) { return values.contains(kIslands.name); }
 inline std::int64_t islands_of(const ParameterValues& values) {
   return takes_islands(values) ? kIslands.of(values) : 0;

@@ -82,7 +82,7 @@ bool is_word_of(std::string_view word, std::string_view of_name) {
   return word == of_name || (may_begin && of_name.starts_with(word));
 }
 
-/// Whether each word is one of the name, in their order.
+/// Returns true if the words occur in the name, in their order.
 bool holds_words(const std::vector<std::string>& name, const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (const std::string& word : words) {
@@ -97,7 +97,7 @@ struct Meaning {
   std::string why;
 };
 
-/// What near_names.csv has for a word; nullptr: nothing.
+/// Returns the row of near_names.csv for a word; nullptr: none.
 const Meaning* common_meaning(NameKind kind, const std::string& word) {
   static const std::map<std::pair<NameKind, std::string>, Meaning> kMeanings = [] {
     const FactTable table(tables::kNearNames, {"kind", "word", "name", "why", "date", "source"}, 2);
@@ -125,7 +125,7 @@ bool has_name(std::span<const std::string> names, std::string_view name) {
 
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual) {
-  constexpr std::size_t kLongest = 100;  // of what may be a name
+  constexpr std::size_t kLongest = 100;  // longest text that may be a name
   if (has_name(names, typed)) return {std::string(typed), {}, {}};
   const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // whose unit is missing
   if (typed.size() > kLongest || is_rate) return {{}, {}, nearest({}, names, kMostSuggested)};

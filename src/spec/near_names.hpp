@@ -11,11 +11,11 @@ namespace dadsim::spec {
 /// The catalogue that a name is of.
 enum class NameKind : std::uint8_t { device, link, workload };
 
-/// What a name that somebody typed is taken for.
+/// Meaning of a typed name.
 struct NameMeant {
-  std::string name;  ///< of the catalogue; empty: nothing is commonly meant
-  std::string why;   ///< words on a name that was taken for what it is not literally; empty: it is that name
-  std::vector<std::string> nearest;  ///< without a name: at most three that may be meant
+  std::string name;                  ///< name in the catalogue; empty: no common meaning
+  std::string why;                   ///< reason why `name` was meant; empty: it was typed literally
+  std::vector<std::string> nearest;  ///< without `name`: the nearest names, at most three
 };
 
 /// Looks up what somebody typed among the names of a catalogue. Case, punctuation, makers and unit words make no

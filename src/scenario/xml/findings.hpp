@@ -32,7 +32,7 @@ class Findings {
 
   /// Returns suggestion(), or an empty text once no more findings are kept: near names take time to find.
   std::string suggest(std::string_view word, std::span<const std::string> candidates) const;
-  /// The same of a name of a catalogue, by what is commonly meant.
+  /// Suggests a name of a catalogue, by common meanings too.
   std::string suggest(spec::NameKind kind, std::string_view word, std::span<const std::string> names) const;
 
   bool full() const;

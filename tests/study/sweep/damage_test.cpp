@@ -57,7 +57,7 @@ class DamagedSweep : public testing::Test {
   std::string csv_;
 };
 
-// Of 400 earlier flips, 10 gave another CSV and 18 a "bug of ours". fuzz/sweep-flips tries 10,000.
+// Before the fix, 10 of 400 flips gave another CSV, and 18 a "bug of ours". fuzz/sweep-flips tries 10,000.
 TEST_F(DamagedSweep, EveryFlippedByteIsReadAsItWasOrRefused) {
   const std::string content = bytes("a.sqlite");
   int read = 0;
