@@ -17,7 +17,8 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked);
 /// Returns whether the workload has experts; false for sizes that make no network.
 bool has_experts(const TimedAsSpec& asked);
 
-/// Whether it has tables of which several rows are read and added (DLRM); false for sizes that make no network.
+/// Returns whether it has tables whose rows are read several at once and added (DLRM); false if the sizes make no
+/// network.
 bool has_pooled_tables(const TimedAsSpec& asked);
 
 }  // namespace dadsim::spec

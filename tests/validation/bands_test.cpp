@@ -32,7 +32,7 @@ estimate::TimePart longest_part(const test::ResidualRow& row) {
   return std::ranges::max(row.time_parts(), {}, &estimate::TimePart::seconds);
 }
 
-constexpr double kMostOfStep = 0.75;  ///< that a row's longest part has, for the row to tell of its category
+constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for which a row tells of its category
 
 /// Steps that one software computed of one network on one kind of device: log(measured ÷ predicted) of each.
 struct StepsOfOneNetwork {
@@ -62,7 +62,7 @@ std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::Residual
   return result;
 }
 
-/// Of steps of one network, each by what another one is off by: the one that is half of them away.
+/// Predicts each step of a network by the error of another: the one that is half of them away.
 void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                    std::vector<estimate::Residual>& result) {
   int number = 0;
@@ -280,7 +280,7 @@ double median_of(std::vector<double> values) {
   return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
 }
 
-/// How far rows are off, and how many lie in their bands, with all rows of their table left out of the bands.
+/// Errors of rows and the number inside their bands, with all rows of their table left out of the bands.
 struct HeldErrors {
   std::vector<double> errors;
   double inside = 0, width = 0;

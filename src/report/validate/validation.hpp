@@ -21,7 +21,7 @@ struct ValidatedRow {
   std::int64_t devices = 0;            ///< 0: as in the scenario
   double measured = 0, predicted = 0;  ///< seconds of a step
   estimate::Band band = {};            ///< factors on the prediction for nine measurements of ten
-  estimate::Band own_band = {};        ///< the same, with one other measured step of the same software
+  estimate::Band own_band = {};        ///< band with one other measured step of the same software
   std::string network = {};            ///< network that is trained
   std::string category = {};           ///< one of estimate::error_categories(), of the longest part
   std::optional<Fault> refused = {};   ///< reason for a missing prediction

@@ -83,7 +83,7 @@ models::SourceQuantiles source_of(const models::Network& network, const algorith
   std::vector<std::vector<models::UnitQuantiles>> norms(network.batch_norms().size());
   for (const auto& site : problem.partition) {
     if (site.empty()) continue;
-    // As samples are dealt in any order, every so many-th stands for all.
+    // Samples are dealt in any order, so every n-th stands for all.
     const std::size_t count = std::min(site.size(), kMostSourceSamples);
     models::Matrix features(static_cast<Eigen::Index>(count), problem.data.train.features.cols());
     for (std::size_t i = 0; i < count; ++i) {
@@ -165,7 +165,7 @@ world::Value shift_evaluation(protocols::Learning& learning, const world::Value&
       true);
 }
 
-/// The same to be told, once the value has been worked out.
+/// Returns the evaluation to report, once the value has been computed.
 report::ShiftEvaluation told_of(const world::Value& accuracies, const protocols::Learning& learning,
                                 const spec::EvaluationSpec& asked) {
   const algorithms::LearningProblem& problem = learning.problem();
@@ -195,7 +195,7 @@ report::ShiftEvaluation told_of(const world::Value& accuracies, const protocols:
 
 using protocols::ProtocolLog;
 
-/// Of every node by the first rule that fits it.
+/// Sets the checkpoints of every node by the first rule that fits it.
 void set_checkpoints(const spec::FailureSpec& failures, world::EventLoop& loop) {
   for (world::Node node = 0; node < static_cast<world::Node>(loop.nodes()); ++node) {
     const auto rule = std::ranges::find_if(
@@ -224,7 +224,7 @@ std::vector<report::CurvePoint> curve_of(const ProtocolLog& log, double trained,
   return curve;
 }
 
-/// What the framework did, as facts of the run.
+/// Adds the framework's share to the facts of the run.
 void add_use_of(const world::FrameworkWorld& framework, world::Node server, report::EventDrivenResult& result) {
   auto& nodes = result.log.nodes;
   double of_clients = 0;
@@ -252,7 +252,7 @@ TimedAs whole_network(scenario::Scenario scenario, const TimedAs& timed, const m
   return timed_as_of(scenario, learned.shape(), timed.rows / timed.sample_scale);
 }
 
-/// What islands are, and what their steps take, as facts of the run.
+/// Adds the islands and the times of their steps to the facts of the run.
 void add_islands(IslandSteps& islands, report::EventDrivenResult& result) {
   auto& facts = result.participation.facts;
   facts["devices of a participant"] = static_cast<double>(islands.devices());
@@ -313,7 +313,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   }
   world::History history(question, &shared_cache.histories());
   if (!options.learns) history.set_dry_run();
-  // Who learns elsewhere knows the data of workers, not of islands.
+  // Processes elsewhere know the data of workers, not of islands.
   if (options.learns && options.remote != nullptr && replicas == 1) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
   // Clients that pass over their data take batches as large as <training> says; others the rows of a common step.

@@ -30,7 +30,7 @@ spec::RunSpec inner_run(const scenario::Scenario& scenario, std::size_t replicas
   return run;
 }
 
-/// What is timed where `replicas` of them are all that there are.
+/// Returns the timed workload for a cluster of `replicas` replicas alone.
 TimedAs timed_alone(scenario::Scenario scenario, const TimedAs& timed, const spec::ModelShape& learned,
                     std::size_t replicas) {
   scenario.workers.resize(std::min(replicas, scenario.workers.size()));
@@ -145,7 +145,7 @@ IslandSteps::IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec
     island.framework = {};  // it carries messages between participants
     island.causes = false;
     for (std::size_t i = 0; i < devices_; ++i) island.numbers.push_back(static_cast<std::uint32_t>(first + i));
-    island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // where an aggregator would be
+    island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // place of an aggregator
   }
   like_ = likeness_of(clusters_);
 }

@@ -18,7 +18,7 @@
 
 namespace dadsim::study {
 
-/// Whether participants take their steps as synchronous steps of a group of devices.
+/// Returns whether participants take their steps as synchronous steps of a group of devices.
 bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run);
 
 /// The data of participants: those of the replicas of each together.
@@ -43,7 +43,7 @@ class IslandSteps {
   /// Mean seconds of the island's steps first … first + count − 1, each of so many learned samples.
   double seconds(std::size_t island, std::int64_t samples, std::int64_t first, std::int64_t count);
   std::size_t islands() const { return clusters_.size(); }
-  std::size_t devices() const { return devices_; }  ///< of each
+  std::size_t devices() const { return devices_; }  ///< devices of each island
   std::size_t replicas() const { return replicas_; }
   /// Share of the parameters that a device has, for what is computed once per parameter.
   double share_of_parameters() const;

@@ -122,7 +122,7 @@ class LaunchOf {
   }
 
  private:
-  static constexpr std::int64_t kMostDivided = 4096;  // as <timed-as> takes it
+  static constexpr std::int64_t kMostDivided = 4096;  // form of <timed-as>
   static constexpr std::int64_t kMostDevices = 16'777'216;
   static constexpr std::int64_t kMostBatch = 1'000'000'000;
 
