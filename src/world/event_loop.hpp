@@ -28,7 +28,7 @@ class Task;
 
 namespace detail {
 
-/// Goes on with whoever awaited the task, if anyone did.
+/// Resumes the coroutine that awaited the task, if there is one.
 struct FinalAwaiter {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -97,7 +97,7 @@ class Task {
 
   Handle handle() const { return handle_; }
   bool done() const { return !handle_ || handle_.done(); }
-  /// Throws what the coroutine threw.
+  /// Rethrows the coroutine's exception.
   void rethrow() const {
     if (handle_ && handle_.promise().error) std::rethrow_exception(handle_.promise().error);
   }
@@ -132,15 +132,15 @@ inline Task<void> Promise<void>::get_return_object() {
 
 }  // namespace detail
 
-/// Nothing can go on any more, or nothing has been achieved for too long. The message says who waits for what, since
-/// when.
+/// Thrown if no coroutine can continue, or if there was no progress for too long. The message says who waits for what,
+/// since when.
 class Deadlock : public std::runtime_error {
  public:
   enum class Cause : std::uint8_t {
-    nothing_under_way,  ///< everybody waits, and nothing comes any more
-    starvation,         ///< things happen, and nothing is achieved for too long, or through too many failures
-    livelock,           ///< likewise, and the clock hardly moves
-    slow_message        ///< one is under way for longer than anybody would wait
+    nothing_under_way,  ///< all coroutines wait, and no event will come
+    starvation,         ///< events occur without progress for too long, or through too many failures
+    livelock,           ///< starvation while the clock hardly moves
+    slow_message        ///< a message is under way for longer than any limit
   };
   Deadlock(Cause what, const std::string& words) : std::runtime_error(words), cause(what) {}
   Cause cause;
@@ -174,10 +174,10 @@ class EventLoop {
     /// Failures per node without progress(), after which an EventLoop is stuck: hosts that go down and lost messages,
     /// over all nodes.
     std::int64_t most_idle_failures = 500;
-    /// Likewise per link that may fail, of which there are so many: their outages so far.
+    /// Returns the outages so far of links that may fail; limited per such link, without progress().
     std::function<std::int64_t()> link_outages = {};
     std::size_t failing_links = 0;
-    /// Called before each event is dealt with; what it throws ends the simulation.
+    /// Called before each event is handled; its exceptions end the simulation.
     std::function<void(const EventLoop&)> each_event = {};
     /// Called with each message as it leaves: for observers, which change nothing.
     std::function<void(const Parcel&)> each_send = {};
@@ -190,14 +190,14 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
 
-  /// A coroutine of a node. It begins with run(), or at once where that is going on, if the node is up; and anew
+  /// Adds a coroutine of a node. It begins with run(), or at once during run(), if the node is up; it begins anew
   /// whenever the node comes up again.
   void join(Node node, std::string role, std::function<Task<>()> begin);
-  /// Simulates until stop(), or until all coroutines have ended. Throws Deadlock, and what coroutines throw.
+  /// Simulates until stop(), or until all coroutines have ended. Throws Deadlock, and exceptions of coroutines.
   void run();
   /// Ends the simulation once the coroutine that calls this awaits something.
   void stop() { stopped_ = true; }
-  /// Something has been achieved (a round, an update): an EventLoop without that for long is stuck.
+  /// Records progress (a round, an update): an EventLoop without progress for long is stuck.
   void progress();
 
   double now() const { return world_.now(); }
@@ -239,27 +239,28 @@ class EventLoop {
     Parcel await_resume() { return std::move(got); }
   };
 
-  /// A node computes; its computations go one after the other. False: it was cancelled (see cancel_computing).
+  /// Computes on a node; a node's computations run one after the other. Returns false if it was cancelled (see
+  /// cancel_computing).
   ComputeAwaiter compute(Node node, Work work);
-  /// Some time passes.
+  /// Waits for some time.
   SleepAwaiter sleep(Node node, double seconds);
-  /// The next message on a channel, in the order of arrival; with `lost`, `gone` or `back` set, the news that there is
-  /// none. At the date `until` (seconds), if none has come by then, one with from = −1.
+  /// Waits for the next message on a channel, in the order of arrival. A message with `lost`, `gone` or `back` set is
+  /// news about a message or node. If none has come by the date `until` (seconds), returns one with from = −1.
   ReceiveAwaiter receive(Node node, Channel channel, double until = kNever);
 
   // ---- what coroutines do ----
 
-  /// A message is on its way. If it is lost and `news` is not empty, the sender gets it back there, with `lost` set.
+  /// Sends a message. If it is lost and `news` is not empty, the sender gets it back on that channel, with `lost` set.
   Activity send(Node from, Node to, Channel channel, Parcel parcel, Channel news = {});
-  /// A node finds this on a channel without anything having been sent: what it has from the beginning.
+  /// Puts a message into a node's channel without sending it: data that the node has from the beginning.
   void hand(Node to, Channel channel, Parcel parcel);
-  /// It will not arrive, and counts as lost. Nothing happens where it has arrived already.
+  /// Cancels a message, which counts as lost. Has no effect if it has arrived already.
   void cancel(Activity message);
   /// Ends the node's computation at once; a coroutine that awaits it gets false.
   void cancel_computing(Node node);
   /// Returns the number of messages that have arrived on the channel and were not received.
   std::size_t waiting(Node node, Channel channel) const;
-  /// From now on `watcher` hears on the channel when `watched` goes down and when it comes up again.
+  /// Tells `watcher` on the channel, from now on, when `watched` goes down and when it comes up again.
   void watch(Node watcher, Node watched, Channel channel);
 
   /// Cost of a node's checkpoints. After every `every` seconds of computing, the node stands still for `write`. After
@@ -270,7 +271,7 @@ class EventLoop {
     double every = 0;  ///< seconds of computing; 0: there are none
     double write = 0, restore = 0;
   };
-  /// Before run().
+  /// Must be called before run().
   void set_checkpoints(Node node, Checkpoints checkpoints) { nodes_[index(node)].checkpoints = checkpoints; }
 
   /// Returns the log up to now: complete after run(), even if run() has thrown.

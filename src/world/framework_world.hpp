@@ -14,14 +14,14 @@
 
 namespace dadsim::world {
 
-/// A World whose messages pass through a framework: they are packed where they leave and unpacked where they arrive,
-/// what comes to the server is taken into its sum, and what it hands out waits until a round begins and clients ask.
-/// That stands here once, so that every event-driven method has it.
+/// A World whose messages pass through a framework, for all event-driven methods. Messages are packed at the sender and
+/// unpacked at the receiver. Messages to the server are added to its sum; models that it hands out wait until a round
+/// begins and clients ask.
 ///
-/// At a node messages share its processor: of a client one core, of the server as many as it has (processor sharing, as
-/// threads do). What is summed is summed one after the other, which takes as long in all. None of it holds up what the
-/// node computes. A node that goes down loses what was packed there. Messages of a pair arrive in the order in which
-/// they were sent: who is unpacked sooner waits.
+/// The messages at a node share its processor: one core of a client, all cores of the server (processor sharing, as
+/// threads do). Sums are formed one after the other, which takes as long in all. None of this delays the node's
+/// computations. A node that goes down loses the messages packed there. Messages of a pair arrive in the order in which
+/// they were sent: a message unpacked sooner waits.
 class FrameworkWorld final : public World {
  public:
   /// `server`: −1 if there is none. `model_bytes`: of a message that holds a model; the server's messages of half of
@@ -39,12 +39,12 @@ class FrameworkWorld final : public World {
   std::optional<Event> next() override;
   double now() const override { return inner_.now(); }
 
-  /// Seconds in which the framework had something to do at the node.
+  /// Returns the seconds in which the framework was busy at the node.
   double busy(Node node) const;
   std::int64_t cut_connections() const { return cut_; }
 
  private:
-  /// Jobs that share a processor: `v` is the work that each has got since the beginning.
+  /// Jobs that share a processor: `v` is the work that each has received since the beginning.
   struct Station {
     double cores = 1;
     double v = 0, at = 0;
@@ -61,7 +61,7 @@ class FrameworkWorld final : public World {
     bool streams = false;
     int open = 0;        ///< open stages of a streamed message
     Activity inner = 0;  ///< its timer or journey
-    bool done = false;   ///< and waits for those that were sent before it
+    bool done = false;   ///< done, and waits for messages sent before it
   };
 
   bool is_cut(Node from, Node to);

@@ -62,12 +62,12 @@ class Value {
   std::shared_ptr<Node> node_;
 };
 
-/// Graph of values: who trained what from which version. Each value is named by its operation and
-/// inputs. A protocol makes values while it simulates; they are worked out when a number is asked for or at the end,
-/// many at a time, each once, and not at all where `store` has them.
+/// Graph of values: who trained what from which version. Each value is named by its operation and its inputs. A
+/// protocol makes values while it simulates. They are computed when a number is needed or at the end, many at a time,
+/// each once, and not at all if `store` has them.
 ///
 /// *Requires* that an operation is a function of its inputs and of its name alone, and that operations of different
-/// parameters have different names. *Ensures* the same bits for any number of threads and any order of asking.
+/// parameters have different names. *Ensures* the same bits for any number of threads and any order of requests.
 class History {
  public:
   using Inputs = std::span<const DatumPtr>;
@@ -85,25 +85,25 @@ class History {
   /// inputs are, so that it holds none of them for long.
   Value make_beside(std::string_view name, std::vector<Value> inputs, Function operation);
 
-  /// Works it out now, with all that it needs.
+  /// Computes the value now, with all that it needs.
   DatumPtr get(const Value& value) {
     work_out(std::span(&value, 1));
     return datum_of(value);
   }
-  /// Works all of them out, at the same time where they do not need each other. `progress` is told how many of how many
-  /// operations are done; `cancelled` is looked at after each. Throws Cancelled, and what operations throw.
+  /// Computes all values, in parallel where they do not depend on each other. `progress` gets the numbers of operations
+  /// done and of all; `cancelled` is read after each. Throws Cancelled, and exceptions of operations.
   void work_out(std::span<const Value> values,
                 const std::function<void(std::int64_t done, std::int64_t all)>& progress = {},
                 const std::atomic<bool>* cancelled = nullptr);
   /// Returns the datum of a value that has been computed and is still held.
   static DatumPtr datum_of(const Value& value);
 
-  /// From now on operations that have a description are handed to `remote`, which outlives this; unless it is of
-  /// another problem.
+  /// Hands operations with a description to `remote` from now on, unless `remote` has another problem. `remote` must
+  /// outlive this object.
   void set_remote(RemoteOperations& remote);
   bool is_shared() const { return remote_ != nullptr; }
 
-  /// From now on nothing is worked out: get() and work_out() throw DryRunError. Values are names alone.
+  /// Ends all computing: get() and work_out() throw DryRunError from now on. Values are names alone.
   void set_dry_run() { learns_ = false; }
 
   struct Counts {

@@ -13,9 +13,8 @@
 
 namespace dadsim::world {
 
-/// When hosts and links are up and down: the one clock of outages, which steps are walked through with
-/// (study/absence) and an UnreliableWorld is run by. Only the next change of each rule is drawn, so that memory grows
-/// with the hosts and not with the time.
+/// Dates at which hosts and links go up and down: the one clock of outages, for steps (study/absence) and for an
+/// UnreliableWorld. Only the next change of each rule is drawn, so memory grows with the hosts and not with the time.
 class OutageCalendar {
  public:
   /// A host with its nodes, or a link.
@@ -24,15 +23,15 @@ class OutageCalendar {
     std::vector<std::size_t> nodes = {};  ///< none: a link
     std::vector<std::size_t> rules = {};
     int down = 0;       ///< rules that keep it down
-    bool gone = false;  ///< one of them says so to the end
+    bool gone = false;  ///< one of them keeps it down for good
     double since = 0;
     std::int64_t went_down = 0;
   };
-  /// Is told what goes down or comes up, at date 0 too.
+  /// Called when a subject goes down or comes up, at date 0 too.
   using OnChange = std::function<void(const Subject& subject, bool up)>;
 
-  /// At date 0. Throws std::invalid_argument for a pattern that fits nothing. With `on_change`, changes that nobody
-  /// sees are passed over: of a host that another rule keeps down.
+  /// Starts at date 0. Throws std::invalid_argument for a pattern that fits nothing. With `on_change`, changes of a
+  /// host that another rule keeps down are skipped.
   explicit OutageCalendar(const Outages& outages, OnChange on_change = nullptr);
 
   double now() const { return now_; }
@@ -46,22 +45,22 @@ class OutageCalendar {
 
   /// Returns true if all hosts and links are up.
   bool is_whole() const;
-  /// Links that some rule is about.
+  /// Returns the number of links with a rule.
   std::size_t failing_links() const;
 
-  /// The date of what changes next; infinity: nothing does.
+  /// Returns the date of the next change; infinity: none.
   double next_change() const;
   /// Returns true if a host will change again.
   bool hosts_change() const { return host_dates_ > 0; }
-  /// Goes on to that date: all that changes then has changed.
+  /// Advances to that date, and applies all changes until then.
   void take_next_change() { take_changes_until(next_change()); }
   void take_changes_until(double date);
   /// Returns true if a node may drop out of a computation that it begins now.
   bool may_drop_out(std::size_t node) const;
-  /// A node begins a computation of training of so many seconds at `begin`: it may drop out of it, which is a change
-  /// then. Gives the rules by which it does.
+  /// Begins a computation of training of so many seconds at `begin`; a node that drops out of it has a change at that
+  /// date. Returns the rules by which it drops out.
   std::vector<std::size_t> compute(std::size_t node, double begin, double seconds);
-  /// The computation has ended before the node would have dropped out of it by these rules.
+  /// Removes these dropouts, because the computation has ended before them.
   void take_back(const std::vector<std::size_t>& rules);
 
   std::int64_t link_outages() const { return link_outages_; }

@@ -11,13 +11,13 @@
 
 namespace dadsim::world {
 
-/// A World whose hosts and links go down and come up as a specification says: at listed times, or at times drawn from
-/// the seed by Purpose::outages, host or link, and rule (OutageCalendar).
+/// A World whose hosts and links go down and come up by a specification: at listed dates, or at dates drawn from the
+/// seed by Purpose::outages, host or link, and rule (OutageCalendar).
 ///
-/// A host is up where no rule says that it is down. What is down at time 0 is so before anything else happens: its
-/// event is the first. The World's own timers never reach the caller. next() gives nothing where the caller has nothing
-/// under way and no host will change any more: rules that take turns may keep one down for good. Checkpoints are the
-/// EventLoop's (EventLoop::set_checkpoints).
+/// A host is up unless a rule keeps it down. Hosts that are down at date 0 have the first events. The World's own
+/// timers never reach the caller. next() returns nothing if the caller has no activity under way and no host will
+/// change any more: alternating rules may keep a host down for good. Checkpoints belong to the EventLoop
+/// (EventLoop::set_checkpoints).
 class UnreliableWorld final : public World {
  public:
   /// Throws std::invalid_argument for a pattern that fits nothing.
@@ -41,7 +41,7 @@ class UnreliableWorld final : public World {
   void ended(Activity activity);
 
   World& inner_;
-  std::int64_t underway_ = 0;                      ///< of the caller
+  std::int64_t underway_ = 0;                      ///< activities of the caller under way
   std::int64_t reported_ = 0;                      ///< changes of hosts that inner_ has yet to tell
   std::vector<std::vector<std::size_t>> devices_;  ///< per node, those of the calendar that it is made of
   std::vector<std::size_t> device_of_;             ///< per node of the calendar

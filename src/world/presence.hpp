@@ -13,16 +13,16 @@ namespace dadsim::world {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The rule that a step or round goes on with those who are in time.
+/// Deadline after which a step or round continues with the sites in time.
 struct Deadline {
   double seconds = 0;  ///< 0: none
 
   bool exists() const { return seconds > 0; }
-  /// The date of what begins now.
+  /// Returns the deadline of a step that begins now.
   double after(double now) const { return exists() ? now + seconds : kNever; }
 };
 
-/// Count by site: times that it was there, and times that it was looked for.
+/// Counts per site how often it was present, and how often it was looked for.
 class TimesThere {
  public:
   explicit TimesThere(std::size_t sites) : of_(sites) {}
@@ -31,18 +31,19 @@ class TimesThere {
     of_[site].first += there ? 1 : 0;
     ++of_[site].second;
   }
-  /// Chance π so far: one more success in one more trial, so that no chance is nought before anything is known.
+  /// Returns the chance π so far, with one more success in one more trial, so that no chance is 0 before anything is
+  /// known.
   double chance(std::size_t site) const { return (of_[site].first + 1) / (of_[site].second + 1); }
 
  private:
   std::vector<std::pair<double, double>> of_;
 };
 
-/// So many of those that are there, each as likely as the others; in rising order.
+/// Draws so many of those present, each with the same chance; in rising order.
 std::vector<std::size_t> draw_some(std::vector<std::size_t> there, std::size_t count, RandomStream random);
 
-/// Those that a step is drawn for, each by a chance of its own; drawn again until one of them `counts`. *Requires*: one
-/// that is there with a chance above 0 does.
+/// Draws the sites of a step, each by a chance of its own; draws again until one of them `counts`. *Requires*: one that
+/// is present with a chance above 0 does.
 std::vector<std::int32_t> draw_each(const std::vector<std::int32_t>& there, const std::vector<double>& chances,
                                     std::uint64_t seed, std::int64_t step,
                                     const std::function<bool(std::int32_t site)>& counts);

@@ -7,7 +7,7 @@
 
 namespace dadsim::world {
 
-/// A coroutine with what it waits for.
+/// A coroutine and its present wait.
 struct EventLoop::Process {
   Node node = -1;
   std::string role;

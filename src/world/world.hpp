@@ -59,19 +59,19 @@ class World {
  public:
   virtual ~World() = default;
 
-  /// A node computes. Several computations of a node at a time are the caller's mistake: std::logic_error.
+  /// Starts a computation on a node. Several at a time on one node are an error of the caller: std::logic_error.
   virtual Activity compute(Node node, const Work& work) = 0;
-  /// `bytes` go from one node to another, beside whatever else is under way.
+  /// Sends `bytes` from one node to another, next to all other activities.
   virtual Activity send(Node from, Node to, double bytes) = 0;
-  /// `seconds` pass.
+  /// Starts a timer of `seconds`.
   virtual Activity timer(double seconds) = 0;
-  /// No event of it will come. A message that is under way is cut off: its connection is closed.
+  /// Cancels an activity, which then has no event. A message under way is cut off: its connection is closed.
   virtual void cancel(Activity activity) = 0;
 
-  /// From now on what runs at the node, or goes to or from it, fails, until it is up again.
+  /// Takes a host down or up. While it is down, activities at the node, and messages from and to it, fail.
   virtual void set_host(Node node, bool up) = 0;
-  /// From now on what goes over the link fails, until it is up again. `link`: a name of the platform, in which * stands
-  /// for anything. Throws std::invalid_argument where the World knows no such link.
+  /// Takes a link down or up. While it is down, messages over it fail. `link`: a name of the platform, in which *
+  /// stands for anything. Throws std::invalid_argument if the World knows no such link.
   virtual void set_link(const std::string& link, bool up) = 0;
 
   virtual bool is_up(Node node) const = 0;
@@ -80,7 +80,7 @@ class World {
 
   /// Returns the next event, and advances simulated time to it; nothing if no activity is under way.
   virtual std::optional<Event> next() = 0;
-  /// Seconds since the beginning.
+  /// Returns the seconds since the beginning.
   virtual double now() const = 0;
 };
 
