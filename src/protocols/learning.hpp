@@ -22,13 +22,13 @@ struct LocalTraining {
   SiteBatches::How batches = SiteBatches::How::passes;
   std::int64_t first = 0;  ///< number of its first batch
   std::int64_t steps = 1;
-  /// Steps of training so far as the schedule of the learning rate counts them: that of the first; the others follow.
+  /// Schedule step of the first step, for the learning rate; the other steps follow.
   std::int64_t schedule_step = 0;
   double rate_factor = 1;  ///< on the scheduled learning rate
   double proximal = 0;     ///< μ of FedProx: μ (x − x₀) is added to the gradient (Li et al., arXiv 1812.06127)
   std::int64_t data_version = 0;  ///< version of the site's data, see Learning::data_version
-  /// Steps of DP-SGD in the place of plain ones (algorithms/private/dp_sgd.hpp): gradients of samples of norm `clip`
-  /// at most, their sum with noise of deviation `noise_multiplier` · `clip`, ÷ the batch that is expected.
+  /// Steps of DP-SGD in place of plain ones (algorithms/private/dp_sgd.hpp): gradients of samples with norm `clip` at
+  /// most; their sum with noise of deviation `noise_multiplier` · `clip`, ÷ the expected batch.
   struct PerSample {
     double clip = 0, noise_multiplier = 0;
   };
@@ -46,10 +46,9 @@ class TrainingObserver {
                        std::int64_t data_version) = 0;
 };
 
-/// The mathematics of participants with weights of their own: makes Values of a History. Weights are rows of numbers
-/// (models/flat.hpp): parameters, then running statistics; gradients are the parameters' part of it. May be used by
-/// operations of several threads. What it makes of data and networks is virtual, so that tests can put functions in
-/// their place whose minimum is known.
+/// Mathematics of participants with weights of their own, as Values of a History. Weights are rows of numbers
+/// (models/flat.hpp): parameters, then running statistics; gradients have the parameters alone. Thread-safe for
+/// operations. Functions of data and networks are virtual: tests replace them by functions with a known minimum.
 class Learning {
  public:
   Learning(const algorithms::LearningProblem& problem, world::History& history);
@@ -62,13 +61,13 @@ class Learning {
   const algorithms::LearningProblem& problem() const { return problem_; }
   std::size_t parameters() const { return parameters_; }  ///< numbers of a gradient
   std::size_t state() const { return state_; }            ///< numbers of weights, running statistics among them
-  /// Numbers of each message that the parameters go in: one per matrix with its biases, one for all the rest.
+  /// Returns the numbers per message of the parameters: one message per matrix with its biases, one for all the rest.
   const std::vector<std::size_t>& pieces() const { return pieces_; }
-  /// Which of its data a site sees at a time, from 0: they change where they drift.
+  /// Returns the version of the data that a site sees at a time, from 0: data that drift change.
   std::int64_t data_version(std::size_t site, double seconds) const {
     return problem_.drift == nullptr ? 0 : problem_.drift->version(site, seconds);
   }
-  /// In which its samples of that version are.
+  /// Returns the partition with the samples of that version.
   const models::Partition& partition(std::int64_t data_version) const {
     return data_version == 0 ? problem_.partition
                              : problem_.drift->partitions.at(static_cast<std::size_t>(data_version - 1));
@@ -89,13 +88,13 @@ class Learning {
   /// unless it is kept. `correction`, if it is a value, is added to every gradient (SCAFFOLD's c − c_i).
   virtual world::Value train(const world::Value& weights, const LocalTraining& how,
                              const world::Value& correction = {});
-  /// One step of the scenario's optimizer with a gradient that has come from elsewhere; `weights` have its state behind
-  /// them. Running statistics behind the gradient become those of the weights.
+  /// Takes one step of the scenario's optimizer with a gradient from elsewhere; the optimizer's state follows the
+  /// weights. Running statistics after the gradient become those of the weights.
   virtual world::Value apply(const world::Value& weights_with_state, const world::Value& gradient, double rate);
-  /// Weights without the optimizer's state behind them.
+  /// Returns the weights without the optimizer's state after them.
   virtual world::Value without_state(const world::Value& weights_with_state);
 
-  /// Σ w_i x_i, of rows of equal length.
+  /// Returns Σ w_i x_i of rows of equal length.
   world::Value weighted_sum(const std::vector<world::Value>& values, const std::vector<double>& weights);
   world::Value difference(const world::Value& a, const world::Value& b) { return weighted_sum({a, b}, {1, -1}); }
 
@@ -109,20 +108,20 @@ class Learning {
   SentValue send(const world::Value& numbers, const world::Value& memory, const spec::CompressSpec& compress,
                  std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces = {});
 
-  /// On held-back data: scalars loss, accuracy, auc.
+  /// Evaluates on held-back data: scalars loss, accuracy, auc.
   virtual world::Value evaluate(const world::Value& weights);
   /// Evaluates on held-back data as sites see them at that time.
   virtual world::Value evaluate_at(const world::Value& weights, double seconds);
 
-  /// The learning rate of the scenario's schedule at a step; `steps_per_epoch` and the budget are those of synchronous
-  /// training.
+  /// Returns the learning rate of the scenario's schedule at a step; `steps_per_epoch` and the budget are those of
+  /// synchronous training.
   double rate(std::int64_t schedule_step) const;
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   std::int64_t budget() const { return budget_; }  ///< steps of synchronous training
 
-  /// A network with all that trains it, for the time of an operation. Its weights are anybody's.
+  /// A network and its optimizer, for one operation. Its weights are arbitrary.
   class Workspace;
-  /// Calls `body(Workspace&)` with one that nobody else has meanwhile.
+  /// Calls `body(Workspace&)` with a workspace that no other thread uses.
   class Borrowed {
    public:
     explicit Borrowed(Learning& from);

@@ -23,8 +23,8 @@ struct ProtocolLog : step::Participation {
   struct Version {
     double at = 0;             ///< seconds
     std::int64_t updates = 0;  ///< rounds, or updates of the model, until then
-    double samples = 0;        ///< trained with until then, worth something or not
-    double bytes = 0;          ///< sent by all nodes until then
+    double samples = 0;        ///< samples trained with until then, useful or not
+    double bytes = 0;          ///< bytes sent by all nodes until then
     world::Value quality;      ///< scalars loss, accuracy, auc
   };
   std::vector<Version> versions;
@@ -53,12 +53,12 @@ struct Setting {
   const spec::TrainingSpec& training() const { return learning.problem().training; }
   std::uint64_t seed() const { return learning.problem().seed; }
   const spec::ParameterValues& parameters() const { return run.parameters; }
-  /// The run's value of a parameter.
+  /// Returns the run's value of a parameter.
   auto value(const auto& parameter) const { return parameter.of(run.parameters); }
 
-  /// There is a new model. It is evaluated where that is due (every training().evaluate_every updates; 0: every
-  /// `usual`), and always where it is the last. The simulation ends where the target is reached and that is what is
-  /// asked for, or where `last`. True if it ends: nothing more is to be begun then.
+  /// Adds a new model. It is evaluated if an evaluation is due (every training().evaluate_every updates; 0: every
+  /// `usual`), and always if it is the last. The simulation ends with `last`, or at the target if the run stops there.
+  /// Returns true if it ends: the caller must begin nothing more.
   bool new_version(const world::Value& weights, std::int64_t usual, bool last = false) const;
   /// Returns true if training has used the epochs of the budget.
   bool budget_spent() const;
@@ -74,13 +74,13 @@ struct Setting {
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Joins the participants. The protocol outlives the simulation.
+  /// Joins the participants. The protocol must outlive the simulation.
   virtual void begin() = 0;
-  /// Once the simulation is over: what the log is to say of all of it.
+  /// Completes the log once the simulation is over.
   virtual void end() {}
 };
 
-/// A method of the registry: its description, and how an instance for a run is made.
+/// A method of the registry: its description, and the function that makes an instance for a run.
 struct EventDrivenMethod : MethodInfo {
   std::function<std::unique_ptr<Protocol>(const Setting&)> make;
 };

@@ -8,7 +8,7 @@
 
 namespace dadsim::protocols {
 
-/// Seconds after which what was lost is sent again.
+/// Seconds after which a lost message is sent again.
 inline constexpr double kRetrySeconds = 5;
 
 /// Parcels that a participant will send again, each at its own time. The participant receives until next(), and takes
@@ -16,7 +16,7 @@ inline constexpr double kRetrySeconds = 5;
 class SendLater {
  public:
   void add(double at, world::Parcel parcel) { parcels_.emplace(at, std::move(parcel)); }
-  /// When the first is due, in seconds; kNever if there is none.
+  /// Returns the date at which the first is due, in seconds; kNever if there is none.
   double next() const { return parcels_.empty() ? world::kNever : parcels_.begin()->first; }
   std::optional<world::Parcel> take(double now) {
     if (next() > now) return std::nullopt;

@@ -21,13 +21,13 @@ class SiteBatches {
   SiteBatches(How how, const spec::TrainingSpec& training, const models::Partition& partition, std::size_t site,
               std::uint64_t seed);
 
-  /// Indices of the samples of batch `number`, from 0.
+  /// Returns the indices of the samples of batch `number`, from 0.
   std::vector<std::int32_t> operator[](std::int64_t number);
   /// Returns the number of samples in batch `number`.
   std::int64_t size(std::int64_t number) const;
   /// Returns the mean number of samples per batch.
   double expected() const { return static_cast<double>(samples_.size()) / static_cast<double>(per_pass()); }
-  /// Batches of a pass over the site's samples (in the mean, where a step of synchronous training takes a share).
+  /// Returns the batches of a pass over the site's samples (the mean, if a step of synchronous training takes a share).
   std::int64_t per_pass() const;
 
  private:

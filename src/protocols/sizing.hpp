@@ -36,27 +36,28 @@ class Sizing {
   Sizing(const Sizing&) = delete;
   Sizing& operator=(const Sizing&) = delete;
 
-  /// Forward and backward pass over so many samples, and the update by the optimizer: local training steps number
-  /// `first` … of the node, one per entry of `samples`.
+  /// Returns the work of local training steps number `first` … of the node, one per entry of `samples`: forward and
+  /// backward pass over so many samples, and the optimizer's update.
   world::Work training(std::span<const std::int64_t> samples, std::int64_t first) const;
   /// Returns the work of a training step without the update.
   world::Work gradient(std::int64_t samples, std::int64_t number) const;
-  /// The forward pass alone, over all samples at once.
+  /// Returns the work of the forward pass alone, over all samples at once.
   world::Work inference(std::int64_t samples) const;
-  /// One step of the optimizer.
+  /// Returns the work of one step of the optimizer.
   world::Work update(step::Role who) const;
-  /// Some arithmetic per parameter: `floats` numbers read or written, `flops` of arithmetic, `launches` kernels.
+  /// Returns the work of arithmetic per parameter: `floats` numbers read or written, `flops` of arithmetic, `launches`
+  /// kernels.
   world::Work per_parameter(step::Role who, double flops, double floats, double launches = 1) const;
-  /// Σ of `count` models or gradients.
+  /// Returns the work of summing `count` models or gradients.
   world::Work sum(step::Role who, std::size_t count) const;
-  /// Encoding all parameters for the wire, and decoding them; no work where nothing is compressed.
+  /// Returns the work of encoding all parameters for the wire, and of decoding them; none without compression.
   world::Work encode(step::Role who, double times = 1) const;
   world::Work decode(step::Role who, double times = 1) const;
   /// Returns the work of a compressor other than the run's.
   world::Work encode_by(const spec::CompressSpec& compress, step::Role who) const;
   world::Work decode_by(const spec::CompressSpec& compress, step::Role who, double times) const;
 
-  /// Bytes of a message with a number per parameter, as the run's compressor encodes it.
+  /// Returns the bytes of a message with a number per parameter, as the run's compressor encodes it.
   double compressed_bytes() const { return compressed_bytes_; }
   /// Returns the bytes of such a message without encoding.
   double numbers_bytes() const { return plain_bytes_; }
@@ -70,7 +71,7 @@ class Sizing {
   /// timed, the bytes are that share of a message with all its parameters.
   double share_of(std::span<const std::size_t> pieces) const;
   double bytes_of(std::span<const std::size_t> pieces, const spec::CompressSpec& compress) const;
-  /// Parameters of the network that is timed.
+  /// Returns the number of parameters of the timed network.
   double parameters() const { return parameters_; }
   const TimedNetwork& timed() const { return timed_; }
 
@@ -100,7 +101,7 @@ class Sizing {
 /// Repeats work `times` times.
 world::Work repeated(world::Work work, double times);
 
-/// One piece of work after another.
+/// Appends one work to another.
 world::Work operator+(world::Work a, const world::Work& b);
 
 }  // namespace dadsim::protocols

@@ -15,7 +15,7 @@ class Learning::Workspace {
 
   void set_weights(std::span<const float> numbers) { models::set_flat_state(network_, numbers); }
   models::Network& network() { return network_; }
-  /// The gradient of the mean loss over these samples, and the loss.
+  /// Returns the gradient of the mean loss over these samples, and the loss.
   const models::Gradient& gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples);
   /// Returns the sum of clipped gradients per sample, with fresh noise for every step number, ÷ `batch`.
   const models::Gradient& gradient_per_sample(std::int64_t step_number, const std::vector<std::int32_t>& samples,

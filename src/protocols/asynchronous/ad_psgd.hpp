@@ -19,10 +19,9 @@ struct ActivePassive {
   std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
 };
 
-/// Splits a graph, whose edges count in both directions. Where all edges can go from side to side (it is bipartite: a
-/// ring of an even number), they do. Otherwise workers of even number are active, if the edges that are left hold the
-/// graph together; if not, those at an even distance from worker 0, which always does so where the graph hangs
-/// together.
+/// Splits a graph, whose edges count in both directions. If the graph is bipartite (a ring of an even number), all
+/// edges go from side to side. Otherwise workers of even number are active, if the remaining edges keep the graph
+/// connected; if not, those at an even distance from worker 0, which always keeps a connected graph connected.
 ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 
 /// Asynchronous decentralised parallel SGD (AD-PSGD; Lian et al., ICML 2018, arXiv 1710.06952, algorithm 1). There is
@@ -46,8 +45,8 @@ class AdPsgd final : public Protocol {
   explicit AdPsgd(const Setting& setting);
   void begin() override;
 
-  /// The weights of every worker. Where an averaging has been made at one end and is on its way to the other, it has
-  /// been made at both: they hold what there is as soon as all messages have arrived.
+  /// Returns the weights of every worker. An averaging made at one end and under way to the other counts at both: the
+  /// result is the state once all messages have arrived.
   std::vector<world::Value> models() const;
 
  private:

@@ -17,7 +17,7 @@ class ClientPrivacy {
  public:
   ClientPrivacy(std::size_t clients, double delta) : of_(clients), delta_(delta) {}
 
-  /// The client was in a mechanism so many times.
+  /// Adds a mechanism that included the client so many times.
   void add(std::size_t client, double rate, double noise_multiplier, std::int64_t times = 1) {
     of_.at(client)[{rate, noise_multiplier}] += times;
   }
@@ -27,7 +27,7 @@ class ClientPrivacy {
     std::int64_t times = 0;
     double epsilon = 0;
   };
-  /// The clients that have spent most, and least; of several the first.
+  /// Returns the clients that have spent most, and least; the first of several.
   struct OrderRange {
     OfClient most, least;
   };

@@ -27,7 +27,7 @@ class FederatedAsync : public Federation {
   FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual);
   void begin() override;
 
-  /// concurrency, updates, and the parameters of local training.
+  /// Returns the parameters concurrency and updates, and those of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
   /// See MethodInfo::models_held; a model is made of so many updates.
   static double models_held(const spec::ParameterValues& values, double sites, double buffer);

@@ -29,9 +29,9 @@ class SecureAggregation {
   static constexpr double kKeyBytes = 32;    ///< a_K
   static constexpr double kShareBytes = 32;  ///< a_S
 
-  /// secure, secure-bits.
+  /// Returns the parameters secure and secure-bits.
   static std::vector<spec::ParameterSpec> parameters();
-  /// Not in use where the run has no such parameter.
+  /// Not in use if the run has no such parameter.
   explicit SecureAggregation(const Setting& setting);
   explicit SecureAggregation(double bits) : bits_(bits) {}
 
@@ -91,13 +91,13 @@ class FederatedRounds : public Federation {
   explicit FederatedRounds(const Setting& setting);
   void begin() override;
 
-  /// Parameters of rounds, and those of local training.
+  /// Returns the parameters of rounds, and those of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
-  /// stragglers, partial; `keep`: their partial work is kept if nothing is said.
+  /// Returns the parameters of stragglers. `keep`: by default their partial work is kept.
   static std::vector<spec::ParameterSpec> straggler_parameters(bool keep);
   /// Returns faults of parameters that would change nothing next to the others.
   static RunFaults faults_of_parameters(const spec::ParameterValues& values, bool keep = false);
-  /// MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
+  /// Returns MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
 
  protected:
@@ -133,7 +133,7 @@ class FederatedRounds : public Federation {
   double bytes_down() const override;
   world::Work work_per_order() const override;
 
-  /// Σ p_k value `which` of the updates, p_k = weight ÷ `all` (0: the sum of the weights).
+  /// Returns Σ p_k value `which` of the updates, p_k = weight ÷ `all` (0: the sum of the weights).
   world::Value mean(const std::vector<Update>& updates, std::size_t which, double all = 0) const;
   const RequestPool& pool() const { return pool_; }
   bool is_secure() const { return secure_.in_use(); }

@@ -25,12 +25,12 @@ class IndexSet {
   std::size_t count_ = 0;
 };
 
-/// One node asks others for something and takes in what comes of it: answers, and the news that there will be none. At
-/// most one request to each is open; who has none open and is up is free.
+/// Requests of one node to others, and their ends: answers, and news that no answer will come. At most one request to
+/// each node is open; a node without an open request that is up is free.
 ///
-/// A connection that breaks is noticed at both ends: a request that is lost comes back to the asker, and one whose
-/// answer is lost is known to be open no longer (answer_lost). News of requests that are no longer open means nothing.
-/// A client that cannot be reached is not free for a second, so that a line that is down is not tried all the time.
+/// Both ends notice a broken connection: a lost request comes back to the asker, and a request with a lost answer is
+/// closed (answer_lost). News of closed requests is ignored. A client that cannot be reached is not free for a second,
+/// so that a failed line is not tried all the time.
 class RequestPool {
  public:
   struct Options {
@@ -40,13 +40,13 @@ class RequestPool {
     world::Channel answers;
     std::int64_t retries = 0;  ///< times that a lost request is sent again, after 1, 2, 4 … seconds
     bool tells = true;         ///< the outcome of requests goes into the log
-    bool stops = true;         ///< those who work for an asker that has gone down stop
+    bool stops = true;         ///< nodes that work for an asker that has gone down stop
   };
   RequestPool(const Setting& setting, Options options);
 
-  /// Once, before the simulation.
+  /// Must be called once, before the simulation.
   void watch();
-  /// The asker begins, or begins anew after it was down: its connections are gone, and workers that worked for it stop.
+  /// Starts the asker, or restarts it after an outage: its connections are gone, and workers that worked for it stop.
   void begin();
 
   std::size_t size() const { return options_.others.size(); }
@@ -60,14 +60,14 @@ class RequestPool {
   world::Node node(std::size_t other) const { return options_.others[other]; }
   const Options& options() const { return options_; }
 
-  /// Sends a request to one that is free. `in_place`: it has it already, without a message. The parcel's number tells
-  /// its answer from others.
+  /// Sends a request to a free node. `in_place`: the node has it already, without a message. The parcel's number
+  /// identifies its answer.
   void ask(std::size_t other, world::Parcel request, bool in_place = false);
 
   struct ClientEvent {
     enum class What : std::uint8_t {
-      nothing,  ///< time was up
-      news,     ///< someone is free, or down
+      nothing,  ///< time is up
+      news,     ///< a node is free, or down
       answer,   ///< `parcel`, to the request that was open
       failed,   ///< the open request will get no answer
     };
@@ -76,7 +76,7 @@ class RequestPool {
     std::int64_t number = 0;  ///< number of the request
     world::Parcel parcel = {};
   };
-  /// The next event. An answer without values says that no answer will come.
+  /// Waits for the next event. An answer without values means that no answer will come.
   world::Task<ClientEvent> next(double until = world::kNever);
   /// Returns true if events have come that were not taken in yet.
   bool has_news();

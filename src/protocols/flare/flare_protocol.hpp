@@ -22,7 +22,7 @@ class SampleStream {
   /// In the order in which they come; at least one.
   explicit SampleStream(std::vector<std::size_t> places) : left_(std::move(places)) {}
 
-  /// The places of the next `count` samples, each once: fewer where fewer are left.
+  /// Returns the places of the next `count` samples, each once: fewer if fewer are left.
   std::vector<std::size_t> next(std::size_t count) const;
   void pass(std::int64_t count);
   void withdraw(const std::vector<std::size_t>& places);
@@ -35,13 +35,13 @@ class SampleStream {
   bool spent_ = false;
 };
 
-/// The distance of Kolmogorov and Smirnov between two samples: sup |F_a − F_b|, equal values of both taken together.
-/// Both rising; neither empty.
+/// Returns the Kolmogorov–Smirnov distance between two samples: sup |F_a − F_b|, with equal values of both taken
+/// together. Both must be in rising order, and neither empty.
 double ks_distance(std::span<const double> a, std::span<const double> b);
 /// Returns the distance exceeded with a probability of about `level` if both samples have one distribution (asymptotic,
 /// two-sided): √(−½ ln(level ÷ 2)) √((m + n) ÷ (m n)). For distributions with steps the probability is smaller.
 double ks_threshold(std::size_t m, std::size_t n, double level);
-/// `count` quantiles at (k + ½) ÷ count, or the values themselves where there are no more; rising.
+/// Returns `count` quantiles at (k + ½) ÷ count, or the values themselves if there are no more; in rising order.
 std::vector<double> quantiles(std::vector<double> values, std::size_t count);
 
 /// The mathematics of FLARE's client and sensors: rows are samples of the training set, drifted ones among them.

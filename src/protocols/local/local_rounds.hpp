@@ -20,11 +20,11 @@ class LocalRounds : public Protocol {
   void begin() override;
 
  protected:
-  /// Local steps of the round that begins with step `first`.
+  /// Returns the local steps of the round that begins with step `first`.
   virtual std::int64_t steps_of_round(std::int64_t first) const;
-  /// The server's weights at the beginning, with whatever it keeps behind them.
+  /// Returns the server's weights at the beginning, followed by its own state.
   virtual world::Value outer_begin(const world::Value& theta) { return theta; }
-  /// And after a round. By default the mean: θ − Δ.
+  /// Returns the server's weights after a round. Default: the mean, θ − Δ.
   virtual world::Value outer_step(const world::Value& outer, const world::Value& difference);
   /// Returns the server's work for outer_step(), in addition to decoding and adding up.
   virtual world::Work outer_work() const { return {}; }

@@ -25,21 +25,21 @@ class LocalSteps {
   /// The parameters that all have: steps between synchronisations, rounds. `period` by default, for the description of
   /// what is sent after it.
   static std::vector<spec::ParameterSpec> parameters(const char* period);
-  /// Those of the outer optimizer.
+  /// Returns the parameters of the outer optimizer.
   static std::vector<spec::ParameterSpec> outer_parameters(const char* rate);
 
   /// See MethodInfo::models_held: of every worker what it trains, and what has arrived of it.
   static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }
 
-  /// Steps of the whole training: so many rounds, or else the epochs of the budget.
+  /// Returns the steps of the whole training: so many rounds, or else the epochs of the budget.
   std::int64_t steps() const { return steps_; }
   std::int64_t period() const { return period_; }
 
-  /// Everybody's first weights, the optimizer's state behind them.
+  /// Returns the first weights of all workers, followed by the optimizer's state.
   world::Value initial() const { return setting_.learning.initial_with_state(); }
-  /// These weights with the optimizer's state of `own`.
+  /// Returns these weights with the optimizer's state of `own`.
   world::Value with_state_of(const world::Value& weights, const world::Value& own) const;
-  /// A worker's weights and optimizer's state after steps first … first + count − 1.
+  /// Returns a worker's weights and optimizer's state after steps first … first + count − 1.
   world::Value train(std::size_t worker, const world::Value& own, std::int64_t first, std::int64_t count) const;
   /// Returns the work of train(), and counts its samples in the log.
   world::Work begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const;
@@ -74,13 +74,13 @@ class OuterOptimizer {
   double rate_, momentum_;
 };
 
-/// The first `count` numbers.
+/// Returns the first `count` numbers.
 world::Value first_numbers(world::History& history, const world::Value& row, std::size_t count);
 
 /// Returns that share of some work, for a share of the parameters; the number of kernels shrinks in proportion.
 world::Work share_of(world::Work work, double share);
 
-/// Σ p_i x_i, p_i the weights over their sum.
+/// Returns Σ p_i x_i, p_i the weights over their sum.
 world::Value weighted_mean(Learning& learning, const std::vector<world::Value>& values, std::vector<double> weights);
 
 }  // namespace dadsim::protocols

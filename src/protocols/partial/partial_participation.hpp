@@ -104,7 +104,7 @@ class PartialParticipation final : public Protocol {
   /// Distance between the first message numbers of two steps, whose schedules may have different numbers of tasks.
   static constexpr std::int64_t kMostTasks = 1 << 20;
   static std::int64_t first_message(std::int64_t at) { return at * kMostTasks; }
-  /// The notice that a step is over, where nothing of its schedule says so.
+  /// Returns the number of the notice that a step is over, if its schedule has no message for that.
   static std::int64_t over_message(std::int64_t at) { return first_message(at + 1) - 1; }
   static constexpr double kNotice = 64;  ///< bytes, assumed: of a message without numbers
 
@@ -135,7 +135,7 @@ class PartialParticipation final : public Protocol {
   PartialStep& step(std::int64_t number);
   std::vector<bool> choose(std::int64_t number) const;
   SharedStep::PartialSites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
-  /// Per site, those of its batch in a step.
+  /// Returns the rows of each site's batch in a step.
   std::vector<std::int64_t> rows_of(std::int64_t number) const;
   bool complete(const PartialStep& step, std::size_t site) const;
   [[nodiscard]] static double handed_back(const PartialStep& step, std::size_t task);
