@@ -101,13 +101,13 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
 
 // The remedy is what has to be typed.
 TEST_F(TrainCommand, AModelThatDoesNotFitIsToldTheDevicesThatSuffice) {
-  const std::vector<std::string> asked{"train", "llama-2-13b", "--device", "rtx-3090", "--gpus"};
+  const std::vector<std::string> asked{"train", "llama-2-70b", "--device", "a100", "--gpus"};
   const auto with = [&](const std::string& gpus) {
     std::vector<std::string> all = asked;
     all.push_back(gpus);
     return dadsim(all);
   };
-  const Outcome outcome = with("4");
+  const Outcome outcome = with("8");
   ASSERT_EQ(outcome.exit_code, kWrongInput) << outcome.err;
   const std::string remedy = "--gpus ";
   const std::size_t at = outcome.err.find("; --gpus ");
