@@ -371,7 +371,8 @@ class LaunchReader {
     if (first == nullptr) return;
     std::set<std::string> forms;
     for (const auto& [ours, theirs] : first->pairs) {
-      for (const std::string& form : theirs) forms.insert(form == kAbsent ? "no such argument" : form);
+      for (const std::string& form : theirs)
+        forms.insert(form == kAbsent ? "no such argument" : form.empty() ? "no value" : form);
     }
     fault(*argument_of(*first),
           fmt::format("use one of {}, with what docs/launch.md has beside it", fmt::join(forms, ", ")));

@@ -138,6 +138,8 @@ TEST(LaunchFiles, SayWhatIsWrongWithLineAndRemedy) {
   EXPECT_EQ(faults_of("megatron", "--recompute-granularity full"),
             "launch:1: --recompute-granularity is 'full'; use one of full, no such argument, selective, with what "
             "docs/launch.md has beside it");
+  EXPECT_EQ(faults_of("megatron", "--bf16 yes"),
+            "launch:1: --bf16 is 'yes'; use one of no such argument, no value, with what docs/launch.md has beside it");
   EXPECT_NE(faults_of("torchtitan", "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"2\"")
                 .find("launch:2: "),
             std::string::npos);
