@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "scenario/malformed_cases.hpp"
 

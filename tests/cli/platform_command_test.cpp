@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "report/documented_fields.hpp"
 #include "support/temporary_folder.hpp"
