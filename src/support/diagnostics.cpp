@@ -70,8 +70,8 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kShortest = 3;     // characters of a word that counts as part of a name
-  constexpr std::size_t kListedWhole = 8;  // names of a choice that a message lists whole
+  constexpr std::size_t kShortest = 3;      // characters of a word that counts as part of a name
+  constexpr std::size_t kListedWhole = 20;  // names of a choice that a message lists whole
   const bool may_be_name = word.size() <= kLongestWord;
   if (word.size() >= kShortest && may_be_name) {
     const std::vector<std::string> meant = that_hold(word, candidates);

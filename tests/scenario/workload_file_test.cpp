@@ -92,7 +92,8 @@ TEST(WorkloadFile, EverythingWrongInACsvIsSaidAtOnce) {
 
 TEST(WorkloadFile, AHeadingIsCheckedBeforeTheLines) {
   const std::vector<std::string> expected{
-      "h.csv:1: unknown column 'params'; did you mean 'parameters'?",
+      "h.csv:1: unknown column 'params'; one of layer, kind, in, out, rows_per_sample, parameters, "
+      "forward_macs_per_sample, outputs_per_sample, sequential",
       "h.csv:1: the column 'parameters' is missing; a heading with "
       "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">",
   };

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "scenario/language/quantity.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -69,8 +70,11 @@ spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::
     return link;
   }
   std::string near = meant_quantity(kBandwidthForm.unit, *text);
-  if (near.empty() && !context.findings.full())
-    near = spec::name_meant(spec::NameKind::link, *text, link_names(context.catalog)).name;
+  if (near.empty() && !context.findings.full()) {
+    const std::vector<std::string> names = link_names(context.catalog);
+    near = spec::name_meant(spec::NameKind::link, *text, names).name;
+    if (near.empty()) near = closest(*text, names);
+  }
   node.fail_at(attribute, "is neither a bandwidth nor a link of the catalogue",
                near.empty() ? kForm : fmt::format("did you mean '{}'?", near));
   return link;
