@@ -77,6 +77,7 @@ SynchronousMethod sfb_method() {
        .checks = "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
                  "Bytes: those of dad in fully connected layers and of gradient-sharing in all others "
                  "(tests/algorithms/payload_test.cpp)",
+       .forgets = methods::kSendsRows,
        .exact = true,
        // Factors of all samples until the second sweep; of layers that sum gradients less is kept.
        .state =
