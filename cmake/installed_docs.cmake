@@ -9,7 +9,7 @@ file(WRITE ${docs}/changelog "dadsim (${version}) unstable; urgency=medium\n\n  
 execute_process(COMMAND gzip -9nf ${docs}/changelog COMMAND_ERROR_IS_FATAL ANY)
 
 file(RELATIVE_PATH to_data ${docs} ${data})
-foreach(folder scenarios platforms)
+foreach(folder scenarios platforms skills)
   file(REMOVE ${docs}/${folder})
   file(CREATE_LINK ${to_data}/${folder} ${docs}/${folder} SYMBOLIC)
 endforeach()
