@@ -124,7 +124,7 @@ TEST_F(TrainCommand, TakesTheConfigOfAModel) {
       << R"("max_position_embeddings": 2048, "tie_word_embeddings": false})";
   const nlohmann::json answer =
       json_of({"train", "config.json", "--gpus", "4", "--device", "3090", "--sequence", "1024", "--write", "c.xml"});
-  EXPECT_EQ(answer["workload"], "decoder");
+  EXPECT_EQ(answer["workload"], "llama");
   const std::string text = read_file(folder_.path() / "c.xml");
   EXPECT_NE(text.find("hidden=\"1024\""), std::string::npos) << text;
   EXPECT_NE(text.find("sequence=\"1024\""), std::string::npos) << text;
