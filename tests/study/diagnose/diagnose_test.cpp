@@ -127,7 +127,7 @@ TEST(Diagnose, OfALogTheTestIsTakenAndAsManyDevices) {
   EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
   measured = read_log("a.log", log_of("broadcast_perf", 24));
   EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
-  measured = read_log("a.log", "# size count type time algbw busbw error\n1000 250 float 1.00 1.00 1 0\n");
+  measured = read_log("a.log", "# size count type time algbw busbw error\n1000 250 float 1.00 1.00 1.83 0\n");
   ASSERT_EQ(take_collectives(measured, std::nullopt, 12).size(), 1U);  // an all-reduce, as is told
 }
 
