@@ -20,8 +20,8 @@ namespace dadsim::spec {
 /// message for the user, if it cannot be divided so.
 ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, std::size_t replicas);
 
-/// Returns the numbers per sample that leave a layer of tables whose rows are read and added (DLRM); 0 for other layers.
-/// With `how.experts` devices, which are all of a stage, each has a part of the tables' entries.
+/// Returns the numbers per sample that leave a layer of tables whose rows are read and added (DLRM); 0 for other
+/// layers. With `how.experts` devices, which are all of a stage, each has a part of the tables' entries.
 double pooled_per_sample(const LayerShape& layer);
 
 /// Returns the host's seconds for the kernels, forward and back, of a block with `experts` experts on a device that
