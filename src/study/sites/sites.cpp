@@ -27,6 +27,7 @@
 #include "study/learning/learned.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/setting/meant_name.hpp"
 #include "study/sites/hospitals_text.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/diagnostics.hpp"
@@ -37,6 +38,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::string_view kDigits = "<digits train=\"8000\" test=\"2000\"/>";
+constexpr const char* kUnknownName = "unknown";
 constexpr std::int64_t kSitesBatch = 32;  // of a site, as there
 
 /// The value of each site; of one for all, that.
@@ -59,25 +61,15 @@ std::string one_way(const std::string& round_trip) {
   return fmt::format("{}s", *seconds / 2);
 }
 
-std::string name_for_sites(spec::NameKind kind, const char* option, const std::string& typed,
-                           const std::vector<std::string>& names, std::vector<report::Statement>& taken) {
-  const spec::NameMeant meant = spec::name_meant(kind, typed, names);
-  if (meant.name.empty())
-    throw InputError(Diagnostic{option, 0, fmt::format("'{}' is unknown", typed), did_you_mean(meant.nearest)});
-  if (!meant.why.empty()) taken.push_back(report::Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
-  return meant.name;
-}
-
 /// Lines as the language has them: bandwidths as they are, links of the catalogue by their names.
 std::vector<std::string> lines_in(const char* option, std::vector<std::string> lines,
                                   std::vector<report::Statement>& taken) {
-  std::vector<std::string> links;
-  for (const spec::LinkSpec& link : sim::link_catalog()) links.push_back(link.name);
+  const std::vector<std::string> links = names_of_links();
   for (std::string& line : lines) {
     if (scenario::parse_quantity(scenario::Unit::bytes_per_second, line)) continue;
     if (const std::string meant = scenario::meant_quantity(scenario::Unit::bytes_per_second, line); !meant.empty())
       throw InputError(Diagnostic{option, 0, fmt::format("'{}' is no rate", line), did_you_mean(std::vector{meant})});
-    line = name_for_sites(spec::NameKind::link, option, line, links, taken);
+    line = meant_name(spec::NameKind::link, option, line, links, kUnknownName, taken);
   }
   return lines;
 }
@@ -176,12 +168,12 @@ SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
   SitesRequest request = asked;
   request.up = lines_in("--up", asked.up, taken);
   request.down = lines_in("--down", asked.down, taken);
-  const std::string device =
-      name_for_sites(spec::NameKind::device, "--device", request.device, sim::device_catalog().names(), taken);
+  const std::string device = meant_name(spec::NameKind::device, "--device", request.device,
+                                        sim::device_catalog().names(), kUnknownName, taken);
   const std::string workload = request.model.empty()
                                    ? std::string()
-                                   : name_for_sites(spec::NameKind::workload, "--model", request.model,
-                                                    spec::workload_registry().names(), taken);
+                                   : meant_name(spec::NameKind::workload, "--model", request.model,
+                                                spec::workload_registry().names(), kUnknownName, taken);
   SitesAnswer answer{{}, sites_text(request, device, workload)};
   const scenario::ScenarioSource source("sites.xml", answer.scenario);
   const scenario::Scenario scenario = source.load({}, make_catalog());

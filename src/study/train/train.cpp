@@ -22,6 +22,7 @@
 #include "spec/workload.hpp"
 #include "study/import/import_model.hpp"
 #include "study/layout/search_layouts.hpp"
+#include "study/setting/meant_name.hpp"
 #include "study/train/usual_systems.hpp"
 #include "support/diagnostics.hpp"
 #include "support/nearest_names.hpp"
@@ -120,13 +121,7 @@ class Training {
  private:
   std::string name_of(spec::NameKind kind, const std::string& option, const std::string& typed,
                       const std::vector<std::string>& names, const std::string& usual = {}) {
-    const spec::NameMeant meant = spec::name_meant(kind, typed, names, usual);
-    if (meant.name.empty())
-      throw refused_option(option, fmt::format("'{}' is none of `dadsim {}s`", typed, kind_name(kind)),
-                           did_you_mean(meant.nearest));
-    if (!meant.why.empty())
-      taken_.push_back(report::Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
-    return meant.name;
+    return meant_name(kind, option, typed, names, fmt::format("none of `dadsim {}s`", kind_name(kind)), taken_, usual);
   }
   static const char* kind_name(spec::NameKind kind) {
     return kind == spec::NameKind::device ? "device" : kind == spec::NameKind::link ? "link" : "workload";
@@ -181,8 +176,7 @@ class Training {
       throw refused_option("--device", fmt::format("{} has no usual system that dadsim knows", device_->name),
                            "--gpus-per-node K --inside LINK --nic LINK");
     if (usual != nullptr) system_ = *usual;
-    std::vector<std::string> links;
-    for (const spec::LinkSpec& link : sim::link_catalog()) links.push_back(link.name);
+    const std::vector<std::string> links = names_of_links();
     const std::string usual_nic = system_.nic;
     if (!asked_.nic.empty()) system_.nic = name_of(spec::NameKind::link, "--nic", asked_.nic, links, usual_nic);
     if (!asked_.inside.empty()) {

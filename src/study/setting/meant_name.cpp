@@ -1,0 +1,27 @@
+#include "study/setting/meant_name.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/platform.hpp"
+#include "support/diagnostics.hpp"
+#include "support/nearest_names.hpp"
+
+namespace dadsim::study {
+
+std::string meant_name(spec::NameKind kind, const std::string& option, const std::string& typed,
+                       const std::vector<std::string>& names, const std::string& unknown,
+                       std::vector<report::Statement>& taken, const std::string& usual) {
+  const spec::NameMeant meant = spec::name_meant(kind, typed, names, usual);
+  if (meant.name.empty())
+    throw InputError(Diagnostic{option, 0, fmt::format("'{}' is {}", typed, unknown), did_you_mean(meant.nearest)});
+  if (!meant.why.empty()) taken.push_back(report::Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
+  return meant.name;
+}
+
+std::vector<std::string> names_of_links() {
+  std::vector<std::string> names;
+  for (const spec::LinkSpec& link : sim::link_catalog()) names.push_back(link.name);
+  return names;
+}
+
+}  // namespace dadsim::study
