@@ -30,8 +30,8 @@ class BlockSizes {
 /// Consecutive blocks on their way between a rank and a peer. After the last block comes block 0 again.
 struct BlockParcel {
   Rank peer = 0;
-  std::int64_t first = 0;   ///< block
-  std::int64_t blocks = 1;  ///< how many
+  std::int64_t first = 0;   ///< number of the first block
+  std::int64_t blocks = 1;  ///< number of blocks
   bool reduce = false;      ///< the receiver adds them to its own; otherwise it replaces its own
   double weight = 1;  ///< bytes on their way per byte of the blocks: other than 1 where a switch adds up and copies
   std::int32_t channel = 0;  ///< see Transfer
@@ -59,7 +59,7 @@ class BlockRounds : public Rounds {
   /// the same channel: together they are one message.
   virtual void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
   virtual void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
-  /// The same of one lane, where there are several.
+  /// Append the parcels of one lane. By default a collective has one lane, with all parcels.
   virtual void sent_in_lane(Rank rank, Rank, std::int64_t round, std::vector<BlockParcel>& out) const {
     sent(rank, round, out);
   }

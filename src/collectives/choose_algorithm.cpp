@@ -1,4 +1,4 @@
-// What `auto` stands for: what the library of the ranks' devices has, and takes. docs/collectives.md has the rules.
+// Chooses the algorithm for `auto`, as the library of the ranks' devices does. docs/collectives.md has the rules.
 #include <optional>
 #include <stdexcept>
 #include <utility>

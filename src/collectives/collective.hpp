@@ -15,8 +15,7 @@
 
 namespace dadsim::collectives {
 
-/// Where ranks are: which share a node (a fast network inside), and how the networks compare. Filled in from the
-/// platform.
+/// Place of each rank (its node) and the costs of the networks inside and between nodes. Read from the platform.
 struct RankLayout {
   std::vector<std::int32_t> node_of;  ///< per rank; ranks of a node are numbered from 0 up without gaps in node numbers
   struct Channel {
@@ -25,10 +24,10 @@ struct RankLayout {
     /// Seconds of a message that uses all of the bandwidth, as far as they do not grow with it; 0: the same latency. A
     /// message of the lower latency uses half of the bandwidth (NCCL's protocols Simple and LL).
     double bulk_latency = 0;
-    double ll128_latency = 0;  ///< the same of LL128; 0: the path does not have it
+    double ll128_latency = 0;  ///< seconds of an empty message with LL128; 0: the path has no LL128
     /// Seconds of a message of so many bytes that is alone on its way.
     double seconds(double bytes, Protocol protocol = Protocol::by_message) const;
-    /// Of these, those that grow with the bytes.
+    /// Seconds of `seconds` that grow with the bytes.
     double transfer(double bytes, Protocol protocol = Protocol::by_message) const;
     bool operator==(const Channel&) const = default;
   };
@@ -38,38 +37,38 @@ struct RankLayout {
   bool fabric_adds_up = false;  ///< the switches between the nodes can sum (InfiniBand SHARP)
   Rank rails = 0;               ///< adapters that the ranks of a node leave it through; 0: not known
   double tree_latency = 0;      ///< seconds that a hop between nodes takes longer in a tree than in a ring
-  double start_seconds = 0;     ///< of an operation, before its first message: a kernel's start and the library's own
+  double start_seconds = 0;     ///< seconds from the call to the first message: kernel start and the library's own work
   spec::CollectiveLibrary library = spec::CollectiveLibrary::mpi;
-  spec::GpuGeneration generation = spec::GpuGeneration::ampere;  ///< of NVIDIA's
+  spec::GpuGeneration generation = spec::GpuGeneration::ampere;  ///< generation of the ranks' NVIDIA GPUs
   bool nvlink_inside = false;                                    ///< between the GPUs of a node, if there are several
   double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, which is what a library reads
   bool over_sockets = false;               ///< between nodes: TCP
   std::vector<std::int32_t> rail_of = {};  ///< per rank the adapter of its node; empty: not known
-  std::vector<Rank> ring_order = {};       ///< of peers over a WAN: around a ring of quick pairs; empty: not known
+  std::vector<Rank> ring_order = {};       ///< order of peers over a WAN around a ring of quick pairs; empty: not known
   bool operator==(const RankLayout&) const = default;
 
-  /// Whether ranks are GPUs under NCCL or RCCL.
+  /// Returns true for GPUs under NCCL or RCCL.
   bool of_gpus() const { return library != spec::CollectiveLibrary::mpi; }
   Rank ranks() const { return static_cast<Rank>(node_of.size()); }
   Rank nodes() const;
-  /// Whether there are several nodes, all with the same number (above one) of ranks, numbered node by node.
+  /// Returns true for several nodes with the same number of ranks, above one, numbered node by node.
   bool is_hierarchical() const;
-  /// Whether every rank has a node of its own.
+  /// Returns true if every rank has a node of its own.
   bool is_one_rank_per_node() const { return nodes() == ranks(); }
-  Rank ranks_per_node() const;  ///< of the first node
+  Rank ranks_per_node() const;  ///< ranks of the first node
 };
 
-/// What is to be carried out.
+/// Collective to carry out: kind, bytes, root, segments, protocol.
 struct CollectiveRequest {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;
-  /// What each rank hands over: one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector
-  /// (one value). all_gather, gather: the rank's own block. scatter: the block each rank gets. all_to_all: what a rank
-  /// sends to each other. neighbour_exchange: what a rank sends to each of its neighbours.
+  /// Bytes per rank; one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector (one value).
+  /// all_gather, gather: the rank's own block. scatter: the block that each rank gets. all_to_all: bytes to each other
+  /// rank. neighbour_exchange: bytes to each neighbour.
   std::vector<double> bytes;
   Rank root = 0;                              ///< gather, scatter, broadcast, and algorithms through a server
   double segment_bytes = 0;                   ///< pipelined algorithms: size of a segment; 0: chosen by size
   std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
-  /// How messages are written; by_message: as the ranks' library chooses.
+  /// Protocol of the messages; by_message: the one that the ranks' library chooses.
   Protocol protocol = Protocol::by_message;
   bool beside_kernels = false;  ///< the ranks compute meanwhile
 };
@@ -112,15 +111,15 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
 struct CollectiveChoice {
   std::string algorithm;
   Protocol protocol = Protocol::by_message;
-  double seconds = 0;  ///< by the library's own model; of one that goes by thresholds 0 of what it takes, 1 of others
-  std::string setting = {};  ///< of the environment, with which people choose it
+  double seconds = 0;  ///< library's own estimate; libraries with thresholds: 0 for the chosen algorithm, 1 for others
+  std::string setting = {};  ///< environment variable that selects the choice
 };
 
-/// What the ranks' library has for the request, in order of preference: `auto` takes the least time, of equal ones the
-/// first. A library that goes by thresholds has one.
+/// Returns the choices of the ranks' library for the request, in order of preference. `auto` takes the quickest, the
+/// first among equals. A library with thresholds has one choice.
 std::vector<CollectiveChoice> library_choices(const CollectiveRequest& request, const RankLayout& layout);
 
-/// What `auto` stands for: the algorithm that the ranks' library takes.
+/// Returns the algorithm for `auto`: the choice of the ranks' library.
 std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout);
 
 /// The protocol that the ranks' library takes with an algorithm; by_message where it has no such algorithm.

@@ -30,7 +30,7 @@ class Direct final : public BlockRounds {
     }
   }
 
-  /// Who has the largest block sends the most; who has the smallest receives all others.
+  /// The rank with the largest block sends the most; the rank with the smallest receives all others.
   double busiest_bytes(std::int64_t) const override {
     double smallest = sizes().largest();
     if (!sizes().equal()) {

@@ -20,9 +20,10 @@ class FoldedRounds : public BlockRounds {
   FoldedRounds(Rank ranks, BlockSizes sizes);
   void set_exchanges(std::int64_t exchanges) { exchanges_ = exchanges; }
 
-  /// What `index` sends in `exchange`; the peer is an index too, and sends in the same exchange to this one.
+  /// Returns the parcel that `index` sends in `exchange`. Its peer is an index too, and sends to `index` in the same
+  /// exchange.
   virtual BlockParcel exchanged(Rank index, std::int64_t exchange) const = 0;
-  /// What an even rank hands over, and what it gets back; the peer is filled in.
+  /// Return the parcels that an even rank sends to its odd partner and gets back. The caller fills in the peer.
   virtual BlockParcel folded(Rank even) const = 0;
   virtual BlockParcel unfolded(Rank even) const = 0;
 

@@ -24,7 +24,7 @@ namespace {
 constexpr double kSegment = 1 << 20;   // bytes
 constexpr std::int64_t kInFlight = 2;  // segments
 
-/// What both have: segments that go round in one direction.
+/// Base of gloo's all-reduce and all-gather: segments travel around the ring in one direction.
 class GlooRing : public BlockRounds {
  public:
   GlooRing(Rank ranks, BlockSizes sizes) : BlockRounds(ranks, std::move(sizes)) {}

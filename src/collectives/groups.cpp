@@ -64,7 +64,7 @@ class GroupRounds final : public Rounds {
     });
   }
 
-  /// Where all groups go through the same rounds.
+  /// Returns the sizes of a round that all groups share.
   bool sizes_of(std::int64_t round, RoundSizes& out) const override {
     return same_rounds_ && groups_.front().rounds->sizes_of(round, out);
   }
@@ -82,7 +82,7 @@ class GroupRounds final : public Rounds {
     return groups_[static_cast<std::size_t>(own.group)].rounds->lane_share(own.rank, peer.rank);
   }
 
-  /// Where any group's phase ends, so does one of all. In one of these the pairs of all groups are alike, or not.
+  /// A phase ends where any group's phase ends. It is uniform if no group varies in it.
   std::vector<RoundPhase> phases() const override {
     std::set<const Rounds*> distinct;
     for (const RankGroup& group : groups_) distinct.insert(group.rounds.get());
@@ -112,7 +112,7 @@ class GroupRounds final : public Rounds {
     Rank rank = 0;  ///< in it
   };
 
-  /// What `add` appends for a rank of a group, its peers with their numbers among all.
+  /// Appends the messages of a rank of a group, with its peers numbered among all ranks.
   template <class Add>
   void of_group(Rank rank, std::int64_t round, std::vector<Transfer>& out, Add&& add) const {
     const GroupPlace& place = place_of_[static_cast<std::size_t>(rank)];

@@ -10,7 +10,7 @@ namespace dadsim::collectives {
 /// One of several collectives that go on side by side, each among ranks of its own.
 struct RankGroup {
   std::shared_ptr<const Rounds> rounds;  ///< for as many ranks as the group has; groups that are alike may share them
-  std::vector<Rank> ranks;               ///< of all ranks, in the order of the group's own
+  std::vector<Rank> ranks;               ///< numbers among all ranks, in the order of the group
   std::size_t size() const { return ranks.size(); }
 };
 

@@ -52,7 +52,7 @@ class HierarchicalPipelined final : public BlockRounds {
   }
   std::int32_t kind_of(Rank from, Rank to) const override { return node(from) == node(to) ? 0 : 1; }
 
-  /// As `sent` says, without going through the segments.
+  /// Appends the messages of `sent` without visiting the segments.
   void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
     const auto [inside, between] = bytes_in(round);
     if (inside > 0) out.push_back({at(node(rank), local(rank) + 1), inside});
@@ -84,7 +84,7 @@ class HierarchicalPipelined final : public BlockRounds {
     return (node + nodes_) % nodes_ * per_node_ + (local + per_node_) % per_node_;
   }
 
-  /// What a rank sends inside its node, and to another one, in a round.
+  /// Returns the bytes that a rank sends inside its node and to another node in a round.
   std::pair<double, double> bytes_in(std::int64_t round) const {
     const std::int64_t first = round - std::min(segments_ - 1, round);  // stage, of the last segment
     const std::int64_t last = round - std::max<std::int64_t>(0, round - stages_ + 1);
@@ -96,8 +96,8 @@ class HierarchicalPipelined final : public BlockRounds {
     return {static_cast<double>(inside * nodes_) * sizes().largest(), static_cast<double>(between) * sizes().largest()};
   }
 
-  /// What `sender` sends within its node, or between nodes, in `round`; `peer` is the other end as its own side sees
-  /// it.
+  /// Appends the parcels that `sender` sends within its node, or between nodes, in `round`. `peer` is the other end,
+  /// seen from the side that asks.
   void add(Rank sender, std::int64_t round, Rank peer, bool between, std::vector<BlockParcel>& out) const {
     const std::int64_t last = std::min(segments_ - 1, round);
     for (std::int64_t segment = std::max<std::int64_t>(0, round - stages_ + 1); segment <= last; ++segment) {

@@ -57,7 +57,7 @@ Layout direct_neighbour_exchange;
 /// Collectives that a process has in progress at once over gloo: threads of PyTorch's ProcessGroupGloo.
 inline constexpr std::int32_t kGlooThreads = 2;
 
-/// How many rings lie beside each other where `ring` is laid out.
+/// Returns the number of parallel rings of `ring`.
 Rank ring_lanes(const RankLayout& layout);
 
 /// The network that holds a collective up: between the nodes if there are several, else inside the one.

@@ -8,8 +8,8 @@
 
 namespace dadsim::collectives {
 
-// What each library has for a request, by its own rules: one file each, with its algorithms, thresholds and constants.
-// For two ranks or more and a request that has been checked. See library_choices.
+// Choices of each library for a checked request of two ranks or more. Each library has a file with its algorithms,
+// thresholds and constants. See library_choices.
 
 /// NVIDIA/nccl 2.28: every algorithm with every protocol that is on by default, and the times of its tuner.
 std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, const RankLayout& layout);
@@ -31,7 +31,7 @@ double beside_kernels_post_seconds(const CollectiveRequest& request, std::string
 /// Seconds that a tree of NCCL between nodes over sockets takes beside its messages.
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout);
 
-/// What of their bandwidth NCCL takes its trees to reach with so many bytes, which do not fill the pipeline
+/// Share of the bandwidth that NCCL's tuner expects of its trees for `bytes` too few to fill the pipeline
 /// (treeCorrectionFactor).
 double tree_share_of_bandwidth(Protocol protocol, double bytes);
 

@@ -1,5 +1,5 @@
-// What MPI libraries take: the thresholds of MPICH (pmodels/mpich 4.x, maint/tuning/coll/mpir/generic.json and the
-// MPIR_CVAR_…_MSG_SIZE variables; Thakur, Rabenseifner, Gropp 2005). Open MPI's `tuned` component
+// Algorithms of MPI libraries, by the thresholds of MPICH (pmodels/mpich 4.x, maint/tuning/coll/mpir/generic.json and
+// the MPIR_CVAR_…_MSG_SIZE variables; Thakur, Rabenseifner, Gropp 2005). Open MPI's `tuned` component
 // (coll_tuned_decision_fixed.c) has the same algorithms with other limits: Rabenseifner's all-reduce from 8 KiB on
 // instead of 2 KiB, halving up to 256 KiB instead of 512.
 #include <string>

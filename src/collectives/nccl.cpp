@@ -1,9 +1,9 @@
-// What NCCL has, and which of it its tuner takes: NVIDIA/nccl 2.28 to 2.30.7, src/graph/tuning.cc (formulas; the
-// numbers are in nccl_*.csv), src/enqueue.cc (what exists for an operation).
+// Algorithms of NCCL and the choice of its tuner: NVIDIA/nccl 2.28 to 2.30.7, src/graph/tuning.cc (formulas; the
+// numbers are in nccl_*.csv), src/enqueue.cc (algorithms of each operation).
 //
-// The tuner gives every algorithm with every protocol that is on a time, latency + bytes / bandwidth, and the least is
-// taken, once for the whole operation. Its numbers decide here what is carried out; how long that takes is simulated.
-// So dadsim takes what people get, also where another algorithm would be quicker.
+// The tuner estimates latency + bytes / bandwidth for every enabled algorithm and protocol and takes the least, once
+// for the whole operation. Its estimates only choose; the time of the choice is simulated. So dadsim runs what NCCL
+// runs, even where another algorithm would be quicker.
 #include <algorithm>
 #include <array>
 #include <cmath>

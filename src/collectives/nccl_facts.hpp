@@ -11,7 +11,7 @@
 
 namespace dadsim::collectives::nccl {
 
-/// What NCCL_ALGO chooses between.
+/// Algorithms of NCCL_ALGO.
 enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 constexpr auto names_of(Algorithm) {
   using enum Algorithm;
@@ -29,27 +29,27 @@ using Latencies = std::array<double, 3>;
 struct AlgorithmLatencies {
   Latencies base{};  ///< once for an operation
   Latencies over_nvlink{}, over_pcie{},
-      between{};  ///< of a step: inside a node over NVLink and over PCIe; between nodes
+      between{};  ///< per step: inside a node over NVLink and over PCIe; between nodes
 };
 const AlgorithmLatencies& latencies_of(Algorithm algorithm);
 
 /// GB/s on one node, on two, on more.
 using ByNodes = std::array<double, 3>;
 
-/// What NCCL takes of a generation of GPUs, and of the servers they come in.
+/// Constants of NCCL's tuner for a generation of GPUs and its servers.
 struct Generation {
   ByNodes tree{}, ring_ll128{}, tree_ll128{}, nvls_tree{};  ///< at most, per channel
   ByNodes ll{};        ///< at most with LL, of all channels; between nodes by the CPU
   double channel = 0;  ///< GB/s of a channel inside a node
   bool amd_cpu = false;
   double plateau = 1;          ///< factor on the latency of ring all-reduces with Simple between nodes
-  double nvls_efficiency = 0;  ///< of the links; 0: it has no NVLS
+  double nvls_efficiency = 0;  ///< share of the links' bandwidth; 0: no NVLS
   double nvls_channels = 0;    ///< on one node
   std::vector<double> speeds;  ///< GB/s that a channel between nodes may have, falling
 };
 const Generation& generation_of(spec::GpuGeneration generation);
 
-/// Of the formulas; nccl_constants.csv says what each is.
+/// Constants of the formulas; nccl_constants.csv explains each.
 struct Constants {
   double ring_ll, ring_ll128, tree_simple, tree_ll, tree_ll128_one_node, tree_ll128, collnet_direct, collnet_gather,
       pat, pat_levels, pat_rank, post, post_amd, post_simple, post_beside, plateau_from, split, post_beside_ampere;

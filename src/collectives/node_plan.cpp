@@ -1,4 +1,4 @@
-// What an all-reduce over nodes of several ranks costs, by formula, and into how many segments it is cut.
+// Estimates an all-reduce over nodes of several ranks by formula, and chooses its number of segments.
 #include <algorithm>
 #include <cmath>
 

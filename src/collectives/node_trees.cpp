@@ -9,8 +9,8 @@
 //   sharp      the fabric's switches add up and copy between the nodes: InfiniBand SHARP (R. Graham et al., Scalable
 //              hierarchical aggregation protocol, COMHPC 2016; NCCL's CollNet, with NVLS inside where there is one)
 //
-// Where a switch adds up, a rank hands it its vector once and gets the sum once. As in nvls.cpp the port's bytes are
-// written as messages between all pairs, in two rounds: weights make them as many as the port carries.
+// A rank sends its vector once to a switch that adds up, and gets the sum once. As in nvls.cpp, the port's bytes are
+// written as messages between all pairs, in two rounds; weights scale them to the bytes of the port.
 #include "collectives/node_trees.hpp"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ class NodeTrees final : public BlockRounds {
   /// The shard that a rank is in charge of between the nodes: after its reduce-scatter a ring has left it the next one.
   Rank own(Rank local) const { return plan_.within == WithinNode::rings && within_ > 0 ? local + 1 : local; }
 
-  /// What `rank` sends, or receives, in `round`: by segments, the first of which are farthest on.
+  /// Appends the parcels that `rank` sends or receives in `round`, the earliest segment first.
   void add(Rank rank, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     const std::size_t start = out.size();
     for_stages(round, within_ + between_, stages_, [&](std::int64_t segment, std::int64_t stage) {
@@ -148,7 +148,7 @@ class NodeTrees final : public BlockRounds {
     const double weight = port_weight((1 + 1.0 / n) / nvls_tree_efficiency(), n);
     for (Rank step = 1; step < n; ++step) {
       const Rank peer = (sends ? l + step : l - step + n) % n;
-      const Rank in_charge = reduce == sends ? peer : l;  // of what is added up: its receiver; of a copy: its sender
+      const Rank in_charge = reduce == sends ? peer : l;  // the receiver of a sum, the sender of a copy
       out.push_back({at(node(rank), peer), shard(segment, in_charge), parts_, reduce, weight});
     }
   }
@@ -192,7 +192,7 @@ class NodeTrees final : public BlockRounds {
     });
   }
 
-  // The same messages without their blocks, of which all carry as much: to_transfers(sent(…)) costs ten times as much.
+  // Messages without blocks. All blocks carry the same bytes here; to_transfers(sent(…)) costs ten times as much.
 
   /// An edge of a node's places in the trees: at which stages of a segment it sends along it, and receives.
   struct TreeEdge {
@@ -229,7 +229,7 @@ class NodeTrees final : public BlockRounds {
     }
   }
 
-  /// How many segments are at stages from `begin` to before `end` in the round.
+  /// Returns the number of segments at stages [begin, end) in the round.
   std::int64_t at_stages(std::int64_t round, std::int64_t begin, std::int64_t end) const {
     const std::int64_t too_far = round - stride_ * begin;  // the segment that is at `begin`
     if (too_far < 0) return 0;
@@ -276,7 +276,7 @@ class NodeTrees final : public BlockRounds {
 
   NodePlan plan_;
   std::int64_t parts_, segments_;
-  std::int64_t within_, between_, stages_;  ///< of a segment: inside once, between, in all
+  std::int64_t within_, between_, stages_;  ///< stages of a segment: inside (once), between, all
   std::int64_t stride_;                     ///< rounds from one stage of a segment to the next
   int depth_;
   std::vector<TreeEdge> edges_;        ///< by node, and there by peer

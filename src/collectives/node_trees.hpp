@@ -6,13 +6,12 @@
 
 namespace dadsim::collectives {
 
-/// How the ranks of a node add up and hand out: along rings, or through the node's switch (NVLink SHARP).
+/// Sum and copy inside a node: along rings, or through the node's switch (NVLink SHARP).
 enum class WithinNode : std::uint8_t { rings, node_switch };
-/// How nodes do: through two trees for each of a node's ranks, or through the switches of the fabric (InfiniBand
-/// SHARP).
+/// Sum and copy between nodes: two trees per rank of a node, or the fabric's switches (InfiniBand SHARP).
 enum class BetweenNodes : std::uint8_t { trees, fabric };
 
-/// How an all-reduce of M nodes of L ranks each is carried out in segments.
+/// Plan of an all-reduce of M nodes of L ranks each, in segments.
 struct NodePlan {
   Rank nodes = 1, per_node = 1;
   WithinNode within = WithinNode::rings;

@@ -8,12 +8,11 @@ namespace dadsim::collectives {
 
 /// Share of the links' payload rate that NVLS reaches on Hopper, as NCCL's tuner has it (nccl_generations.csv).
 double nvls_efficiency();
-/// The same where trees go on between the nodes: one channel of sixteen less (its src/graph/tuning.cc, intraBw of
-/// NVLSTree).
+/// Returns the share for NVLSTree, which uses one channel of sixteen less (src/graph/tuning.cc, intraBw of NVLSTree).
 inline double nvls_tree_efficiency() { return nvls_efficiency() * 15 / 16; }
 
-/// Into how many segments the vector is cut: S of them take about
-/// 2(S + 2)·α + (S + 1)/S · (N + 1)/N · b/(nvls_efficiency·β).
+/// Returns the number of segments of the vector. S segments take about 2(S + 2)·α + (S + 1)/S · (N + 1)/N ·
+/// b/(nvls_efficiency·β).
 std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout);
 
 }  // namespace dadsim::collectives

@@ -7,7 +7,7 @@ namespace dadsim::collectives {
 
 namespace {
 
-/// Of the bandwidth: a flag with every 4 of 8 bytes, 8 of 128.
+/// Shares of the bandwidth: LL has a flag with every 4 of 8 bytes, LL128 8 bytes of flags in 128.
 constexpr double kLlShare = 0.5;
 constexpr double kLl128Share = 120.0 / 128.0;
 

@@ -1,5 +1,6 @@
-// What RCCL has, and which of it is taken: ROCm/rccl 2.21.5 (src/graph/tuning.cc, src/enqueue.cc): rings and trees with
-// LL and Simple, and in a node where every pair has a link everybody's block straight to everybody (MSCCL's schedules).
+// Algorithms of RCCL and its choice: ROCm/rccl 2.21.5 (src/graph/tuning.cc, src/enqueue.cc). It has rings and trees
+// with LL and Simple. In a node with a link per pair, every rank sends its block straight to all others (MSCCL's
+// schedules).
 //
 // RCCL's tuner multiplies its formulas by tables that were measured on AMD's own nodes, for every power of two of
 // bytes. They stand for the network of these nodes, and dadsim's own estimate of the network at hand takes their place
@@ -19,7 +20,7 @@ namespace {
 /// from one another, so that with many flow fidelity would have to share the links for each.
 constexpr std::int64_t kMostStages = 128;
 
-/// Of NCCL's tuner, from which RCCL's comes: rings between nodes that wait for their latencies wait longer.
+/// NCCL's factor for rings between nodes that wait for their latencies; RCCL's tuner is derived from NCCL's.
 double plateau() { return nccl::generation_of(spec::GpuGeneration::ampere).plateau; }
 
 /// `passes` times N − 1 rounds of one block, each ring with its share of it. The longest chain of causes stays on the

@@ -10,7 +10,7 @@
 namespace dadsim::collectives {
 namespace {
 
-/// What a collective is when there is only one rank.
+/// Collective of a single rank: no messages.
 class NoRounds final : public BlockRounds {
  public:
   NoRounds() : BlockRounds(1, BlockSizes(1, 0)) {}

@@ -75,7 +75,7 @@ class Rings {
   }
 
   Rank lanes() const { return static_cast<Rank>(orders_.size()); }
-  /// What a ring has of the line between two ranks: of a port inside a node, of a pair's link in a mesh, of an adapter.
+  /// Returns a ring's share of the line between two ranks: a port inside a node, a link of a mesh, or an adapter.
   double share(Rank from, Rank to) const { return node(from) == node(to) ? inside_ : between_; }
   /// The rank at a place of a ring, counted round and round, from −ranks on; and the other way about.
   Rank at(Rank lane, std::int64_t place) const {
@@ -114,7 +114,7 @@ Orders lanes_of(const RankLayout& layout, Rank per_node) {
   return kept;
 }
 
-/// How many ranks each node has, where they are numbered node by node; else empty.
+/// Returns the number of ranks per node; empty if ranks are not numbered node by node.
 std::vector<Rank> ranks_of_nodes(const RankLayout& layout) {
   std::vector<Rank> sizes;
   for (const std::int32_t node : layout.node_of) {
@@ -274,12 +274,12 @@ class RingPipeline final : public BlockRounds {
   double lane_share(Rank from, Rank to) const override { return rings_.share(from, to); }
 
  private:
-  /// How many ranks of the ring stand before this one on the way of the bytes.
+  /// Returns the number of ranks of the ring that forward the bytes before `rank` does.
   std::int64_t way(Rank lane, Rank rank) const {
     const std::int64_t behind = rings_.place_of(lane, rank) - rings_.place_of(lane, root_) - (reduces_ ? 1 : 0);
     return (behind + 2 * ranks()) % ranks();
   }
-  /// What the rank that has `way` before it sends to the next one.
+  /// Appends the parcel that the rank after `way` others sends to the next one.
   void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<BlockParcel>& out) const {
     const std::int64_t segment = round - way;
     if (way < 0 || way >= ranks() - 1 || segment < 0 || segment >= segments_) return;

@@ -19,11 +19,11 @@ struct Transfer {
   /// Messages of a pair with different channels have connections of their own, and share a line as those of different
   /// pairs do.
   std::int32_t channel = 0;
-  static constexpr unsigned kChannelBits = 12;  ///< of the numbers of channels
+  static constexpr unsigned kChannelBits = 12;  ///< bits of a channel's number
   bool operator==(const Transfer&) const = default;
 };
 
-/// How a message's bytes are written. NCCL and RCCL decide once for a whole collective.
+/// Format of a message's bytes. NCCL and RCCL choose it once per collective.
 enum class Protocol : std::uint8_t {
   by_message,  ///< for each message the one that is soonest through
   ll,          ///< a flag with every 4 of 8 bytes: quick to start, half of the bandwidth
@@ -44,9 +44,9 @@ struct RoundPhase {
   bool uniform = true;
 };
 
-/// How ranks go through rounds.
+/// Pace of a rank through the rounds.
 struct Pace {
-  /// What a rank tells those from whom it is to get a message in the round that it enters: they send it when they know.
+  /// Handshake of a message: eager, or after the receiver has entered the round and said so.
   enum class Handshake { eager, rendezvous, rendezvous_after_sending };
   std::int64_t in_flight = 1;  ///< rounds that a rank may be in at the same time
   Handshake handshake = Handshake::eager;
@@ -87,13 +87,13 @@ class Rounds {
   /// The rounds in order, none left out.
   virtual std::vector<RoundPhase> phases() const = 0;
   virtual Pace pace() const { return {}; }
-  /// Whether the round is one of a pattern, and then which sizes it has: who knows the pattern's pairs need not ask for
-  /// those of the round.
+  /// Returns true if the round follows a pattern, and fills in its sizes. A caller that knows the pattern's pairs need
+  /// not ask for those of the round.
   virtual bool sizes_of(std::int64_t /*round*/, RoundSizes& /*out*/) const { return false; }
   /// The kind of a pair in rounds of a pattern, from 0 on.
   virtual std::int32_t kind_of(Rank /*from*/, Rank /*to*/) const { return 0; }
-  /// What `rank` sends and receives in one lane, at most one message per peer and channel: together, and per peer, the
-  /// messages above.
+  /// Append what `rank` sends or receives in one lane: at most one message per peer and channel. The lanes together,
+  /// per peer, are the messages of sends and receives.
   virtual void lane_sends(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const {
     sends(rank, round, out);
   }
@@ -109,11 +109,11 @@ class Rounds {
   /// messages are known to lose on the way.
   double start_seconds() const { return start_seconds_; }
   void set_start_seconds(double seconds) { start_seconds_ = seconds; }
-  /// Of these, what messages lose of the bandwidth: faster links save it.
+  /// Seconds of start_seconds that messages lose of the bandwidth; faster links save them.
   double lost_seconds() const { return lost_seconds_; }
   void set_lost_seconds(double seconds) { lost_seconds_ = seconds; }
 
-  /// How its messages are written, as far as the paths have protocols.
+  /// Protocol of the messages on paths that have protocols.
   Protocol protocol() const { return protocol_; }
   void set_protocol(Protocol protocol) { protocol_ = protocol; }
 

@@ -1,5 +1,5 @@
-// What NCCL's rings and trees over sockets wait for beside their bytes. All rings of a node leave it through one GPU
-// per adapter, whose proxy thread (src/proxy.cc) posts what each channel sends in a step by itself.
+// Delays of NCCL's rings and trees over sockets beyond the bytes. All rings of a node leave it through one GPU per
+// adapter. Its proxy thread (src/proxy.cc) posts the messages of each channel one by one.
 #include <algorithm>
 #include <cmath>
 #include <string_view>

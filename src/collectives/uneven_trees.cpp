@@ -32,7 +32,7 @@ Members members_of(const RankLayout& layout) {
   return members;
 }
 
-/// How many rounds a segment takes, and what a port and an adapter carry of the vector in all, each way.
+/// Number of rounds of a segment, and the share of the vector that a port and an adapter carry each way.
 struct UnevenPlan {
   UnevenPlan(const Members& members, const RankLayout& layout) {
     std::size_t least = members.front().size();
@@ -53,9 +53,9 @@ struct UnevenPlan {
   std::int64_t stages() const { return 2 * chain + 2 * depth; }
 
   Rank nodes = 0, channels = 0;
-  std::int64_t chain = 0;  ///< edges of the longest
-  int depth = 0;           ///< of the trees
-  double port_bytes = 2;   ///< up the chain and down it
+  std::int64_t chain = 0;  ///< edges of the longest chain
+  int depth = 0;           ///< depth of the trees
+  double port_bytes = 2;   ///< up the chain and down it, vectors
   double adapter_bytes = 0;
 };
 
@@ -153,7 +153,7 @@ class UnevenTrees final : public BlockRounds {
   std::int64_t segments_;
 };
 
-/// As many segments as make (stages + S − 1) rounds the shortest, of what is the narrowest.
+/// Returns the number S of segments with the shortest (stages + S − 1) rounds on the narrowest line.
 std::int64_t segments_of(const CollectiveRequest& request, const RankLayout& layout, const UnevenPlan& plan,
                          Protocol protocol) {
   const double bytes = request.bytes.front();

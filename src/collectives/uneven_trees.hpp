@@ -7,7 +7,7 @@
 
 namespace dadsim::collectives {
 
-/// Whether there are several nodes, some of several ranks, that are not all of one size (or not numbered node by node).
+/// Returns true for several nodes, some of several ranks, that differ in size or are not numbered node by node.
 bool has_uneven_nodes(const RankLayout& layout);
 
 /// `tree` on such nodes.
