@@ -87,7 +87,7 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::s
   double above = 0;
   for (const auto& [of, share] : shares) {
     const LogEnds ends = log_ends(spread_in(categories, of.second));
-    // Where b has more of it than a, the ratio is the less the longer it takes.
+    // A part that is larger in b makes the ratio smaller when it takes longer.
     below += std::pow(share * (share > 0 ? ends.low : ends.high), 2);
     above += std::pow(share * (share > 0 ? ends.high : ends.low), 2);
   }

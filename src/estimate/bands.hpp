@@ -9,16 +9,16 @@
 #include "estimate/efficiency.hpp"
 #include "support/statement.hpp"
 
-// How far a predicted time may be off, by how far predictions of its category were off that were held against
-// measurements (docs/validation.md). The numbers are computed from those rows, and none is chosen.
+// Bands of predicted times, from the errors of measured predictions of the same category (docs/validation.md). Every
+// number is computed from those rows; none is chosen.
 
 namespace dadsim::estimate {
 
 /// Between which factors of a prediction nine measurements out of ten lie. The prediction itself is always between.
 struct Spread {
   double low = 1, high = 1;  ///< measured ÷ predicted
-  std::size_t rows = 0;      ///< that it is computed from
-  std::size_t tables = 0;    ///< that these rows are from
+  std::size_t rows = 0;      ///< rows that the spread is computed from
+  std::size_t tables = 0;    ///< tables that the rows are from
   double between = 0;        ///< standard deviation of log(measured ÷ predicted) between tables
   double within = 0;         ///< and within one
   bool operator==(const Spread&) const = default;
@@ -26,10 +26,10 @@ struct Spread {
 
 /// Rows of validation whose errors have the same causes: a row of category_spreads.csv.
 struct ErrorCategory {
-  std::string name;          ///< as in tests/validation/residuals.csv
+  std::string name;          ///< category, named as in tests/validation/residuals.csv
   Spread spread = {};        ///< computed from those rows (estimate/table_effects.hpp)
   std::string parent = {};   ///< the next wider category, which lends where there are too few tables of its own
-  std::string meaning = {};  ///< what a time of it rests on
+  std::string meaning = {};  ///< basis of a time of this category
   bool gathers = false;      ///< it has no rows of its own but those of all categories below it
 };
 
@@ -46,7 +46,7 @@ struct TimePart {
   /// Errors with the same cause are one and the same in two times of one cluster: which devices compute, what is
   /// carried out over which links.
   std::string cause = {};
-  std::optional<Statement> basis = {};  ///< what the prediction rests on; none: what its category does
+  std::optional<Statement> basis = {};  ///< basis of the prediction; none: the category's own
   bool operator==(const TimePart&) const = default;
 };
 
@@ -73,7 +73,7 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
 /// side are added in squares. The interval is one of 95 % where the band is one of 90 %: it is taken as it is.
 Estimate with_band(const Estimate& time, const Band& step);
 
-/// What a band rests on, the longest part first: "calibrated on …; assumed". Parts under one in a hundred are left out.
+/// Returns the bases of a band, the longest part first: "calibrated on …; assumed". Leaves out parts under 1 %.
 std::vector<Statement> basis_of(std::span<const TimePart> parts);
 
 }  // namespace dadsim::estimate

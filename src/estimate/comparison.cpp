@@ -24,7 +24,7 @@ std::vector<double> ends(const std::vector<Arrival>& arrivals) {
   return values;
 }
 
-/// How far the logarithm of a value may move towards an end above 0.
+/// Distance of the logarithm of `value` from that of `end`; 0 for values not above 0.
 double reach(double value, double end) { return value > 0 ? std::abs(std::log(end / value)) : 0; }
 
 }  // namespace

@@ -15,16 +15,16 @@ struct Arrival {
   bool operator==(const Arrival&) const = default;
 };
 
-/// What one seed leaves open of the logarithm of a time to a target ÷ that of an exact run with the same seed, as a
-/// standard deviation: by kind of method ("low-rank"), measured over seeds (seed_scatter.csv). A kind that was not
-/// measured has that of "unknown". "alone" is that of the time of an exact run itself.
+/// Standard deviation over seeds of ln(time to the target ÷ that of an exact run with the same seed), by kind of method
+/// ("low-rank"; measured: seed_scatter.csv). Kinds that were not measured have the value of "unknown". "alone" is that
+/// of ln(time of an exact run).
 double seed_scatter(std::string_view kind);
 
-/// 95 % of what one seed leaves open, as a logarithm.
+/// Half width of the 95 % interval of one seed, as a logarithm.
 inline double chance_of(double scatter) { return 1.96 * scatter; }
 
-/// How many times as long one run takes to the target as another, over the seeds that both have: at equal places of
-/// both lists, one at least. The interval (95 %) holds two, as it has two causes:
+/// Returns the ratio of two runs' times to the target over the seeds of both. Both lists have one entry per seed, at
+/// least one. The 95 % interval combines two intervals, one per cause:
 ///   seeds:        Fieller's interval of the ratio of the means (ratio_of_means); with one seed, which tells nothing of
 ///                 chance, chance_of(`scatter`), added to the other in squares;
 ///   evaluations:  each arrival lies anywhere between two evaluations, and at the same place with every seed for all

@@ -12,11 +12,11 @@
 
 namespace dadsim::estimate {
 
-/// What published runs with plain gradient sharing needed to reach a target at one global batch.
+/// Published result: samples or epochs that plain gradient sharing needed to reach a target at one global batch.
 struct ConvergenceResult {
   enum class WorkUnit : std::uint8_t { epochs, samples };
-  std::string workload;       ///< of the registry
-  bool adapters = false;      ///< they alone are learned
+  std::string workload;       ///< workload, by its name in the registry
+  bool adapters = false;      ///< only adapters are trained
   std::int64_t sequence = 0;  ///< tokens of a sample; 0: as the workload has them
   std::string target;
   std::int64_t batch;  ///< samples of all workers per step
@@ -35,7 +35,7 @@ struct KnownSteps {
   double steps = 0;
   double fewest = 0, most = 0;  ///< over the published results
   std::int64_t batch = 0;       ///< samples of all workers per step
-  std::string target;           ///< what is reached after them; may be empty for a user's own number
+  std::string target;           ///< target reached after the steps; may be empty for a user's own number
   Statement source;             ///< "35 epochs … (MLPerf Training v2.1), between batches 3264 and 4096"
 };
 
@@ -45,9 +45,9 @@ struct KnownStepsAnswer {
   std::optional<Statement> why_not;
 };
 
-/// What of a workload is trained.
+/// Trained part of a workload, and its sequences.
 struct TrainedAs {
-  bool adapters = false;      ///< beside frozen weights
+  bool adapters = false;      ///< only adapters are trained; the other weights are frozen
   std::int64_t sequence = 0;  ///< tokens of a sample; 0: the workload's own
 };
 
@@ -59,7 +59,7 @@ struct TrainedAs {
 /// something else.
 KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch, const TrainedAs& how = {});
 
-/// The same means at every batch of the table, rising; empty for a workload of which there are none.
+/// Returns published_steps at every batch of the table, rising; empty for a workload without published results.
 std::vector<StepsAtBatch> published_batches(const spec::Workload& workload);
 
 }  // namespace dadsim::estimate

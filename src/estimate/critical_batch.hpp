@@ -11,8 +11,8 @@ struct StepsAtBatch {
   double steps = 0;
 };
 
-/// What a batch costs: S(B) = E₀ (1 ÷ B + 1 ÷ B_c) steps, E = B S samples (McCandlish, Kaplan, Amodei, An Empirical
-/// Model of Large-Batch Training, arXiv:1812.06162, equation 2.11).
+/// Cost of a batch: S(B) = E₀ (1 ÷ B + 1 ÷ B_c) steps, E = B S samples (McCandlish, Kaplan, Amodei, An Empirical Model
+/// of Large-Batch Training, arXiv:1812.06162, equation 2.11).
 struct BatchLaw {
   double fewest_samples = 0;  ///< E₀: with a batch far below the critical one
   double critical = 0;        ///< B_c: at which twice as many samples are needed; infinite: no batch is too large

@@ -82,7 +82,7 @@ std::optional<Passage> passage_of(const std::vector<step::Evaluation>& curve, do
   if (reached == curve.end()) return std::nullopt;
   if (reached == curve.begin()) return Passage{0, reached->step, static_cast<double>(reached->step)};
   const step::Evaluation& before = *std::prev(reached);
-  const double share = (target - before.accuracy) / (reached->accuracy - before.accuracy);  // of (0, 1]
+  const double share = (target - before.accuracy) / (reached->accuracy - before.accuracy);  // in (0, 1]
   return Passage{before.step, reached->step,
                  static_cast<double>(before.step) + share * static_cast<double>(reached->step - before.step)};
 }

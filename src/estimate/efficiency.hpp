@@ -26,9 +26,9 @@ Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>&
 
 /// When the target was reached: as far as evaluations tell, in more than `after` steps and in at most `at`.
 struct Passage {
-  std::int64_t after = 0;  ///< of the evaluation before
-  std::int64_t at = 0;     ///< of the first evaluation that reached the target; 0: before the first step
-  double between = 0;      ///< where the straight line between both evaluations meets the target
+  std::int64_t after = 0;  ///< step of the evaluation before
+  std::int64_t at = 0;     ///< step of the first evaluation that reached the target; 0: before the first step
+  double between = 0;      ///< step at which the line between both evaluations meets the target
   bool operator==(const Passage&) const = default;
 };
 
@@ -38,10 +38,10 @@ std::optional<Passage> passage_of(const std::vector<step::Evaluation>& curve, do
 /// Steps to the target of one algorithm by seed; nothing where it was not reached.
 using StepsToTarget = std::vector<std::optional<Passage>>;
 
-/// How many times the steps of gradient sharing an algorithm needs on the network that learned.
+/// Ratio of an algorithm's steps to those of gradient sharing, on the network that learned.
 struct RelativeSteps {
   std::optional<Estimate> ratio;          ///< above 1: more steps
-  std::optional<Statement> why_not = {};  ///< where there is none
+  std::optional<Statement> why_not = {};  ///< reason for a missing ratio
 };
 
 /// The ratio of the mean steps to the target, steps taken from the straight lines between evaluations. Its interval
@@ -53,7 +53,7 @@ struct RelativeSteps {
 /// arguments must have the same seeds: each pair shares its data, split and first weights.
 RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing);
 
-/// What the clock shows beside the steps.
+/// Seconds beside the steps: evaluations and the start.
 struct Charges {
   std::int64_t evaluation_every = 0;  ///< steps between evaluations; 0: none is charged
   double evaluation_seconds = 0;      ///< each

@@ -4,7 +4,7 @@ namespace dadsim::estimate {
 
 /// Machines that may be taken away, all of which wait for the one that comes anew.
 struct Interruptions {
-  double per_second = 0;        ///< of all machines together: independent of each other and of the past
+  double per_second = 0;  ///< failures per second of all machines together, independent of each other and of the past
   double checkpoint_every = 0;  ///< seconds of training between two checkpoints; 0: best_interval()
   double checkpoint_seconds = 0;
   double restart_seconds = 0;  ///< until training goes on from the last checkpoint

@@ -21,7 +21,7 @@ double quadratic(const std::vector<double>& matrix, const std::vector<double>& v
 
 /// The inverse of a symmetric positive definite matrix, by Gauss and Jordan. Throws where it has none.
 std::vector<double> inverse_of(std::vector<double> matrix, std::size_t n) {
-  constexpr double kNothingLeft = 1e-9;  // of what the diagonal was
+  constexpr double kNothingLeft = 1e-9;  // share of the diagonal's first value
   std::vector<double> diagonal(n);
   for (std::size_t i = 0; i < n; ++i) diagonal[i] = matrix[i * n + i];
   std::vector<double> inverse(n * n, 0.0);
@@ -131,7 +131,7 @@ LadderPrediction Ladder::at(const std::vector<double>& size, double level) const
     along.push_back(size[shown_.kinds[i]] - centre_[shown_.kinds[i]]);
     y += shown_.slopes[i] * along.back();
   }
-  std::vector<double> left_out(size.size(), 0.0);  // of the others
+  std::vector<double> left_out(size.size(), 0.0);  // distance along the other kinds
   LadderPrediction prediction;
   for (std::size_t kind = 0; kind < size.size(); ++kind) {
     if (!slopes_[kind].shown) left_out[kind] = size[kind] - centre_[kind];
@@ -142,7 +142,7 @@ LadderPrediction Ladder::at(const std::vector<double>& size, double level) const
   const auto n = static_cast<double>(rungs_.size());
   const double of_line =
       student_t(shown_.freedom, level) * std::sqrt(shown_.variance * (1 + 1 / n + quadratic(shown_.inverse, along)));
-  double leaning = 0;  // what the slopes that were left out would do
+  double leaning = 0;  // change by the slopes that were left out
   for (std::size_t i = 0; i < whole_.kinds.size(); ++i) leaning += whole_.slopes[i] * left_out[whole_.kinds[i]];
   const double open =
       student_t(whole_.freedom, level) * std::sqrt(whole_.variance * quadratic(whole_.inverse, left_out));

@@ -8,21 +8,21 @@ namespace dadsim::estimate {
 
 /// A network of a family, and how many times the steps of gradient sharing a method needed on it.
 struct Rung {
-  std::vector<double> size;  ///< of each kind of size its decades, log₁₀
+  std::vector<double> size;  ///< log₁₀ of the size, per kind of size
   double ratio = 1;          ///< relative steps, above 0
-  double seed_variance = 0;  ///< of ln(ratio), as far as the seeds leave that open; 0: it is not known
+  double seed_variance = 0;  ///< variance of ln(ratio) from the seeds; 0: not known
 };
 
-/// How ln(relative steps) moves with one kind of size.
+/// Slope of ln(relative steps) along one kind of size.
 struct Slope {
   double per_decade = 0;  ///< change of ln(ratio) per decade
   double error = 0;       ///< standard error
-  double chance = 1;      ///< how likely a slope as steep is where there is none
+  double chance = 1;      ///< probability of a slope this steep without a trend
   bool shown = false;     ///< chance < kTrendChance, beside the others that are
 };
 inline constexpr double kTrendChance = 0.05;
 
-/// What a network of some size is expected to show.
+/// Predicted relative steps of a network of some size, with an interval.
 struct LadderPrediction {
   double ratio = 1, low = 1, high = 1;
   double distance = 0;  ///< decades to the nearest rung's size, of the kind of size that is furthest off; 0: between
@@ -58,9 +58,9 @@ class Ladder {
  private:
   /// Least squares with some kinds of size.
   struct Fit {
-    std::vector<std::size_t> kinds;  ///< that take part
-    std::vector<double> slopes;      ///< of these
-    std::vector<double> inverse;     ///< of Σ (x − x̄)(x − x̄)ᵀ, row by row
+    std::vector<std::size_t> kinds;  ///< kinds of size in the regression
+    std::vector<double> slopes;      ///< slope per kind
+    std::vector<double> inverse;     ///< inverse of Σ (x − x̄)(x − x̄)ᵀ, row by row
     double variance = 0;             ///< about the line
     std::int64_t freedom = 1;
   };
@@ -69,7 +69,7 @@ class Ladder {
 
   std::vector<Rung> rungs_;
   std::vector<double> centre_;  ///< mean size
-  double mean_ = 0;             ///< of ln(ratio)
+  double mean_ = 0;             ///< mean of ln(ratio)
   double seed_variance_ = 0;    ///< mean over the rungs
   Fit whole_, shown_;
   std::vector<Slope> slopes_;

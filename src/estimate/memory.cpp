@@ -24,7 +24,7 @@ std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const
 /// Floats that layers learn, and that they hold without learning them.
 struct HeldBytes {
   double learned = 0, frozen = 0;
-  double multiplied = 0;  ///< of them, those of matrices of dense layers
+  double multiplied = 0;  ///< learned floats of matrices of dense layers
   double all() const { return learned + frozen; }
   void keep_larger(const HeldBytes& other) {
     learned = std::max(learned, other.learned);
@@ -33,7 +33,7 @@ struct HeldBytes {
   }
 };
 
-/// Of layers that every replica has, and of experts that devices divide, which fewer have.
+/// Parameters of layers that every replica has, and of experts that devices divide.
 struct HeldByWhom {
   HeldBytes replicas, experts;
 };
@@ -49,16 +49,16 @@ HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
   return held;
 }
 
-/// What a piece of the network keeps of one sample of each micro-batch that is on its way, and what it needs beside it
-/// while it works on one.
+/// Bytes of activations of a piece of the network: kept per sample of each micro-batch on its way, and needed while it
+/// works on one.
 struct PieceActivations {
   double kept = 0;
   double at_work = 0;
-  double on_host = 0;       ///< of what is kept, where blocks leave it with the host
-  double largest_away = 0;  ///< of one of these blocks
+  double on_host = 0;       ///< bytes of kept activations that blocks leave on the host
+  double largest_away = 0;  ///< bytes of the largest block on the host
 };
 
-/// What blocks of the piece leave with the host; `stays`: its last one does not.
+/// Adds the activations that blocks of the piece leave on the host. With `stays`, the last block keeps its own.
 void leave_with_host(const spec::ModelShape& piece, bool stays, const spec::KeptActivations& kept,
                      PieceActivations& use) {
   std::vector<double> blocks;
@@ -127,11 +127,11 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
   return std::min(pieces * micro_batches, pieces * stages + stages - 1 - 2 * stage);
 }
 
-/// What parameters are kept in.
+/// Bytes per parameter of weights, states and casts.
 struct MemoryWidths {
-  double bytes = 4;      ///< of a parameter
-  StateWidths states{};  ///< beside it
-  double casts = 0;      ///< bytes of what products read in its place, beside it
+  double bytes = 4;      ///< weight
+  StateWidths states{};  ///< states of the optimizer
+  double casts = 0;      ///< copies that products read in place of the weight
 };
 
 /// Formats whose blocks are of one row are cast twice, row by row and column by column, for the passes there and back
@@ -143,8 +143,8 @@ MemoryWidths widths_of(spec::Precision precision, StateWidths states) {
   return {bytes_per_element(precision), states, twice ? 2 * operand_bytes(precision) : 0};
 }
 
-/// What one device needs of parameters of its layers that so many others have too. `copies`: of the first table. Whole
-/// while a step goes on are, where parameters are divided, what stands outside of blocks and some blocks.
+/// Adds the memory of parameters on one device whose layers `replicas` devices share. `copies`: copies of the first
+/// table. With divided parameters, the device holds whole during a step: layers outside of blocks, and some blocks.
 void add_parameters(const HeldBytes& held, const HeldBytes& copies, const HeldBytes& largest_block, double outside,
                     const spec::OptimizerSpec& optimizer, const MemoryWidths& widths,
                     const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
@@ -169,7 +169,7 @@ void add_parameters(const HeldBytes& held, const HeldBytes& copies, const HeldBy
   use.parameters += widths.casts * (gathered ? largest_block.multiplied : held.multiplied);
 }
 
-/// The same of all its layers.
+/// Adds the memory of the parameters of all layers of `part`.
 void add_parameters(const spec::ModelShape& part, const HeldBytes& copies, const spec::OptimizerSpec& optimizer,
                     const MemoryWidths& widths, const spec::ParallelismSpec& parallelism, double replicas,
                     MemoryUse& use) {

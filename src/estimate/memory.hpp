@@ -13,7 +13,7 @@
 
 namespace dadsim::estimate {
 
-/// What an algorithm keeps on every worker beyond what any training does.
+/// State of an algorithm on every worker, beyond that of any training.
 struct AlgorithmState {
   step::Expression floats;  ///< per layer with a matrix
   std::int32_t rank = 0;    ///< components of every worker: what slot 0 of the ranks in it stands for
@@ -34,8 +34,8 @@ struct MemoryUse {
   double master_copies = 0;  ///< fp32 beside parameters in 16 bit
   double optimizer = 0;      ///< moments
   double gradients = 0;
-  /// What the backward pass needs: the inputs of the network and what each layer keeps (LayerShape::outputs_kept), as
-  /// far as it is not computed again.
+  /// Inputs of the backward pass: the network's inputs and the outputs that each layer keeps
+  /// (LayerShape::outputs_kept), unless computed again.
   double activations = 0;
   /// Scores of classes as they come out, and their gradients, where the last pass forward ends and the first one back
   /// begins: in what activations are, softmax of them is alone. Of a loss in parts (spec/tiles.hpp) one part's.

@@ -8,9 +8,9 @@
 
 namespace dadsim::estimate {
 
-/// What somebody asks for one device.
+/// Price of one device.
 struct DevicePrice {
-  std::string device;    ///< of the catalogue
+  std::string device;    ///< name in the catalogue
   std::string provider;  ///< one, or which ones the price is a middle of
   spec::PriceTerm term = spec::PriceTerm::on_demand;
   double per_hour = 0;  ///< USD
@@ -18,7 +18,7 @@ struct DevicePrice {
   std::string source;
 };
 
-/// What somebody asks for a gigabyte (10⁹ bytes) that leaves.
+/// Price of a gigabyte (10⁹ bytes) of outgoing traffic.
 struct EgressPrice {
   std::string from, to;
   double per_gb = 0;  ///< USD
@@ -26,11 +26,11 @@ struct EgressPrice {
   std::string source;
 };
 
-/// What a kWh of the grid stands for where a cloud's region is.
+/// Carbon intensity of the grid in a cloud's region.
 struct GridCarbon {
   std::string region;  ///< `gcp:europe-west1`
   std::string place;
-  double grams = 0;  ///< of CO2 equivalent per kWh
+  double grams = 0;  ///< g CO2 equivalent per kWh
   std::string date;
   std::string source;
 };

@@ -126,7 +126,7 @@ double epsilon_spent(std::span<const SampledGaussian> mechanisms, double delta, 
     }
     return sum;
   };
-  const auto price = [&](double order) {  // of the conversion
+  const auto price = [&](double order) {  // cost of the conversion
     return conversion == Conversion::classic
                ? -std::log(delta) / (order - 1.0)
                : std::log1p(-1.0 / order) - (std::log(delta) + std::log(order)) / (order - 1.0);

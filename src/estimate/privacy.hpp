@@ -4,10 +4,10 @@
 #include <functional>
 #include <span>
 
-// How much privacy steps with Gaussian noise on Poisson samples of the examples spend: the Rényi accountant of the
-// sampled Gaussian mechanism (Mironov, Talwar, Zhang, Rényi Differential Privacy of the Sampled Gaussian Mechanism,
-// arXiv 1908.10530). In every step each example is taken with chance q by itself, each taken example adds a vector of
-// norm at most C, and N(0, σ²C² I) is added to the sum. Neighbours are data with and without one example.
+// Privacy spent by steps with Gaussian noise on Poisson samples of the examples: the Rényi accountant of the sampled
+// Gaussian mechanism (Mironov, Talwar, Zhang, Rényi Differential Privacy of the Sampled Gaussian Mechanism, arXiv
+// 1908.10530). Each step takes each example with probability q, adds a vector of norm at most C per example taken, and
+// adds N(0, σ²C² I) to the sum. Neighbouring data sets differ by one example.
 
 namespace dadsim::estimate {
 
@@ -39,15 +39,15 @@ enum class Conversion {
 /// The least ε over orders from 1.01 to 1024 for which the steps together are (ε, δ)-private; infinite without noise.
 /// `delta` in (0, 1).
 double epsilon_spent(const SampledGaussian& mechanism, double delta, Conversion conversion = Conversion::tight);
-/// The same of several mechanisms, one after the other on the same data: at every order their divergences add up
-/// (Mironov, arXiv 1702.07476, proposition 1), also where each is chosen by what those before it have released.
+/// Composes several mechanisms on the same data, one after the other. At every order their divergences add up (Mironov,
+/// arXiv 1702.07476, proposition 1), even if each is chosen from the releases of those before it.
 double epsilon_spent(std::span<const SampledGaussian> mechanisms, double delta,
                      Conversion conversion = Conversion::tight);
 
 /// The least noise multiplier, to a relative 1e-6, with which the steps spend at most `epsilon` > 0 (tight conversion).
 /// 0 where nothing is sampled. Throws std::invalid_argument where 10⁶ is not enough.
 double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps);
-/// The same where `spent` says what a noise multiplier spends: a function that falls.
+/// Takes `spent`, a falling function from noise multiplier to ε.
 double noise_multiplier_for(double epsilon, const std::function<double(double noise_multiplier)>& spent);
 
 }  // namespace dadsim::estimate

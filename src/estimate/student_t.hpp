@@ -8,7 +8,7 @@ namespace dadsim::estimate {
 /// interval is this times the standard error.
 double student_t(std::int64_t freedom, double level = 0.95);
 
-/// How likely a value of Student's t is to lie further from 0 than `t` by chance, on either side.
+/// Returns the two-sided p-value of Student's t.
 double student_tails(double t, std::int64_t freedom);
 
 }  // namespace dadsim::estimate

@@ -47,7 +47,7 @@ std::vector<double> without_outliers(std::vector<double> means) {
   return means;
 }
 
-/// What rows differ by within their tables: a variance; none where no table has two.
+/// Returns the variance of rows within their tables; none if no table has two rows.
 std::optional<double> variance_within(const std::map<std::string_view, std::vector<double>>& tables) {
   std::vector<double> deviations;
   for (const auto& [name, rows] : tables) {
@@ -62,10 +62,10 @@ std::optional<double> variance_within(const std::map<std::string_view, std::vect
   return std::pow(deviations[rank - 1] / kNormal95, 2);
 }
 
-/// What is known of the tables of a category.
+/// Fitted effects of the tables of a category.
 struct TableEffects {
   std::size_t rows = 0, tables = 0;
-  double centre = 0, between = 0, within = 0;  ///< of the logarithms; the last two are variances
+  double centre = 0, between = 0, within = 0;  ///< centre and two variances of log(measured ÷ predicted)
   std::int64_t freedom = 1;
 };
 

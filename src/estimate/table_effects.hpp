@@ -7,10 +7,9 @@
 
 #include "estimate/bands.hpp"
 
-// How far predictions of a category are off in a table that nobody has seen: a random effect of the table, and what its
-// rows differ by among themselves (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; Higgins, Thompson and
-// Spiegelhalter, Journal of the Royal Statistical Society A 172, 2009, section 3.2, for the band of a new one).
-// docs/bands.md says it in words.
+// Spread of a category's predictions in an unseen table: a random effect of the table, and the variance of its rows
+// (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; Higgins, Thompson and Spiegelhalter, Journal of the Royal
+// Statistical Society A 172, 2009, section 3.2, for the band of a new table). docs/bands.md explains it in words.
 
 namespace dadsim::estimate {
 

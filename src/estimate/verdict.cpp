@@ -11,7 +11,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// How far a ratio may lie below and above, as logarithms.
+/// Uncertainty of a ratio downwards and upwards, as logarithms.
 struct VerdictFactors {
   double down = 0, up = 0;
   double sum() const { return down + up; }
@@ -70,7 +70,7 @@ LearnedVerdict learned_ratio(const Contender& first, const Contender& other) {
     learned.ratio.high.reset();
     return learned;
   }
-  // What evaluations leave open by themselves, and the rest by seeds.
+  // The interval splits into the part of the evaluations and the rest, which is that of the seeds.
   double earliest_run = 0, latest_run = 0, earliest_of = 0;
   for (const Arrival& arrival : run) earliest_run += arrival.after;
   for (const Arrival& arrival : run) latest_run += arrival.at;
@@ -96,7 +96,7 @@ double align_exact(std::vector<Contender>& contenders) {
   bool missed = false;
   std::size_t seeds = 0;
   for (const Contender& one : contenders) seeds = std::max(seeds, one.arrivals.size());
-  // Where steps are not said, by the mean step.
+  // Without recorded steps: time ÷ mean step.
   const auto steps_of = [](const Contender& one, const Arrival& arrival) {
     return arrival.steps > 0 ? arrival.steps : arrival.at / one.step_seconds;
   };
@@ -105,7 +105,7 @@ double align_exact(std::vector<Contender>& contenders) {
       return one.exact && one.step_seconds > 0 && seed < one.arrivals.size();
     };
     double least = std::numeric_limits<double>::infinity();
-    double share = 0;  // of the time of the first to meet it, after which it had been evaluated before
+    double share = 0;  // previous evaluation's time ÷ arrival time, of the first to arrive
     for (const Contender& one : contenders) {
       if (!counts(one) || !one.arrivals[seed] || steps_of(one, *one.arrivals[seed]) >= least) continue;
       least = steps_of(one, *one.arrivals[seed]);
