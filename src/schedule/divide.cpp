@@ -587,7 +587,7 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
     end(kLeaving);
   } else if (before && sequence && last && phase == step::Phase::weight_gradient) {
     if (beside_[kComing].empty()) {
-      add(step::CollectiveKind::all_gather, inputs / how_.tensor);  // as above
+      add(step::CollectiveKind::all_gather, inputs / how_.tensor);  // inputs are gathered again, as above
     } else {
       end(kComing);
     }

@@ -34,7 +34,7 @@ class Instantiation {
  private:
   /// Serial and timed position of a collective.
   using Key = std::pair<std::int32_t, std::int32_t>;
-  /// What the layers of a bucket send and wait for in a stage.
+  /// Messages and waits that the layers of a bucket share in a stage.
   struct Merged {
     std::size_t next = 0;  ///< collectives of the layer at hand so far
     std::vector<std::pair<Task, std::vector<Key>>> messages;
@@ -44,9 +44,9 @@ class Instantiation {
     void add(std::size_t place, Task task, Key member);
   };
 
-  /// Where ops were recorded, and which are of the passes through the network.
+  /// Notes the place of each op and the ops of the passes through the network.
   void look_through_ops();
-  /// Whether the layer takes an alternative that the op belongs to.
+  /// Returns true if the layer takes the alternative of the op.
   bool is_taken(const step::Op& op, std::size_t position) const;
 
   void expand(const step::Sweep& sweep);
@@ -83,7 +83,7 @@ class Instantiation {
 
 constexpr std::int32_t kNothing = -1;  // a collective that was left out
 
-/// Whether it is a part of the passes through the network.
+/// Returns true for an op of the passes through the network.
 bool is_of_pass(const step::Op& op) {
   const auto* compute = std::get_if<step::ComputeOp>(&op.what);
   return compute != nullptr &&
@@ -239,7 +239,7 @@ void Instantiation::expand_in_buckets(std::span<const step::Sweep> sweeps) {
     stages_behind(buckets.size() - 2);
   }
   for (std::size_t i = 1; i < first_stage; ++i) expand(sweeps[i]);
-  // What is left: the last bucket, and the later stages of those before it.
+  // The rest: the last bucket, and the later stages of the buckets before it.
   const bool open = !buckets.back().empty();
   if (open) buckets.emplace_back();
   for (std::size_t newest = buckets.size() - (open ? 2 : 1); newest < buckets.size() + sweeps.size(); ++newest)
@@ -279,7 +279,7 @@ void Instantiation::emit_wait(const step::WaitOp& wait, const std::vector<const 
                               const Place& place) {
   const std::int32_t at = positions_.awaited_at(recorded_at_.at(wait.collective), place);
   const auto found = task_of_.find({wait.collective, at});
-  // What another stage has sent is its own to wait for.
+  // A collective of another stage is waited for in that stage.
   if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
   if (found == task_of_.end()) throw std::logic_error("a wait for a collective that was not recorded before it");
   if (found->second == kNothing) return;

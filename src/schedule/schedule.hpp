@@ -19,7 +19,7 @@ class PerWorker {
  public:
   PerWorker() = default;
   explicit PerWorker(const std::vector<double>& values);
-  explicit PerWorker(double value) : value_(value) {}  ///< of all
+  explicit PerWorker(double value) : value_(value) {}  ///< every worker's value
   double operator[](std::size_t worker) const { return values_ == nullptr ? value_ : values_->at(worker); }
   bool operator==(const PerWorker& other) const;
   PerWorker scaled(double factor) const;
@@ -27,44 +27,44 @@ class PerWorker {
   bool is_uniform() const { return values_ == nullptr; }
 
  private:
-  double value_ = 0;                                   ///< of all, where there are no `values_`
+  double value_ = 0;                                   ///< every worker's value without `values_`
   std::shared_ptr<const std::vector<double>> values_;  ///< never changed, so that copies share them
 };
 
-/// What a kernel of a layer works on, beside its amounts; zeros where that is not known.
+/// Shape of a layer's kernel; zeros: not known.
 struct KernelShape {
-  double in = 0, out = 0;  ///< of a dense layer's matrix: numbers of a row before it and behind it
-  double head_size = 0;    ///< of attention
-  double seen = 0;         ///< of attention: positions that one sees in the mean
-  double skipped = 1;      ///< of fused attention: products that plain attention has ÷ those that it does
+  double in = 0, out = 0;  ///< dense layer's matrix: numbers of a row before and after it
+  double head_size = 0;    ///< attention: size of a head
+  double seen = 0;         ///< attention: mean number of positions that a position attends to
+  double skipped = 1;      ///< fused attention: products of plain attention ÷ products done
   bool fused = false;      ///< attention whose scores are never written
   /// Bytes, in 16 bit, that kernels behind the product pass over for each number that comes out of it (for each score
   /// of attention): in the pass forward, and back.
   double passed_forward = 0, passed_back = 0;
   spec::FlashLibrary library = spec::FlashLibrary::any;
-  /// Of a program whose operators are known (spec::LayerPasses): of it all that follows, and the bytes above in its
-  /// precision.
+  /// Operators of the program (spec::LayerPasses). The bytes above, and all members below, hold for this program and
+  /// its precision.
   spec::Program program = spec::Program::tuned;
-  double passed_weights = 0;                     ///< as the bytes above, with the gradient of the weights
-  double unfused_forward = 0, unfused_back = 0;  ///< of fused attention: per score that plain attention would write
+  double passed_weights = 0;                     ///< bytes as above, with the gradient of the weights
+  double unfused_forward = 0, unfused_back = 0;  ///< fused attention: bytes per score that plain attention would write
   double passed_once = 0;                        ///< bytes whatever the rows
-  double kernels = 0;                            ///< that the task is of
+  double kernels = 0;                            ///< number of kernels of the task
   double between = 0;                            ///< seconds of the device between two of them
   double host = 0;                               ///< seconds of the host for all of them
   bool operator==(const KernelShape&) const = default;
 };
 
-/// What a task does on the link between a device and the memory of its host, which has each direction to itself and
-/// carries one copy after the other in it; and what the host launches meanwhile.
+/// Action of a task on the link between a device and its host's memory, or on the host's launches. The link has two
+/// directions; each carries one copy after the other.
 enum class HostCopy : std::uint8_t {
   none,
-  to_host,         ///< begins one, which takes the task's `seconds` beside what the device computes
-  from_host,       ///< the same; not before all that is on its way there has come
-  wait_to_host,    ///< until all that has begun is through
-  wait_from_host,  ///< the same
+  to_host,         ///< begins a copy, which takes the task's `seconds` beside the device's computations
+  from_host,       ///< begins a copy back, after all copies to the host have arrived
+  wait_to_host,    ///< waits until all copies to the host are done
+  wait_from_host,  ///< waits until all copies from the host are done
   launch,          ///< no copy: the host begins to launch what follows, which takes it the task's `seconds`, behind
                    ///< what it launches already
-  wait_launch,     ///< until it has
+  wait_launch,     ///< waits until the host has launched them
 };
 
 /// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.
@@ -72,10 +72,10 @@ struct ComputeTask {
   step::Phase phase = step::Phase::forward;
   step::Role who = step::Role::workers;
   PerWorker flops, bytes_moved, launches;
-  spec::LayerKind kind = spec::LayerKind::dense;  ///< of its layer; element_wise where it is for several
+  spec::LayerKind kind = spec::LayerKind::dense;  ///< kind of its layer; element_wise for several layers
   double weights = 0;                             ///< in × out of its layer's matrix, or of all experts'; 0 without
   double sequential = 1;                          ///< equal parts that the work is done in, one after the other
-  double overlap = 1;                             ///< how often the windows of a convolution hold each input
+  double overlap = 1;                             ///< number of windows of a convolution that hold each input
   /// A part of the passes through the network that waits for nobody: done for every micro-batch where there are
   /// several.
   bool of_pass = false;
@@ -103,7 +103,7 @@ enum class Among : std::uint8_t {
 struct CollectiveTask {
   step::CollectiveKind kind = step::CollectiveKind::gather;
   PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
-  std::string algorithm = "auto";  ///< of the collectives' registry
+  std::string algorithm = "auto";  ///< name in the registry of collectives
   std::shared_ptr<const step::Neighbours> neighbours{};  ///< neighbour_exchange: who sends to whom
   Among among = Among::replicas;
   std::int32_t to_stage = -1;  ///< stage_send: where to
@@ -122,7 +122,7 @@ inline constexpr std::int32_t kEveryStage = -1;
 struct Task {
   std::string layer;  ///< name of the layer it is for, for spans
   std::variant<ComputeTask, CollectiveTask, WaitTask> what;
-  std::int32_t stage = kEveryStage;  ///< of a pipeline: whose devices do it (of a stage_send: who send)
+  std::int32_t stage = kEveryStage;  ///< stage of a pipeline whose devices do the task (stage_send: that sends)
   bool operator==(const Task&) const = default;
 };
 
@@ -130,15 +130,15 @@ struct Task {
 /// participant goes through the tasks that concern it in order; collectives run beside its computations until waited
 /// for.
 ///
-/// Where a replica is of several devices, `workers` counts devices: number t + tensor × (c + context × (d + replicas ×
-/// p)) is device t of part c of the sequences in stage p of replica d. Values per worker are then per replica: entry d.
-/// Those of a stage that divide experts are `experts`, whose numbers are `expert_tensor` apart. A device's collectives
-/// go one after the other among those of the same `among`, and of the same direction where they are between stages.
+/// With several devices per replica, `workers` counts devices. Device t of part c of the sequences in stage p of
+/// replica d has number t + tensor × (c + context × (d + replicas × p)). Values per worker are then values per replica:
+/// entry d. `experts` devices of a stage divide its experts; their numbers are `expert_tensor` apart. A device carries
+/// out its collectives of the same `among` one after the other; those between stages, per direction.
 struct Schedule {
   std::size_t workers = 0;
   bool uses_aggregator = false;
   std::vector<Task> tasks;
-  spec::Precision precision = spec::Precision::fp32;  ///< of its computations
+  spec::Precision precision = spec::Precision::fp32;  ///< precision of the computations
   std::int32_t tensor = 1;                            ///< devices that divide every layer
   std::int32_t pipeline = 1;                          ///< stages
   std::int32_t context = 1;                           ///< devices that have a part of each sequence
@@ -146,13 +146,13 @@ struct Schedule {
   std::int32_t experts = 1;                           ///< devices of a stage that divide experts, `expert_tensor` apart
   std::int32_t expert_tensor = 1;  ///< devices that divide each of these experts, one after the other
 
-  std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
+  std::int32_t devices() const { return tensor * context * pipeline; }  ///< devices of a replica
   std::size_t replicas() const { return workers / static_cast<std::size_t>(devices()); }
   bool operator==(const Schedule&) const = default;
 };
 
-/// Whether workers begin the next step together: all wait for what all have sent. Without a barrier, in a step whose
-/// workers hear from their neighbours alone, each begins its next step when it is itself done with this one.
+/// Returns true if workers begin the next step together, after all have received all messages. Without a barrier,
+/// workers hear from their neighbours alone, and each begins its next step when its own step is done.
 bool has_barrier(const Schedule& schedule);
 
 /// `count` of the schedule, one behind the other.
@@ -161,7 +161,7 @@ Schedule repeated(const Schedule& schedule, std::size_t count);
 /// When what follows on the gradients of several layers begins: see Sweep::stage. Bytes of gradients.
 struct Buckets {
   double bytes = 0;  ///< 0: once all gradients are there
-  double first = 0;  ///< of the first bucket of a step, if that is less
+  double first = 0;  ///< bytes of the first bucket of a step, if less
 };
 
 /// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
