@@ -108,7 +108,7 @@ double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
   throw UsageError(fmt::format("--peak: no precision is called '{}'; fp32, tf32, fp16 or bf16", precision));
 }
 
-/// What the fit begins with.
+/// Returns the device from which the fit begins.
 spec::DeviceSpec base_of(const po::variables_map& values) {
   const std::string like = text_of(values, "like");
   const auto& known = sim::device_catalog();

@@ -83,7 +83,7 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
     {"backward-free", "gradients without a backward pass"},
 }};
 
-/// What both kinds of methods have on their page.
+/// Description of a method, synchronous or event-driven, for its page.
 struct Method {
   std::string name, family, description, source, payload;
   std::string formula = {}, compute = {}, checks = {}, on_failure = {}, weights = {};
@@ -306,7 +306,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   }
 }
 
-/// What the author of a scenario should know before it learns.
+/// Prints the warnings of a scenario before it learns.
 void warn(const scenario::Scenario& scenario) {
   for (const std::string& sentence : study::warnings_of(scenario)) say(fmt::format("dadsim: warning: {}\n", sentence));
 }
@@ -378,8 +378,8 @@ constexpr const char* kNoThread = "a thread could not be started";
 void execute(const Options& options) {
   try {
     carry_out(options);
-  } catch (const std::system_error& error) {                                   // of std::thread too
-    if (error.code() == std::errc::not_enough_memory) throw std::bad_alloc();  // of std::filesystem
+  } catch (const std::system_error& error) {                                   // thrown by std::thread too
+    if (error.code() == std::errc::not_enough_memory) throw std::bad_alloc();  // thrown by std::filesystem
     if (error.code() == std::errc::too_many_files_open || error.code() == std::errc::too_many_files_open_in_system) {
       throw EnvironmentError(error.what());
     }

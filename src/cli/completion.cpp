@@ -22,7 +22,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// As groff takes it for text: no escapes, and no requests at the start of lines.
+/// Escapes a text for groff: no escape sequences, and no requests at the start of lines.
 std::string roff(const std::string& text) {
   std::string result;
   bool start = true;
@@ -49,7 +49,7 @@ std::string options_section(const std::string& usage) {
   return text;
 }
 
-/// What a usage text says before its options: paragraphs, of which those with indented lines stay as they are.
+/// Returns the text of a usage before its options, as paragraphs. Keeps paragraphs with indented lines as they are.
 std::string description_of(const std::string& usage) {
   const std::string words = before_options(usage);
   std::string text;
@@ -96,7 +96,7 @@ void offer_all(Completion& completion, const std::string& begun, const std::vect
   for (const std::string& text : texts) offer(completion, begun, text);
 }
 
-/// What the language says that an attribute may be, where it says so one by one.
+/// Returns the values that the language lists for an attribute; empty if it lists none.
 std::vector<std::string> values_of(const std::string& element, const std::string& attribute) {
   const scenario::ElementRule* rule = scenario::find_rule(element);
   const scenario::AttributeRule* found = rule == nullptr ? nullptr : rule->find(attribute);

@@ -51,7 +51,7 @@ constexpr const char* kFiles =
     "a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et), logs of a federation or launch "
     "arguments";
 
-/// Whether it is JSON, by how it begins.
+/// Returns true if the content begins like JSON.
 bool is_config(const std::string& content) {
   const std::size_t first = content.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return first == std::string::npos || content[first] == '{';

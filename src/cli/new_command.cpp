@@ -64,7 +64,7 @@ std::string list_templates() {
   return text;
 }
 
-/// What to type next, with the question that the template asks.
+/// Returns the next command to type, under the question that the template asks.
 std::string next_steps(const Template& one, const std::string& path) {
   return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
 }

@@ -10,7 +10,7 @@ namespace dadsim::cli {
 class OutputFiles {
  public:
   struct Named {
-    std::string role;  ///< as it is told: "--json"
+    std::string role;  ///< option that names it: "--json"
     std::string path;  ///< "-" is standard output; empty: this one is not asked for
   };
 
@@ -26,7 +26,7 @@ class OutputFiles {
   /// Throws OutputError where one could not be written later.
   void check_writable() const;
 
-  /// Whether one of them takes standard output, so that no text belongs there.
+  /// Returns true if a file is standard output, so that no text belongs there.
   bool take_standard_output() const;
 
  private:

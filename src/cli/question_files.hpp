@@ -8,7 +8,7 @@
 
 namespace dadsim::cli {
 
-/// What a command finds that makes its scenario itself.
+/// Answer of a command that makes its own scenario.
 struct Answered {
   report::Document document;
   std::string scenario;  ///< text of the scenario behind the answer

@@ -113,7 +113,7 @@ void run_learning_study(const po::variables_map& values, const std::string& comm
     tasks.start();
   };
   const report::Document found = study(source, options, on_read, tasks.queue());
-  files.check_against_inputs();  // what the study's changes named besides
+  files.check_against_inputs();  // files that the study's changes named besides
   files.write(found, report::About{.scenario = source.text(), .set = options.overrides});
 }
 

@@ -14,7 +14,7 @@
 
 namespace dadsim::cli {
 
-/// What every command that studies a scenario takes.
+/// Options of every command that studies a scenario.
 struct StudyOptions {
   std::string scenario;
   std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
