@@ -15,13 +15,13 @@
 
 namespace dadsim::study {
 
-/// How a run is simulated. What is told of its progress is told by this thread and, of learning, by those that learn.
+/// Options of a simulated run. This thread reports progress; the threads that learn report that of learning.
 struct EventDrivenOptions {
-  std::size_t most_spans = 0;  ///< of the trace
+  std::size_t most_spans = 0;  ///< spans of the trace at most
   bool learns = true;          ///< false: nothing is worked out, and qualities are not numbers
   std::function<void(double seconds, std::int64_t updates)> simulating = {};
   std::function<void(std::int64_t done, std::int64_t all)> learning = {};
-  world::RemoteOperations* remote = nullptr;  ///< where others learn; they have to know the scenario as it is
+  world::RemoteOperations* remote = nullptr;  ///< learns on other processes; they must know the scenario as it is
 };
 
 /// Simulates an event-driven run of the scenario on a cluster, then learns as it was simulated what the shared_cache

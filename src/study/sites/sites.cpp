@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::string_view kDigits = "<digits train=\"8000\" test=\"2000\"/>";
 constexpr const char* kUnknownName = "unknown";
-constexpr std::int64_t kSitesBatch = 32;  // of a site, as there
+constexpr std::int64_t kSitesBatch = 32;  // samples of a site per step, the default of the language
 
 /// The value of each site; of one for all, that.
 const std::string& line_of_site(const std::vector<std::string>& values, std::int64_t site) {
@@ -123,7 +123,7 @@ std::string sites_text(const SitesRequest& request, const std::string& device, c
       request.sites, lines_element(request), device, asked);
 }
 
-/// What the adversary who knows most reads in messages.
+/// Returns the part of the data that the strongest adversary reads in messages.
 std::string revealed_by(const report::RunResult& run) {
   const double samples = report::most_leaked(run, &step::LeakFigures::samples_handed_over);
   if (samples > 0) return fmt::format("{} of the samples, as they are", human_percent(samples));

@@ -8,12 +8,12 @@
 
 namespace dadsim::study {
 
-/// What `dadsim sites` is asked: lines as quantities of the language, one for all sites or one for each.
+/// Question of `dadsim sites`. Lines are quantities of the language, one for all sites or one for each.
 struct SitesRequest {
   std::int64_t sites = 2;
   std::vector<std::string> up, down;    ///< "20Mbps"
   std::vector<std::string> round_trip;  ///< seconds with their unit; to the hub and back
-  std::string device = "rtx-3090";      ///< of each site
+  std::string device = "rtx-3090";      ///< device of each site
   std::string model = {};               ///< workload that is timed; empty: the network that learns
   std::string data = "digits";          ///< "digits", or the path of a CSV file
   std::string target = "last";          ///< column of that file that holds the class

@@ -32,10 +32,10 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::int64_t kUsualSamples = 32;        // of a device, where samples are no sequences: an assumption
+constexpr std::int64_t kUsualSamples = 32;        // samples per device that are no sequences: an assumption
 constexpr std::int64_t kLongSequence = 32768;     // tokens from which on devices may divide a sequence
 constexpr std::size_t kSimulatedForTraining = 8;  // layouts
-constexpr std::size_t kNextLayouts = 2;           // that are told after the best
+constexpr std::size_t kNextLayouts = 2;           // layouts listed after the best
 
 InputError refused_option(const std::string& option, const std::string& what, const std::string& remedy) {
   return InputError(Diagnostic{option, 0, what, remedy});
@@ -308,7 +308,7 @@ report::Statement train_step_of(const Training& training, const report::LayoutRe
   return step;
 }
 
-/// What a budget of tokens takes and costs, and how that stands to the time that it may take.
+/// States the time and cost of a budget of tokens, and compares them with the time allowed.
 std::optional<report::Statement> train_time_of(const Training& training, const report::LayoutReport& report) {
   const TrainRequest& asked = training.asked();
   const report::RunResult& run = *report.trials.front().simulated;

@@ -9,7 +9,7 @@
 
 namespace dadsim::study {
 
-/// What `dadsim train` is asked. Names are as somebody typed them; what is not said is found.
+/// Question of `dadsim train`. Names are as typed; missing values are looked up.
 struct TrainRequest {
   std::string model;  ///< a workload, or the path of a config.json
   std::int64_t gpus = 1;

@@ -10,11 +10,11 @@ namespace dadsim::study {
 struct UsualSystem {
   std::string device, system;
   std::int64_t gpus = 1;  ///< joined by `inside`: a node, or a rack
-  std::int64_t tray = 1;  ///< that come together; a job may use a part of a rack
+  std::int64_t tray = 1;  ///< GPUs that come together; a job may use a part of a rack
   std::string inside;
   bool mesh = false;
   std::string nic;
-  std::int64_t adapters = 1;  ///< of a node
+  std::int64_t adapters = 1;  ///< adapters per node
 };
 
 /// nullptr if nothing is known.
