@@ -46,7 +46,7 @@ void UnreliableWorld::arm() {
 Activity UnreliableWorld::compute(Node node, const Work& work) {
   ++underway_;
   const Activity activity = inner_.compute(node, work);
-  // What belongs to no training is short, and not what a user walks away from.
+  // Work outside of training is short, and no user leaves during it.
   if (work.step < 0 || !is_up(node)) return activity;
   std::vector<std::size_t> by;
   for (const std::size_t device : devices_.at(static_cast<std::size_t>(node))) {
