@@ -54,7 +54,7 @@ struct LaunchRow {
     const auto found = std::ranges::find_if(pairs, [&](const auto& pair) { return pair.first == value; });
     return found == pairs.end() ? nullptr : &found->second;
   }
-  /// What is written for a value; none: the argument cannot say it.
+  /// Returns the framework's spelling of a value; none: the argument cannot express it.
   std::optional<std::string> theirs(const std::string& value) const {
     if (const auto* pair = written_as(value)) return pair->front();
     const bool fits = real || (number && parse_whole<std::int64_t>(value));
@@ -174,7 +174,7 @@ std::vector<Argument> read_line(const std::string& text) {
     if (word.name.starts_with("--") || (equals != std::string::npos && equals > 0)) {
       std::string value = equals == std::string::npos ? "" : word.name.substr(equals + 1);
       word.name.resize(std::min(equals, word.name.size()));
-      while (word.name.starts_with('+')) word.name.erase(0, 1);  // as Hydra adds a key
+      while (word.name.starts_with('+')) word.name.erase(0, 1);  // prefix of keys that Hydra adds
       if (word.name.starts_with("--")) std::ranges::replace(word.name, '_', '-');
       arguments.push_back({word.name, std::move(value), word.line});
     } else if (!arguments.empty() && arguments.back().name.starts_with("--")) {
@@ -288,7 +288,8 @@ class LaunchReader {
   }
 
   LaunchFile read(const std::string& framework) {
-    std::map<std::string, std::string> defaults;  // of quantities that are not said: numbers, or other quantities
+    std::map<std::string, std::string>
+        defaults;  // defaults of quantities without an argument: numbers, or names of other quantities
     std::vector<std::string> seen{kAlways};
     for (const LaunchRow* row : rows_of(framework)) {
       if (std::ranges::count(seen, row->quantity) > 0) continue;
@@ -384,7 +385,7 @@ class LaunchReader {
   std::vector<Diagnostic> faults_;
 };
 
-/// Whether a text holds an argument, by how the format writes it.
+/// Returns true if a text holds an argument in the notation of the format.
 bool holds(const std::string& text, LaunchFormat format, const std::string& argument) {
   const auto has = [&](const std::string& word) { return text.find(word) != std::string::npos; };
   const std::size_t dot = argument.rfind('.');

@@ -17,7 +17,7 @@ struct LaunchSetting {
 /// Names of the frameworks: "megatron", "torchtitan" …
 std::vector<std::string> launch_frameworks();
 
-/// Whether the framework can be told the setting, or always has it so.
+/// Returns true if the framework has an argument for the setting, or always has it so.
 bool can_say(const std::string& framework, const LaunchSetting& setting);
 
 /// Writes the file of a framework from the settings that it can be told. `remarks` become comments if the format has
