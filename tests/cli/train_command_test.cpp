@@ -1,4 +1,4 @@
-// What a model's training takes on a cluster of which the kind is known, and the scenario behind the answer.
+// Training of a model on a cluster of a known kind, and the scenario behind the answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>

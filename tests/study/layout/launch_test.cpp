@@ -137,7 +137,7 @@ TEST_P(Frameworks, SayWhatTheyLack) {
       const auto replicas_kept = back.layout.replicas == launch.layout.replicas;
       for (const std::string& one : given) {
         const std::string name = one.substr(std::string("timed-as.").size());
-        if (name.starts_with("batch=") && !replicas_kept) continue;  // where a dimension is lacking
+        if (name.starts_with("batch=") && !replicas_kept) continue;  // a dimension is lacking
         EXPECT_NE(std::ranges::count(found, one) > 0, std::ranges::count(written.lacking, name) > 0)
             << GetParam() << ' ' << name << '\n'
             << written.text;
