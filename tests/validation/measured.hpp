@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -17,8 +18,8 @@
 #include "cli/process.hpp"
 #include "estimate/kendall_tau.hpp"
 
-// Predictions against measurements: the measured tables (tests/validation), and the tables of docs/validation.md, which
-// are held to what is predicted now.
+// Predictions against measurements: the measured tables (tests/validation), and the tables of docs/validation.md and
+// docs/validation/, which must hold what is predicted now.
 
 namespace dadsim::test {
 
@@ -66,12 +67,25 @@ inline double geometric_mean_error(const std::vector<Compared>& rows) {
 
 inline std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-/// A table of docs/validation.md, or of another page: under the comment `<!-- table NAME -->` up to the next empty
-/// line.
+/// Returns the page of docs/validation/ that has a table; docs/validation.md if none has it.
+inline std::string page_with(const std::string& table) {
+  const std::string folder = "docs/validation/";
+  for (const auto& page : std::filesystem::directory_iterator(std::string(DADSIM_SOURCE_DIR) + "/" + folder)) {
+    std::ifstream in(page.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line == fmt::format("<!-- table {} -->", table)) return folder + page.path().filename().string();
+    }
+  }
+  return "docs/validation.md";
+}
+
+/// A table of a page: from the comment `<!-- table NAME -->` to the next empty line. Without a page, `page_with(NAME)`.
 class DocumentedTable {
  public:
-  DocumentedTable(std::string name, std::vector<std::string> columns, std::string page = "docs/validation.md")
-      : name_(std::move(name)), columns_(std::move(columns)), page_(std::move(page)) {}
+  DocumentedTable(std::string name, std::vector<std::string> columns, std::string page = {})
+      : name_(std::move(name)),
+        columns_(std::move(columns)),
+        page_(page.empty() ? page_with(name_) : std::move(page)) {}
 
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
