@@ -325,7 +325,7 @@ class DADSIM_API Stopper {
   std::shared_ptr<State> state_;
 };
 
-/// Returns for example "0.1.0"; or the build, whose results must not be mixed with another's: the library's commit, and
+/// Returns for example "0.2.0"; or the build, whose results must not be mixed with another's: the library's commit, and
 /// its kernels ("+avx512"). Throws InputError if DADSIM_KERNELS names a set that this processor lacks.
 DADSIM_API std::string version();
 DADSIM_API std::string build();
