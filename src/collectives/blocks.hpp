@@ -7,7 +7,7 @@
 
 namespace dadsim::collectives {
 
-/// Sizes of the blocks that a collective moves: all alike, or one by one.
+/// Sizes of the blocks that a collective moves: one size for all, or one per block.
 class BlockSizes {
  public:
   BlockSizes(std::int64_t blocks, double each) : blocks_(blocks), each_(each) {}
@@ -23,8 +23,9 @@ class BlockSizes {
 
  private:
   std::int64_t blocks_ = 0;
-  double each_ = 0;             ///< the largest where they differ
-  std::vector<double> before_;  ///< bytes of all blocks before block i, count() + 1 values; empty if all are alike
+  double each_ = 0;  ///< the largest where they differ
+  std::vector<double>
+      before_;  ///< bytes of all blocks before block i, count() + 1 values; empty if all blocks have one size
 };
 
 /// Consecutive blocks on their way between a rank and a peer. After the last block comes block 0 again.

@@ -1,7 +1,7 @@
 // Bruck all-gather: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all
-// communications in multiport message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8 (1997): in round k rank r
-// sends all it has, from its own block on, to r − 2ᵏ; ⌈log₂ N⌉ rounds for any N, the last one with what is still
-// missing.
+// communications in multiport message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8 (1997). In round k rank r
+// sends all its blocks, from its own on, to r − 2ᵏ. There are ⌈log₂ N⌉ rounds for any N; the last one carries the
+// missing blocks only.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"

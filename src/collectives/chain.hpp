@@ -6,7 +6,7 @@
 
 namespace dadsim::collectives {
 
-/// Into how many segments a chain cuts the vector: the time is (N − 2 + S)·(α + b/(S·β)).
+/// Returns the number S of segments of a chain's vector: the time is (N − 2 + S)·(α + b/(S·β)).
 std::int64_t chain_segments(double bytes, double segment_bytes, const RankLayout& layout);
 
 }  // namespace dadsim::collectives

@@ -20,9 +20,9 @@ struct RankLayout {
   std::vector<std::int32_t> node_of;  ///< per rank; ranks of a node are numbered from 0 up without gaps in node numbers
   struct Channel {
     double latency = 0;    ///< seconds of a message of no size
-    double bandwidth = 1;  ///< byte/s of one pair by itself
-    /// Seconds of a message that uses all of the bandwidth, as far as they do not grow with it; 0: the same latency. A
-    /// message of the lower latency uses half of the bandwidth (NCCL's protocols Simple and LL).
+    double bandwidth = 1;  ///< byte/s of a pair without competition
+    /// Seconds of an empty message of the protocol that uses all of the bandwidth (NCCL's Simple); 0: `latency`. A
+    /// message with `latency` uses half of the bandwidth (LL).
     double bulk_latency = 0;
     double ll128_latency = 0;  ///< seconds of an empty message with LL128; 0: the path has no LL128
     /// Seconds of a message of so many bytes that is alone on its way.
@@ -33,7 +33,7 @@ struct RankLayout {
   };
   Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
   bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)
-  bool meshed_nodes = false;    ///< every pair of a node has a link of its own: `inside` is one of them
+  bool meshed_nodes = false;    ///< every pair of a node has its own link; `inside` is one of them
   bool fabric_adds_up = false;  ///< the switches between the nodes can sum (InfiniBand SHARP)
   Rank rails = 0;               ///< adapters that the ranks of a node leave it through; 0: not known
   double tree_latency = 0;      ///< seconds that a hop between nodes takes longer in a tree than in a ring
@@ -53,7 +53,7 @@ struct RankLayout {
   Rank nodes() const;
   /// Returns true for several nodes with the same number of ranks, above one, numbered node by node.
   bool is_hierarchical() const;
-  /// Returns true if every rank has a node of its own.
+  /// Returns true if every rank has its own node.
   bool is_one_rank_per_node() const { return nodes() == ranks(); }
   Rank ranks_per_node() const;  ///< ranks of the first node
 };

@@ -1,8 +1,7 @@
 // Double binary tree all-reduce: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast,
-// reduction and scan, Parallel Comput. 35 (2009), as in NCCL 2.4 (src/graph/trees.cc): two binary trees, each of which
-// reduces and broadcasts half of the vector in segments. A rank inside one tree is a leaf of the other (but for one
-// rank at most), so that together they load every rank alike. Each tree has connections of its own: two ranks that are
-// neighbours in both share their lines with others twice.
+// reduction and scan, Parallel Comput. 35 (2009), as in NCCL 2.4 (src/graph/trees.cc). Two binary trees each reduce and
+// broadcast half of the vector in segments. An inner rank of one tree is a leaf of the other (but for one rank at
+// most), so both together load all ranks equally. Each tree has its own connections: neighbours in both trees have two.
 #include "collectives/double_binary_tree.hpp"
 
 #include <algorithm>
@@ -71,7 +70,7 @@ class DoubleBinaryTree final : public BlockRounds {
         segments_(segments),
         depth_(ceil_log2(ranks)) {}
 
-  /// A segment takes one round per level up and one per level down; the next segment is one round behind.
+  /// A segment takes one round per level up and one per level down; the next segment follows one round later.
   std::int64_t count() const override { return std::int64_t{2} * depth_ + segments_ - 1; }
 
   void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {

@@ -23,9 +23,9 @@ Rank place_to_rank(Rank place, int tree, Rank n);
 /// Neighbours in the two trees together of the rank that has most: four from four ranks on.
 Rank most_neighbours(Rank n);
 
-/// Into how many segments each tree cuts its half of the vector. With D = ⌈log₂ N⌉ levels the time is about
-/// 2D·(α + b/(S·β)) + (S − 1)·(α + 2b/(S·β)): on the way up or down a rank has at most two segments of b/2S in hand at
-/// a time, in between four.
+/// Returns the number S of segments of each tree's half of the vector. With D = ⌈log₂ N⌉ levels the time is about 2D·(α
+/// + b/(S·β)) + (S − 1)·(α + 2b/(S·β)). On the way up or down a rank handles at most two segments of b/2S at a time, in
+/// between four.
 std::int64_t double_binary_tree_segments(double bytes, double segment_bytes, const RankLayout& layout);
 
 }  // namespace dadsim::collectives

@@ -1,6 +1,6 @@
-// Flat: everybody straight to the root, or the root straight to everybody, in one round. A parameter server is both,
-// one after the other, with the whole vector (M. Li et al., Scaling distributed machine learning with the parameter
-// server, OSDI 2014, with a single server that is one of the ranks).
+// Flat: all ranks send to the root, or the root sends to all ranks, in one round. A parameter server does both in turn
+// with the whole vector (M. Li et al., Scaling distributed machine learning with the parameter server, OSDI 2014, with
+// a single server that is one of the ranks).
 #include "collectives/layouts.hpp"
 
 namespace dadsim::collectives {

@@ -1,13 +1,13 @@
-// The rings of gloo (github.com/facebookincubator/gloo, allreduce.cc and allgather.cc; PyTorch's CPU backend), laid out
-// as they stand there. A block goes round in segments, two of which are in flight at a time: a rank goes on to segment
-// i when it has got and sent segment i − 2. gloo sends when the receiver has said that it is ready (pair.cc: a word in
-// the other direction of the pair, which waits behind whatever leaves the receiver by the same line).
+// Rings of gloo (github.com/facebookincubator/gloo, allreduce.cc and allgather.cc; PyTorch's CPU backend), laid out as
+// in these files. A block travels in segments, two of them in flight: a rank starts segment i after it has received and
+// sent segment i − 2. gloo sends after the receiver has said that it is ready (pair.cc). That word travels in the other
+// direction of the pair and queues after data on the receiver's line.
 //
-// All-reduce: rank r sends to r − 1. Segments have at most 1 MiB, and a block has at least two; before a segment is
-// sent the receive for that of the neighbour is posted. Both halves of it end when all segments are there. With more
-// than two segments to a block gloo sends, in either half, all but two of the segments once round, more than it has to:
-// what is too much is summed into a block that is replaced later, or replaces a block by itself. All-gather: rank r
-// sends to r + 1. Blocks are cut in two, however large; a segment is sent before the receive for the next is posted.
+// All-reduce: rank r sends to r − 1. A segment has at most 1 MiB, a block at least two segments. A rank posts the
+// receive of its neighbour's segment before it sends its own. Each half ends when all segments have arrived. With more
+// than two segments per block, gloo sends all but two of them once around the ring in each half, more than necessary:
+// the surplus is summed into a block that is replaced later, or replaces a block by itself. All-gather: rank r sends to
+// r + 1. Blocks of any size are cut in two; a segment is sent before the receive of the next is posted.
 //
 // PyTorch's gloo backend has two threads (ProcessGroupGloo.hpp, Options::threads): two collectives at once.
 //

@@ -1,10 +1,11 @@
-// torch.distributed's gather to the root and broadcast from it over gloo (github.com/facebookincubator/gloo, gather.cc
-// and broadcast.cc): the root posts all its receives, which tells every rank that it is ready, and all send. The sum
-// goes down a tree: a place, counted from the root on, gets it from the place with its highest bit cleared, and then
-// sends it to places with one higher bit set each, lowest bit first, without waiting for one send before the next.
+// Gather to the root and broadcast from the root of torch.distributed over gloo (github.com/facebookincubator/gloo,
+// gather.cc and broadcast.cc). The root posts all its receives, which tells every rank that it is ready, and all send.
+// The sum travels down a tree. Places count from the root. A place receives from the place with its highest bit
+// cleared, then sends to the places with one higher bit set, lowest bit first, without waiting for one send before the
+// next.
 //
-// gloo's broadcast sends when the receiver has said that it is ready, too. A rank says so right behind its vector, over
-// the same line and long before its parent has anything to send: no round of its own.
+// gloo's broadcast too sends after the receiver has said that it is ready. A rank says so right after its vector, over
+// the same line, long before its parent has anything to send: no extra round.
 #include <algorithm>
 #include <bit>
 

@@ -25,7 +25,7 @@ class GroupRounds final : public Rounds {
         set_start_seconds(own.rounds->start_seconds());
         set_lost_seconds(own.rounds->lost_seconds());
       }
-      // Groups on unlike nodes may come to unlike protocols; the one that all paths serve well stands for them.
+      // Groups on different nodes may prefer different protocols; one protocol that serves all paths represents them.
       set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);
       for (std::size_t place = 0; place < own.ranks.size(); ++place) {
         GroupPlace& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));

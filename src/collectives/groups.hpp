@@ -7,9 +7,9 @@
 
 namespace dadsim::collectives {
 
-/// One of several collectives that go on side by side, each among ranks of its own.
+/// One of several simultaneous collectives, each among its own ranks.
 struct RankGroup {
-  std::shared_ptr<const Rounds> rounds;  ///< for as many ranks as the group has; groups that are alike may share them
+  std::shared_ptr<const Rounds> rounds;  ///< rounds for the size of the group; equal groups may share them
   std::vector<Rank> ranks;               ///< numbers among all ranks, in the order of the group
   std::size_t size() const { return ranks.size(); }
 };

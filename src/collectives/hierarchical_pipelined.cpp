@@ -1,9 +1,9 @@
 // Hierarchical, in segments: rings inside the nodes, rings between them, all busy at once.
 //
-// Each segment goes through the stages of the hierarchical all-reduce (hierarchical.cpp), one round behind the segment
+// Each segment passes through the stages of the hierarchical all-reduce (hierarchical.cpp), one round after the segment
 // before it: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an all-gather
-// inside (L − 1). What a rank has to send to the same peer in a round is one message. Without nodes of two ranks or
-// more it is a ring in segments.
+// inside (L − 1). All data of a rank for one peer in a round is one message. Without nodes of two ranks or more it is a
+// ring in segments.
 #include "collectives/hierarchical_pipelined.hpp"
 
 #include <algorithm>

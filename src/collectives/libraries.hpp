@@ -15,20 +15,20 @@ namespace dadsim::collectives {
 std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, const RankLayout& layout);
 /// ROCm/rccl 2.21.
 std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, const RankLayout& layout);
-/// MPICH, which goes by thresholds.
+/// MPICH: chooses by thresholds.
 std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, const RankLayout& layout);
 
-/// Seconds for which NCCL's one thread of a node is busy with the pieces of a message between nodes over sockets, one
-/// of each channel, in rings that add up or gather. Of other algorithms they are hidden behind the bytes.
+/// Seconds per message between nodes over sockets for which NCCL's thread of a node is busy with the pieces of all
+/// channels. Only for rings that add up or gather; other algorithms hide them behind the bytes.
 double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
                            const RankLayout& layout);
 
-/// Seconds for which the adapter of a ring of NCCL between nodes over RDMA is busy with a message beside its bytes,
-/// where the ranks compute meanwhile. nccl_constants.csv has what it was calibrated on.
+/// Seconds per message of a ring between nodes over RDMA for which the adapter is busy beyond the bytes while the ranks
+/// compute. nccl_constants.csv has the calibration.
 double beside_kernels_post_seconds(const CollectiveRequest& request, std::string_view algorithm,
                                    const RankLayout& layout);
 
-/// Seconds that a tree of NCCL between nodes over sockets takes beside its messages.
+/// Seconds of a tree of NCCL between nodes over sockets beyond its messages.
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout);
 
 /// Share of the bandwidth that NCCL's tuner expects of its trees for `bytes` too few to fill the pipeline

@@ -109,8 +109,8 @@ class Tuner {
     }
   }
 
-  /// A tree uses an adapter in one direction at a time: between two nodes the search finds it twice the bandwidth, as
-  /// far as the GPUs' own links go.
+  /// A tree uses an adapter in one direction at a time. Between two nodes the search finds twice the bandwidth for it,
+  /// limited by the GPUs' own links.
   double one_way_total() const {
     return nodes_ == 2 && per_node_ > 1 ? std::min(2 * ring_.total(), inside_) : ring_.total();
   }
@@ -213,9 +213,9 @@ class Tuner {
   Channels ring_;
 };
 
-/// GPUs of a host behind switches that add up, at most: of all servers with Hopper and Blackwell. A rack of 72 GB200 is
-/// one NVLink domain of 18 hosts, and five all-reduces published of one (coreweave/nccl-tests at cb865533, README, NCCL
-/// 2.26.2) are a line with 142 steps of 4 us and 0.95 of the links behind, which is a ring's.
+/// Maximum number of GPUs of a host with switches that add up, over all servers with Hopper and Blackwell. A rack of 72
+/// GB200 is one NVLink domain of 18 hosts. Five published all-reduces of such a rack (coreweave/nccl-tests at cb865533,
+/// README, NCCL 2.26.2) fit a line with 142 steps of 4 us and 0.95 of the links: a ring.
 constexpr Rank kGpusOfHost = 8;
 
 }  // namespace
@@ -229,7 +229,7 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
   const bool one_node = layout.nodes() == 1;
   std::vector<CollectiveChoice> choices;
   const auto add = [&](Algorithm algorithm, Protocol protocol) {
-    // NVLS in a node is laid out with flags of its own (nvls.cpp).
+    // NVLS in a node sends its own flags (nvls.cpp).
     const Protocol laid_out = algorithm == Algorithm::nvls ? Protocol::by_message : protocol;
     choices.push_back({laid_out_as(algorithm), laid_out, 1e-6 * tuner.time(kind, algorithm, protocol, bytes),
                        std::string("NCCL_ALGO=") + spec::to_string(algorithm) + " NCCL_PROTO=" + to_string(protocol)});
@@ -243,7 +243,7 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
   const bool nvls = layout.switch_adds_up && tuner.has_nvls_channels() && layout.ranks_per_node() > 2;
   const bool has_nodes = layout.is_hierarchical() || (layout.is_one_rank_per_node() && !one_node);
   if (kind == CollectiveKind::all_reduce) {
-    // On one node the tree is a chain, which is behind the ring at any size.
+    // On one node the tree is a chain, slower than the ring at any size.
     if (has_nodes) add_all(Algorithm::tree);
     if (layout.fabric_adds_up && has_nodes) {
       if (layout.is_hierarchical()) add(Algorithm::collnet_direct, Protocol::simple);

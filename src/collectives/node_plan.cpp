@@ -14,8 +14,8 @@ namespace dadsim::collectives {
 NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol) {
   const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
   const Rank nodes = layout.ranks() / each;
-  // NCCL's buffers hold several chunks of a channel. As measured, that is of no use over EFA (p5, docs/validation.md),
-  // nor to trees of rings, of whose losses loss() says more; over sockets flow follows rounds in step.
+  // NCCL's buffers hold several chunks of a channel. Measurements show no benefit over EFA (p5, docs/validation.md),
+  // nor for trees of rings, whose losses loss() adds. Over sockets flow follows rounds in step.
   const bool rdma = layout.of_gpus() && layout.between.ll128_latency > 0;
   const std::int64_t in_flight = rdma && within == WithinNode::node_switch && between == BetweenNodes::trees ? 2 : 1;
   return {nodes, each, within, between, protocol, most_neighbours(nodes), in_flight};
@@ -44,7 +44,7 @@ std::int64_t NodePlan::stages_between() const {
 }
 
 double NodePlan::seconds(double bytes, double segments, const RankLayout& layout) const {
-  // Messages of so many bytes, one after the other over the same line.
+  // Messages of `bytes` each, in sequence over the same line.
   const auto time = [this](const RankLayout::Channel& channel, double message, double messages) {
     return channel.seconds(message, protocol) + (messages - 1) * channel.transfer(message, protocol);
   };
@@ -73,7 +73,7 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
   };
   double seconds = 0;
   for (std::int64_t i = 0; i < count + stages - 1; ++i) {
-    if (i == stages - 1 && count > stages) {  // all rounds are alike until the last segment begins
+    if (i == stages - 1 && count > stages) {  // all rounds are equal until the last segment begins
       seconds += static_cast<double>(count - stages) * round(0, stages - 1);
       i += count - stages;
     }
@@ -114,7 +114,7 @@ std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLa
   }
   std::int64_t best = 1;
   double least = seconds(bytes, 1, layout);
-  // Powers of two and what is half-way: the minimum is flat.
+  // Tries powers of two and values half-way between them: the minimum is flat.
   for (std::int64_t power = 2; power <= kMost; power *= 2) {
     for (const std::int64_t segments : {power, power + power / 2}) {
       if (segments > kMost || bytes / static_cast<double>(segments * per_node) < kSmallest) continue;

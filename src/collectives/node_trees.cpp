@@ -1,6 +1,6 @@
-// All-reduce on nodes of several ranks, in segments: the ranks of a node add up, each taking charge of a shard; the
-// ranks in charge of the same shard add up between the nodes; the node's ranks hand out what came of it. Inside and
-// between all are busy at once, segments following one another a round apart.
+// All-reduce on nodes of several ranks, in segments. The ranks of a node add up, each in charge of a shard. Ranks in
+// charge of the same shard add up between the nodes. The node's ranks distribute the result. Inside and between nodes
+// all are busy at once; segments follow one another a round apart.
 //
 //   tree       rings inside, two binary trees between the nodes for each shard: NCCL 2.4 (src/graph/trees.cc), whose
 //              chain through the GPUs of a node loads every port as these rings do, with as many trees beside each

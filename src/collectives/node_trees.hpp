@@ -34,8 +34,8 @@ struct NodePlan {
   /// Seconds by formula with S segments and one round at a time: in each round the longest of what a rank has to send
   /// inside its node and between nodes, of all segments that are under way.
   double seconds(double bytes, double segments, const RankLayout& layout) const;
-  /// Seconds that NCCL's trees lose on vectors of medium size, where its chunks do not fill the pipeline: as much as
-  /// its tuner says (treeCorrectionFactor, a share of the bandwidth for every power of two). None in switches.
+  /// Seconds that NCCL's trees lose on vectors of medium size, whose chunks do not fill the pipeline, by NCCL's tuner
+  /// (treeCorrectionFactor, a share of the bandwidth per power of two). 0 in switches.
   double loss(double bytes, const RankLayout& layout) const;
   /// Seconds that hops of trees take longer than those of rings.
   double hop_seconds(const RankLayout& layout) const;

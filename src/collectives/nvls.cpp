@@ -6,9 +6,9 @@
 // in which a segment is added up and in the one in which it is copied, each of a rank's N − 1 messages has 1/(2(N − 1))
 // of the port's bytes.
 //
-// NCCL works in four stages (src/device/all_reduce.h): copied in, added up, copied to all, copied out; segments follow
-// one another a stage apart. NVLS has the protocol Simple only: bytes, and when they are there the flag that says so.
-// So a stage is a round of bytes and a round of flags; copying in and out sends nothing but the flags.
+// NCCL works in four stages (src/device/all_reduce.h): copy in, add up, copy to all, copy out. Segments follow one
+// another a stage apart. NVLS has only the protocol Simple: bytes, then a flag that says that they have arrived. So a
+// stage is a round of bytes and a round of flags; copying in and out sends flags only.
 #include "collectives/nvls.hpp"
 
 #include <utility>

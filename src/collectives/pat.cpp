@@ -1,7 +1,7 @@
 // PAT (parallel aggregated trees, NCCL 2.23; S. Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter
-// operations at scale, arXiv:2506.20252): every rank's block goes down a binomial tree of its own, and a message
-// carries what all trees have between two ranks. All-gather: partners at P/2, P/4, … 1 for the next power of two P, the
-// far ones first, while there is little to send; reduce-scatter the other way round. ⌈log₂ N⌉ rounds for any N.
+// operations at scale, arXiv:2506.20252). Every rank's block travels down its own binomial tree; a message carries the
+// blocks of all trees between two ranks. All-gather: partners at P/2, P/4, … 1 for the next power of two P, the far
+// ones first, while there is little to send. Reduce-scatter: the reverse. ⌈log₂ N⌉ rounds for any N.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"

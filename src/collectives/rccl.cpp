@@ -2,10 +2,10 @@
 // with LL and Simple. In a node with a link per pair, every rank sends its block straight to all others (MSCCL's
 // schedules).
 //
-// RCCL's tuner multiplies its formulas by tables that were measured on AMD's own nodes, for every power of two of
-// bytes. They stand for the network of these nodes, and dadsim's own estimate of the network at hand takes their place
-// here: the pair of ranks that takes longest in every round of a ring, the rounds of a tree. Algorithm and protocol are
-// still chosen together, once for the whole operation.
+// RCCL's tuner multiplies its formulas by tables measured on AMD's own nodes, for every power of two of bytes. The
+// tables describe the network of those nodes. dadsim replaces them by its own estimate of the network at hand: the
+// slowest pair of ranks in every round of a ring, the rounds of a tree. Algorithm and protocol are still chosen
+// together, once for the whole operation.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"

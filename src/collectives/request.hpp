@@ -10,7 +10,7 @@ namespace dadsim::collectives {
 /// Why the request makes no sense for so many ranks; nothing where it does.
 std::optional<Fault> fault_in(const CollectiveRequest& request, Rank ranks);
 
-/// The blocks of a request whose ranks hand over or get one block each.
+/// Returns the blocks of a request in which each rank sends or gets one block.
 BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks);
 
 /// Bytes that a library counts a collective by: of the whole vector, or of the blocks of all ranks.

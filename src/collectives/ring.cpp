@@ -2,9 +2,9 @@
 // All-reduce: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel
 // Distrib. Comput. 69 (2009): a reduce-scatter of N − 1 rounds, then an all-gather of N − 1 rounds, blocks of b/N.
 //
-// On nodes of several GPUs there are as many rings beside each other as ranks in a node, as NCCL and RCCL lay out
-// their channels (src/graph/search.cc, src/graph/rings.cc): each with its share of every block, and each leaving a node
-// through another rank's adapter. The rings are lanes: none waits for another. `one-ring` is a single one through all.
+// Nodes of several GPUs have as many parallel rings as ranks in a node, like the channels of NCCL and RCCL
+// (src/graph/search.cc, src/graph/rings.cc). Each ring has a share of every block and leaves a node through another
+// rank's adapter. The rings are lanes: none waits for another. `one-ring` is a single ring through all ranks.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -101,8 +101,8 @@ class Rings {
 /// One ring in the order of the ranks.
 Rings one_ring(Rank ranks) { return {ranks, 1, {{0}}}; }
 
-/// Over sockets every ring is a connection, and there are as many as adapters; over RDMA one through every rank of a
-/// node, so that ranks share an adapter where there are fewer.
+/// Over sockets there is a ring (a connection) per adapter. Over RDMA there is a ring through every rank of a node;
+/// ranks share adapters if there are fewer.
 Orders lanes_of(const RankLayout& layout, Rank per_node) {
   Orders orders = paths(per_node);
   if (!layout.over_sockets) return orders;
@@ -335,7 +335,7 @@ std::unique_ptr<BlockRounds> ordered_ring_all_reduce(const CollectiveRequest& re
 }
 
 std::unique_ptr<BlockRounds> ring_reduce_scatter(const CollectiveRequest& request, const RankLayout& layout) {
-  // One block behind the all-reduce, so that the last one to arrive at rank r, complete, is block r.
+  // Starts one block after the all-reduce, so that the last complete block at rank r is block r.
   const Rank n = layout.ranks();
   return std::make_unique<Ring>(n, rings_on(layout), BlockSizes(n, request.bytes.front() / n), n - 1, n - 1, 1);
 }

@@ -16,8 +16,8 @@ using Rank = std::int32_t;
 struct Transfer {
   Rank peer = 0;
   double bytes = 0;
-  /// Messages of a pair with different channels have connections of their own, and share a line as those of different
-  /// pairs do.
+  /// Messages of a pair with different channels use different connections, and share a line like messages of different
+  /// pairs.
   std::int32_t channel = 0;
   static constexpr unsigned kChannelBits = 12;  ///< bits of a channel's number
   bool operator==(const Transfer&) const = default;
@@ -36,11 +36,11 @@ constexpr auto names_of(Protocol) {
 }
 using spec::to_string;
 
-/// Rounds of one kind, one after the other.
+/// Consecutive rounds of one kind.
 struct RoundPhase {
   std::int64_t first = 0;  ///< round
   std::int64_t rounds = 1;
-  /// Every round of the phase has the same pairs, and each pair the same bytes: the first round stands for all.
+  /// Every round of the phase has the same pairs with the same bytes: the first round represents all.
   bool uniform = true;
 };
 
@@ -54,7 +54,7 @@ struct Pace {
   std::int32_t at_once = 1;  ///< collectives of the library that a rank may have in progress
 };
 
-/// A round of which only the sizes are its own. Rounds of the same pattern have the same pairs, in every lane.
+/// Sizes of a round that follows a pattern. Rounds of the same pattern have the same pairs, in every lane.
 struct RoundSizes {
   std::int64_t pattern = 0;   ///< from 0 on
   std::vector<double> bytes;  ///< per kind of pairs (see Rounds::kind_of): of every message of it in this round
@@ -77,8 +77,8 @@ class Rounds {
 
   virtual Rank ranks() const = 0;
   virtual std::int64_t count() const = 0;
-  /// Parts of the collective that go on beside each other and do not wait for one another (NCCL's channels): a rank
-  /// goes through the rounds once in each lane. In step with one another they are what sends and receives say.
+  /// Number of lanes: parts of the collective that proceed in parallel without waiting for one another (NCCL's
+  /// channels). A rank passes through the rounds once in each lane. Lanes in step add up to `sends` and `receives`.
   virtual Rank lanes() const { return 1; }
   /// Appends what `rank` sends in `round`, at most one message per peer, never to itself.
   virtual void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const = 0;
@@ -117,8 +117,8 @@ class Rounds {
   Protocol protocol() const { return protocol_; }
   void set_protocol(Protocol protocol) { protocol_ = protocol; }
 
-  /// Seconds for which a connection between nodes over sockets is busy with each message before its bytes leave, as one
-  /// thread posts the pieces of all channels; over RDMA for which the adapter is, where kernels compute beside it.
+  /// Seconds for which a connection between nodes over sockets is busy with each message before its bytes leave, since
+  /// one thread posts the pieces of all channels. Over RDMA: for which the adapter is busy while kernels compute.
   double post_seconds() const { return post_seconds_; }
   void set_post_seconds(double seconds) { post_seconds_ = seconds; }
 

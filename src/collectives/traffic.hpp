@@ -6,7 +6,7 @@
 
 namespace dadsim::collectives {
 
-/// Bytes that a collective takes across the network, per rank; added to what is there.
+/// Adds the bytes that a collective takes across the network, per rank.
 void add_traffic(const Rounds& rounds, std::vector<double>& sent, std::vector<double>& received);
 
 }  // namespace dadsim::collectives

@@ -3,8 +3,8 @@
 // of the channel's bytes each. There are as many channels as the smallest node has ranks (over sockets: adapters), as
 // NCCL keeps as many as the search found in every node (src/init.cc); each leaves a node through another rank.
 //
-// A segment is added up along the chains, then up the trees, goes down these and along the chains again: a stage is a
-// round, and segments follow one another a round apart. Shorter chains begin later, so that all reach their heads
+// A segment is added up along the chains, then up the trees, travels down the trees and along the chains again. A stage
+// is a round; segments follow one another a round apart. Shorter chains begin later, so that all reach their heads
 // together.
 #include "collectives/uneven_trees.hpp"
 
@@ -125,7 +125,7 @@ class UnevenTrees final : public BlockRounds {
       if (peer < 0 || peer >= size(node) || !has_segment(round, stage)) return;
       out.push_back({at(node, channel, peer), first_block(round - stage, channel), 2, reduce});
     };
-    // Place p hands its sum on at stage chain − p, and what comes down a stage after the one before it.
+    // Place p sends its sum on at stage chain − p, and forwards the result one stage after it arrives.
     const std::int64_t down = plan_.chain + 2 * plan_.depth;
     add_if(sends ? place - 1 : place + 1, plan_.chain - (sends ? place : place + 1), true);
     add_if(sends ? place + 1 : place - 1, down + (sends ? place : place - 1), false);
