@@ -13,8 +13,8 @@
 
 namespace dadsim::world {
 
-/// A World of formulas: a message takes a latency and its bytes over a bandwidth, whatever else is under way; those of
-/// a pair of nodes go one after the other. For tests of protocols, and for what can be worked out by hand.
+/// World of formulas: a message takes a latency plus its bytes ÷ bandwidth, without contention. Messages of a pair of
+/// nodes follow one another. For tests of protocols, and for results that can be computed by hand.
 class ClosedFormWorld final : public World {
  public:
   struct SiteLine {

@@ -86,8 +86,8 @@ void EventLoop::run() {
 
 void EventLoop::run_ready() {
   using Cause = Deadlock::Cause;
-  // A message that has been under way for most of the time that an EventLoop may stand still: its links are slow, and
-  // nobody is stuck. Empty if there is none.
+  // Returns a message that has been in transit for most of the time that an EventLoop may stand still: its links are
+  // slow, so this is no deadlock. Empty if there is none.
   const auto slow_message = [this](double at) -> std::string {
     const TaskUnderway* oldest = nullptr;
     for (const auto& [activity, message] : messages_) {
@@ -357,7 +357,7 @@ void EventLoop::watch(Node watcher, Node watched, Channel channel) {
 
 void EventLoop::went_down(Node node) {
   PerNode& at = nodes_[index(node)];
-  if (at.restoring != 0) {  // and has to begin with that anew
+  if (at.restoring != 0) {  // repeats it from the beginning
     world_.cancel(at.restoring);
     restoring_.erase(at.restoring);
     at.restoring = 0;
@@ -369,7 +369,7 @@ void EventLoop::went_down(Node node) {
   at.down_since = now();
   ++log_.nodes[index(node)].outages;
   ++failures_since_progress_;
-  // The news that what it computes has failed comes later, and finds nobody.
+  // The failure of its computation is reported later, and ignored.
   if (at.computing != 0) {
     log_.nodes[index(node)].busy += now() - at.queue.front()->begin;
     log_.nodes[index(node)].cut_short += now() - at.queue.front()->begin;

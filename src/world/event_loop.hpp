@@ -146,8 +146,9 @@ class Deadlock : public std::runtime_error {
   Cause cause;
 };
 
-/// The participants of a protocol in a World: one coroutine each, or several, which go on when what they await has
-/// come. A node that goes down loses its coroutines and what has arrived there; they begin anew when it is up again.
+/// Participants of a protocol in a World: one or more coroutines each, which continue when the awaited event has
+/// occurred. A node that goes down loses its coroutines and the messages that have arrived; its coroutines restart when
+/// it is up again.
 ///
 /// EXAMPLE: a client that trains what it gets
 ///     Task<> client(EventLoop& loop, Node me, Node server) {
@@ -190,8 +191,8 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
 
-  /// Adds a coroutine of a node. It begins with run(), or at once during run(), if the node is up; it begins anew
-  /// whenever the node comes up again.
+  /// Adds a coroutine of a node. It begins with run(), or at once during run(), if the node is up; it restarts whenever
+  /// the node comes up again.
   void join(Node node, std::string role, std::function<Task<>()> begin);
   /// Simulates until stop(), or until all coroutines have ended. Throws Deadlock, and exceptions of coroutines.
   void run();
@@ -260,7 +261,7 @@ class EventLoop {
   void cancel_computing(Node node);
   /// Returns the number of messages that have arrived on the channel and were not received.
   std::size_t waiting(Node node, Channel channel) const;
-  /// Tells `watcher` on the channel, from now on, when `watched` goes down and when it comes up again.
+  /// Sends `watcher` a message on the channel whenever `watched` goes down or comes up again, from now on.
   void watch(Node watcher, Node watched, Channel channel);
 
   /// Cost of a node's checkpoints. After every `every` seconds of computing, the node stands still for `write`. After

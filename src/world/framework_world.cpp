@@ -38,8 +38,8 @@ FrameworkWorld::Station& FrameworkWorld::station_of(const FrameworkMessage& mess
   return stations_[static_cast<std::size_t>(stage == Stage::packs ? message.from : message.to)];
 }
 
-/// When a message leaves that is sent now: models once the round has begun, one client after the other, and what is for
-/// a client when that asks next. Clients ask at times of their own: their phases fill the interval evenly (multiples of
+/// Returns the departure time of a message that is sent now. Models leave once the round has begun, one client after
+/// the other; messages for a client leave when it next asks. The clients' phases fill the interval evenly (multiples of
 /// the golden ratio, modulo one).
 double FrameworkWorld::departure(Node from, Node to, double bytes) {
   constexpr double kGoldenRatio = 0.6180339887498949;
@@ -208,7 +208,7 @@ void FrameworkWorld::forget(Activity id) {
   release(pair);
 }
 
-/// The messages of a pair that are there, up to the first that is not.
+/// Returns the messages of a pair that have arrived, up to the first missing one.
 void FrameworkWorld::release(const std::pair<Node, Node>& pair) {
   std::deque<Activity>& waiting = order_[pair];
   while (!waiting.empty() && messages_.at(waiting.front()).done) {

@@ -24,8 +24,8 @@ namespace dadsim::world {
 /// they were sent: a message unpacked sooner waits.
 class FrameworkWorld final : public World {
  public:
-  /// `server`: −1 if there is none. `model_bytes`: of a message that holds a model; the server's messages of half of
-  /// that and more are models that it hands out.
+  /// `server`: −1 if there is none. `model_bytes`: bytes of a message with a model; a message of the server of at least
+  /// half of that counts as a model for a client.
   FrameworkWorld(World& inner, spec::FrameworkSpec framework, std::size_t nodes, Node server, double model_bytes);
 
   Activity compute(Node node, const Work& work) override { return inner_.compute(node, work); }
@@ -83,7 +83,7 @@ class FrameworkWorld final : public World {
   spec::FrameworkSpec framework_;
   Node server_;
   double model_bytes_;
-  std::vector<Station> stations_;  ///< per node; behind them the one where the server sums
+  std::vector<Station> stations_;  ///< per node, and one more for the server's sums
   std::map<Activity, FrameworkMessage> messages_;
   std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< messages of a pair that have not arrived
   std::unordered_map<Activity, Activity> message_of_;            ///< by the inner World's timer or journey

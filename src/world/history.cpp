@@ -27,7 +27,7 @@ struct Value::Node {
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  /// A chain of a hundred thousand values must not be let go by as many calls inside each other.
+  /// Freeing a chain of a hundred thousand values must not recurse.
   ~Node() {
     std::vector<std::shared_ptr<Node>> left = std::move(inputs);
     while (!left.empty()) {
@@ -101,7 +101,7 @@ DatumPtr History::datum_of(const Value& value) {
   return value.node_->datum;
 }
 
-/// All that has to be carried out, what is needed before what needs it. What the store has is taken from there.
+/// Returns all operations to carry out, inputs before their users. Values in the store are taken from there.
 std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
   std::vector<NodePtr> order;
   std::unordered_map<const Value::Node*, bool> seen;  // false: what it needs is still being looked at
@@ -154,8 +154,7 @@ std::vector<Value> History::beside_that_can_be_read() {
   return ready;
 }
 
-/// One time that operations are carried out, each as soon as its inputs are there: by threads of this process, and by
-/// others.
+/// One pass over operations, each carried out as soon as its inputs exist, by threads of this process and by others.
 class History::CarryingOut {
  public:
   CarryingOut(History& history, std::vector<NodePtr> order, const Progress& progress,
@@ -222,7 +221,7 @@ class History::CarryingOut {
     const bool kept = node.keep && history_.store_ != nullptr;
     const bool goes_elsewhere = history_.remote_ != nullptr && !node.description.empty();
     if (goes_elsewhere) {
-      // Nobody waits for what is in other hands: two simulations at a time may have it done twice.
+      // An operation that another process has taken is not waited for: two simulations may both do it.
       if (kept) node.datum = history_.store_->find(node.key);
       if (node.datum == nullptr) return hand_over(one, std::move(inputs));
       return finish(one, false, then);

@@ -22,7 +22,7 @@ struct Datum {
 };
 using DatumPtr = std::shared_ptr<const Datum>;
 
-/// Name of a value: 128-bit hash of what it is made by and of.
+/// Name of a value: 128-bit hash of its operation and inputs.
 using ValueKey = std::array<std::uint64_t, 2>;
 
 /// Store of values between runs. Thread-safe.
@@ -73,7 +73,7 @@ class History {
   using Inputs = std::span<const DatumPtr>;
   using Function = std::function<Datum(Inputs)>;
 
-  /// `problem`: hash of all that operations depend on beside their names and inputs. `store` may be null.
+  /// `problem`: hash of everything that operations depend on, except names and inputs. `store` may be null.
   History(std::uint64_t problem, HistoryStore* store) : problem_(problem), store_(store) {}
 
   /// Makes a value of the inputs by `operation`. `name` gives the operation and its parameters, e.g. "train 3 0.1 7". A
@@ -128,7 +128,7 @@ class History {
   bool learns_ = true;
   std::map<ValueKey, std::weak_ptr<Value::Node>> known_;
   std::vector<std::weak_ptr<Value::Node>> beside_;  ///< values of make_beside() not yet computed
-  std::size_t sweep_at_ = 1024;                     ///< names of forgotten values are let go when there are so many
+  std::size_t sweep_at_ = 1024;                     ///< number of names at which those of forgotten values are freed
   Counts counts_;
 };
 

@@ -315,7 +315,7 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
         rules.push_back({i, listed_changes(std::move(changes[subjects.names[i]]))});
       }
       if (one.drop_out == 0) continue;
-      // A stream of its own: with or without drop-outs a host is there at the same times.
+      // Separate random stream: drop-outs do not change the times of availability.
       auto drop_out = std::make_unique<DropOut>(one.drop_out, one.returns, stream(i, number + 1));
       DropOut* const decided = drop_out.get();
       rules.push_back({i, std::move(drop_out), decided});

@@ -13,8 +13,8 @@
 
 namespace dadsim::world {
 
-/// One reason for a host or link to be down: says one after the other when that changes. It draws no more than the next
-/// change.
+/// One reason for a host or link to be down. Returns its changes in order, and draws no further ahead than the next
+/// one.
 class OutageProcess {
  public:
   struct RuleChange {
@@ -29,7 +29,7 @@ class OutageProcess {
 };
 
 std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random);
-/// An outage that begins `later` seconds behind what `spec` says, once or again and again.
+/// Outage that begins `later` seconds after the time in `spec`, once or repeatedly.
 std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, double later = 0);
 /// `own`: of the host, by date.
 std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own);
@@ -64,8 +64,8 @@ struct Outages {
   /// Per node, the node of the cluster that its host is on, by its name; empty where no rule names any.
   std::vector<std::string> on = {};
   std::vector<std::string> links = {};  ///< those that there are, each once; empty where none is named
-  /// Per node, the node of the World that it is a device of: that one is up while all its devices are. Empty: each is
-  /// one of its own.
+  /// Per node, the node of the World whose device it is; that node is up while all its devices are. Empty: every node
+  /// is its own.
   std::vector<std::size_t> device_of = {};
   std::uint64_t seed = 1;
 };
@@ -86,9 +86,9 @@ struct OutageRule {
   DropOut* drops_out = nullptr;  ///< `what`, if computations decide when it goes down
 };
 
-/// One rule after the other, each of all hosts or links that it fits. What is drawn depends on the seed, the host or
-/// link, the kind of rule, and how many of its kind fit that host; not on the order in which rules stand. Throws
-/// std::invalid_argument for a pattern that fits nothing.
+/// Rules in order, each for all hosts or links that match. A draw depends on the seed, the host or link, the kind of
+/// rule, and the number of rules of this kind for that host, but not on the order of rules. Throws
+/// std::invalid_argument for a pattern that matches nothing.
 std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubjects& subjects);
 
 }  // namespace dadsim::world

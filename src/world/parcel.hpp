@@ -20,12 +20,12 @@ struct Parcel {
 
   // Filled in by the EventLoop.
   Node from = -1, to = -1;
-  bool lost = false;                   ///< not arrived: this is the news of it, to whoever sent it
+  bool lost = false;                   ///< lost; the sender gets this as notice
   bool gone = false;                   ///< no message: `from`, which is watched, went down
   bool back = false;                   ///< no message: `from`, which is watched, is up again
   double sent_at = 0, arrived_at = 0;  ///< seconds
 
-  double work = 0;  ///< seconds of computing that went into it, for counting what is wasted
+  double work = 0;  ///< seconds of computing in it, to count waste
 };
 
 }  // namespace dadsim::world

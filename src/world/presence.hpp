@@ -42,8 +42,8 @@ class TimesThere {
 /// Draws so many of those present, each with the same chance; in rising order.
 std::vector<std::size_t> draw_some(std::vector<std::size_t> there, std::size_t count, RandomStream random);
 
-/// Draws the sites of a step, each by a chance of its own; draws again until one of them `counts`. *Requires*: one that
-/// is present with a chance above 0 does.
+/// Draws the sites of a step, each with its own probability. Repeats until one of them `counts`. *Requires*: a site
+/// that counts has a probability above 0.
 std::vector<std::int32_t> draw_each(const std::vector<std::int32_t>& there, const std::vector<double>& chances,
                                     std::uint64_t seed, std::int64_t step,
                                     const std::function<bool(std::int32_t site)>& counts);

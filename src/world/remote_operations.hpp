@@ -29,8 +29,8 @@ class RemoteOperations {
   virtual std::uint64_t problem() const = 0;
   /// For several threads.
   virtual void hand(Operation operation) = 0;
-  /// Returns the operations carried out since the last call, each once, in any order; waits for a moment if there are
-  /// none yet. Throws if nobody can carry out an operation.
+  /// Returns the operations carried out since the last call, each once, in any order; waits a moment if there are none
+  /// yet. Throws if no process can carry out an operation.
   virtual std::vector<Result> wait() = 0;
   /// Forgets the operations handed out: wait() will not return them.
   virtual void forget() = 0;

@@ -23,15 +23,15 @@ struct Work {
     std::shared_ptr<const schedule::Schedule> schedule;
     step::Role who = step::Role::workers;  ///< computations of others are none of its
     std::size_t entry = 0;                 ///< worker of the schedule whose part it does; 0 for the aggregator
-    std::size_t first = 0, behind = 0;     ///< its tasks, until the one behind the last
+    std::size_t first = 0, behind = 0;     ///< number of its tasks
     double times = 1;
     std::int64_t samples = 0;  ///< learned samples of the whole training step that it is; 0: it is none
   };
   std::vector<Piece> pieces;
-  double seconds = 0;        ///< beside them, on a device as fast as its kind: what was measured as a whole
-  double group_seconds = 0;  ///< beside them, of a group of devices, whose own speeds and jitter are in it
-  /// Number of the node's first training step in it, from 0: where the speed of computing jitters, each of its steps
-  /// has a factor of its own. −1: it is no part of training, and has that of step 0.
+  double seconds = 0;        ///< measured seconds of the whole, in addition, on a device of nominal speed
+  double group_seconds = 0;  ///< seconds of a group of devices, in addition, with their speeds and jitter included
+  /// Number of the node's first training step in the work, from 0: with jitter, each step has its own factor. −1: no
+  /// part of training; it has the factor of step 0.
   std::int64_t step = -1;
   std::int64_t steps = 1;
 };
