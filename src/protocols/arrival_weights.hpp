@@ -8,10 +8,10 @@
 
 namespace dadsim::protocols {
 
-/// Contributions that are counted as they arrive weigh more the faster their site is, and less where what is stale
-/// counts less. Where a run says what sites are worth, each contribution is weighed with p_s ÷ a_s, a_s being the
-/// site's share of what all have counted for so far: over time they count Σ a_s (p_s ÷ a_s) = Σ p_s, however fast
-/// anyone is.
+/// Weights of contributions that are counted as they arrive. Without a correction, faster sites count more, and stale
+/// contributions count less. If a run states the sites' weights p_s, each contribution has the weight p_s ÷ a_s, with
+/// a_s the site's share of all weights so far. Over time the sites count Σ a_s (p_s ÷ a_s) = Σ p_s, whatever their
+/// speed.
 class ArrivalWeights {
  public:
   ArrivalWeights(spec::SiteWeights weights, const models::Partition& partition);

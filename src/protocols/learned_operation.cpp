@@ -39,7 +39,7 @@ Datum trained(Learning& learning, const LocalTraining& how, History::Inputs in) 
   for (std::int64_t i = 0; i < how.steps; ++i) {
     const std::int64_t number = how.first + i;
     if (!how.per_sample && batches.size(number) == 0) continue;  // nothing to learn from in this step
-    // A number of its own for every batch of every site: noise follows from it.
+    // Numbers every batch of every site: its noise depends on the number.
     const auto sites = static_cast<std::int64_t>(problem.partition.size());
     const models::Gradient& own =
         how.per_sample ? workspace->gradient_per_sample(number * sites + static_cast<std::int64_t>(how.site),

@@ -8,8 +8,8 @@
 
 namespace dadsim::protocols {
 
-/// An operation of Learning that takes long, as what it depends on beside its inputs and the learning problem: data,
-/// which another process can be sent.
+/// A long operation of Learning as data that another process can be sent: everything it depends on except its inputs
+/// and the learning problem.
 struct LearnedOperation {
   enum class Kind : std::uint8_t {
     train,                     ///< Learning::train(); a second input is the correction

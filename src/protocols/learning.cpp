@@ -107,7 +107,7 @@ double Learning::rate(std::int64_t schedule_step) const {
 
 Value Learning::initial() {
   return history_.make("initial", {}, [this](History::Inputs) {
-    // A workspace of its own: those in the pool have trained weights.
+    // A new workspace: those in the pool have trained weights.
     const models::Network network(problem_.data.shape, problem_.model, problem_.seed);
     return Datum{models::flat_state(network), {}};
   });
@@ -207,7 +207,7 @@ namespace {
 /// Senders are numbered below this: the pieces that they send draw other numbers each.
 constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
 
-/// The numbers behind the wire, piece by piece; each message is as long as its symbolic size says.
+/// Returns the numbers after the wire, piece by piece. Checks that each message has its symbolic size.
 std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
                                    const compress::Compressor& compressor, compress::EncodeContext context) {
   std::vector<float> arrived(numbers.size());

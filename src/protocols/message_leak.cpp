@@ -172,7 +172,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
   const auto operation = [this, samples = batch.samples, control = batch.control, labels = meter_.labels_of(all),
                           mean = meter_.rows().mean(site, network_)](History::Inputs in) {
     const std::span<const float> numbers(in[0]->numbers), earlier(in[1]->numbers);
-    // Rows of the numbers of a whole model, perhaps with what belongs to an optimizer behind it.
+    // Rows with the numbers of a whole model, perhaps followed by those of an optimizer.
     if (numbers.size() < learning_.parameters() || earlier.size() < learning_.parameters()) return Datum{{}, {}};
     models::Matrix sent = matrix_at(numbers, offset_, rows_.outputs(), rows_.inputs());
     const models::Matrix change = sent - matrix_at(earlier, offset_, rows_.outputs(), rows_.inputs());

@@ -26,7 +26,7 @@ class MessageLeak final : public TrainingObserver {
  public:
   struct WatchSetting {
     world::Node server = -1;  ///< −1: none
-    bool masked = false;      ///< secure aggregation: what is sent to a server shows nothing by itself
+    bool masked = false;      ///< secure aggregation: a single message to the server reveals nothing
     std::int64_t every = 0;   ///< messages of a sender; 0: the first, and those of number 4, 16, 64 …
   };
   MessageLeak(Learning& learning, const WatchSetting& setting);
@@ -80,7 +80,7 @@ class MessageLeak final : public TrainingObserver {
   std::size_t offset_ = 0, last_offset_ = 0;  ///< offsets of the first and of the last matrix in a row of numbers
   Eigen::Index last_outputs_ = 0;
   double forward_macs_ = 0;                      ///< multiply-adds of a forward pass per sample
-  double trained_macs_ = 0, measured_macs_ = 0;  ///< so far: of all sites; of what is measured
+  double trained_macs_ = 0, measured_macs_ = 0;  ///< so far: samples of all sites; samples measured
   unsigned ever_measured_ = 0;                   ///< readers
   std::vector<Looked> looked_;                   ///< per site of the sample
   bool ever_sent_ = false;

@@ -2,7 +2,7 @@
 
 #include "protocols/protocol.hpp"
 
-// One function per method, in the order of the registry; each stands in the file of its method.
+// One function per method, in the order of the registry, each defined in the file of its method.
 
 namespace dadsim::protocols {
 

@@ -66,9 +66,9 @@ struct Setting {
 
 /// An event-driven algorithm: a coroutine for each participant, written against an EventLoop.
 ///
-/// *Ensures*: what is sent and computed is told to the EventLoop in the sizes of Sizing; what is learned is made by
-/// Learning or by operations of its History; new models are told by Setting::new_version(); all that decides is drawn
-/// from the seed. A protocol says what it does when a participant fails (MethodInfo::on_failure).
+/// *Ensures*: the protocol passes messages and computations to the EventLoop, with the sizes of Sizing. Learning, or
+/// operations of its History, make all learned values. Setting::new_version() reports new models. All random decisions
+/// depend on the seed. MethodInfo::on_failure describes the failure of a participant.
 ///
 /// EXAMPLE: src/protocols/federated/fed_avg.cpp.
 class Protocol {

@@ -94,7 +94,7 @@ class Sizing {
   step::StepStructure local_step_;  ///< forward and backward pass, then the update
   double compressed_bytes_ = 0, plain_bytes_ = 0, saved_bytes_ = 0, parameters_ = 0;
   mutable std::map<std::int64_t, SchedulePtr> local_steps_, undivided_steps_;  ///< by samples
-  /// By what is done: Worlds know schedules by their address, and keep them.
+  /// By kind of work: Worlds identify schedules by their address, and keep them.
   mutable std::map<std::string, SchedulePtr> per_parameter_;
 };
 

@@ -104,7 +104,7 @@ constexpr world::Channel kWent = "went";       // and back
 
 Node gossiper(std::size_t number) { return static_cast<Node>(number); }
 
-/// ½ (x_own + x_other) over the weights; the optimizer's state behind the own ones stays.
+/// ½ (x_own + x_other) over the weights; the own optimizer's state, stored after them, is kept.
 Value averaged_with(world::History& history, const Value& own, const Value& other) {
   return history.make("average of two", {own, other}, [](world::History::Inputs in) {
     world::Datum result = *in[0];
@@ -211,7 +211,7 @@ Value AdPsgd::on_the_wire(std::size_t number, std::int64_t message) const {
       .arrives;
 }
 
-/// A passive worker: what it sends back is its model as it was before, of which the other makes the same mean.
+/// A passive worker. It sends back its model from before the averaging, so that the other computes the same mean.
 Task<> AdPsgd::answers(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);
@@ -238,8 +238,7 @@ Task<> AdPsgd::answers(std::size_t number) {
   }
 }
 
-/// An active worker: averages once for every gradient that it begins. Its model stays as it was sent until the answer
-/// is there.
+/// An active worker averages once per gradient. Its model stays as sent until the answer arrives.
 Task<> AdPsgd::averages(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);

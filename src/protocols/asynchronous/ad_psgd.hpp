@@ -11,8 +11,8 @@
 
 namespace dadsim::protocols {
 
-/// Workers in two groups: active ones ask passive ones to average, and nobody waits for one that itself waits (AD-PSGD;
-/// Lian et al., arXiv 1710.06952, section 4).
+/// Workers in two groups: active workers ask passive ones to average, so that no worker waits for one that itself waits
+/// (AD-PSGD; Lian et al., arXiv 1710.06952, section 4).
 struct ActivePassive {
   std::vector<bool> active;                         ///< per worker
   std::vector<std::vector<std::int32_t>> partners;  ///< per worker: neighbours in the other group, in rising order
@@ -25,15 +25,15 @@ struct ActivePassive {
 ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 
 /// Asynchronous decentralised parallel SGD (AD-PSGD; Lian et al., ICML 2018, arXiv 1710.06952, algorithm 1). There is
-/// no server; every worker i has weights x_i of its own and, again and again,
-///   takes a gradient g at x̂ = x_i;  averages x_i and the x_j of a random neighbour, meanwhile;  x_i ← step(x_i, g)
-/// with the scenario's optimizer, whose state stays with the worker. Averaging is atomic: the two hold the same
-/// afterwards, and the mean over all workers stays what it is. Only active workers ask and only passive ones answer
-/// (see ActivePassive), so that nobody waits in a circle: a passive worker answers at once, also while it computes (as
-/// the paper's does, whose models are averaged on the CPU), and an active one waits for no more than that answer. What
-/// averaging computes is charged to the next gradient of whoever averages.
+/// no server. Every worker i has its own weights x_i, and repeats:
+///   takes a gradient g at x̂ = x_i;  meanwhile averages x_i and the x_j of a random neighbour;  x_i ← step(x_i, g)
+/// with the scenario's optimizer, whose state stays with the worker. Averaging is atomic: both workers hold the same
+/// weights afterwards, and the mean over all workers does not change. Only active workers ask and only passive ones
+/// answer (see ActivePassive), so that there is no circular wait. A passive worker answers at once, even while it
+/// computes (in the paper, the CPU averages models). An active worker waits for this answer only. The computing of an
+/// average is charged to the next gradient of the worker that averages.
 ///
-/// Evaluated is the mean of all models. Staleness: averagings of the own model between reading and writing.
+/// The mean of all models is evaluated. Staleness: averagings of the own model between reading and writing.
 class AdPsgd final : public Protocol {
  public:
   static constexpr spec::RealParameter kRateFactor{"rate-factor", 1e-9, 1e6, "1",
@@ -51,7 +51,7 @@ class AdPsgd final : public Protocol {
 
  private:
   struct GossipWorker {
-    world::Value own;           ///< weights, the optimizer's state behind them
+    world::Value own;           ///< weights, then the optimizer's state
     world::Value to_be;         ///< weights after the averaging that is on its way back
     std::int64_t batches = 0;   ///< begun
     std::int64_t asked = 0;     ///< averagings that it asked for

@@ -16,12 +16,12 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Asynchronous SGD with a parameter server (Dean et al., NIPS 2012). Every worker computes a gradient at the model
-/// that it has, sends it, and gets the new model in answer; the server takes a step of the scenario's optimizer with
-/// each gradient g as it arrives:
+/// Asynchronous SGD with a parameter server (Dean et al., NIPS 2012). Every worker computes a gradient at its model,
+/// sends it, and gets the new model in answer. The server takes a step of the scenario's optimizer with each gradient g
+/// as it arrives:
 ///   x_{t+1} = step(x_t, g(x_{t−s}), η_t)          s: the staleness, updates between reading and writing
-/// η_t is what the schedule of synchronous training says at step t / n of n workers, times `rate-factor`. What is done
-/// about the staleness:
+/// η_t is the rate of the synchronous schedule at step t / n of n workers, times `rate-factor`. Treatments of
+/// staleness:
 ///   none         nothing
 ///   bounded      no worker is more than `slack` gradients ahead of the slowest that is up: its answer waits until then
 ///                (stale synchronous parallel; Ho et al., NIPS 2013)
@@ -64,7 +64,7 @@ class AsyncSgd final : public Protocol {
     std::int64_t clock = 0;  ///< gradients that it has sent
     std::int64_t read = 0;   ///< version of the model that it holds
     world::Value given;      ///< model of version `read`, if it is needed
-    bool away = false;       ///< down, or back up but yet to ask for the model: nobody waits for it
+    bool away = false;       ///< down, or up again but yet to ask for the model: not waited for
     bool at_work = false;    ///< on a gradient
     std::int64_t held = 0;   ///< ticket of the answer that is held back for slower workers; 0: none
     double held_since = 0;
@@ -109,7 +109,7 @@ constexpr world::Channel kPush = "gradient";  // to the server; one without a gr
 
 Node worker_node(std::size_t number) { return static_cast<Node>(number); }
 
-/// g + λ g ⊙ g ⊙ (x_now − x_stale), over the parameters; what the gradient has behind them stays.
+/// g + λ g ⊙ g ⊙ (x_now − x_stale), over the parameters; the gradient's other numbers are kept.
 Value compensated(Learning& learning, const Value& gradient, const Value& now, const Value& stale, double lambda) {
   return learning.history().make(
       fmt::format("compensated {} of {}", lambda, learning.parameters()), {gradient, now, stale},
@@ -215,8 +215,8 @@ void AsyncSgd::left(std::size_t number) {
   worker.away = true;
 }
 
-/// A worker asks for the model without giving a gradient: at the beginning, when it is back, or since something got
-/// lost. One that was away goes on at the clock of the slowest: nobody waits until it has caught up.
+/// A worker asks for the model without sending a gradient: at the beginning, after an outage, or after a loss. A worker
+/// that was down continues at the clock of the slowest, so that no worker waits until it has caught up.
 void AsyncSgd::joins(std::size_t number) {
   AsyncWorker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;

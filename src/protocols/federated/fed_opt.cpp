@@ -27,8 +27,8 @@ struct ServerOptimizer {
     return fmt::format("server {} {} {} {} {}", static_cast<int>(kind), rate, beta1, beta2, tau);
   }
 
-  /// x, then m, then v where there is one, of the same and the mean difference x − y; `parameters` of the numbers of x
-  /// are learned.
+  /// x, then m, then v if used, all of one size, and the mean difference x − y. The first `parameters` numbers of x are
+  /// learned.
   Datum step(const Datum& before, const Datum& difference, std::size_t parameters) const {
     const std::size_t size = difference.numbers.size();
     Datum after = before;
@@ -89,7 +89,7 @@ class FedOpt final : public FederatedRounds {
     if (optimizer_.beta1 == kPaperBeta1) optimizer_.beta1 = optimizer_.kind == Kind::adagrad ? 0 : 0.9;
     optimizer_.beta2 = setting.value(kBeta2);
     optimizer_.tau = setting.value(kTau);
-    // m and x are read and written beside the difference; v too, with the square root and the division.
+    // m and x are read and written in addition to the difference; v too, with the square root and the division.
     own_work_ = optimizer_.adaptive() ? setting.sizing.per_parameter(step::Role::aggregator, 12, 7)
                                       : setting.sizing.per_parameter(step::Role::aggregator, 4, 5);
   }

@@ -59,7 +59,7 @@ void FederatedAsync::begin() {
   }
 }
 
-/// The draw depends on the seed, on how many were asked before and on who is free.
+/// The draw depends on the seed, the number of clients asked before, and the free clients.
 void FederatedAsync::ask_some() {
   while (at_work_ < concurrency_ && pool_.free() > 0) {
     RandomStream random(setting().seed(), Purpose::participation, 1, static_cast<std::uint32_t>(++requests_));

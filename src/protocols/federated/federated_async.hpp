@@ -9,13 +9,13 @@
 
 namespace dadsim::protocols {
 
-/// Federated learning without rounds: a number of clients are at work at any time, each with the model that there was
-/// when it was asked; the server makes a new model of every so many updates, whichever they are of. Whoever has
-/// answered is replaced by one of those that are free, drawn with the same chance each. Updates that arrive at the same
-/// time are all taken in before anyone is asked again.
+/// Federated learning without rounds. A number of clients work at any time, each on the model that was current when it
+/// was asked. The server makes a new model of every `buffer` updates, from any clients. Each client that has answered
+/// is replaced by a free one, drawn uniformly. Updates that arrive at the same time are all processed before another
+/// client is asked.
 ///
-/// A client that fails is replaced at once. A server that comes back after it was down goes on from its last model,
-/// without what was in the buffer.
+/// A client that fails is replaced at once. A server that comes back after an outage continues from its last model,
+/// with an empty buffer.
 class FederatedAsync : public Federation {
  public:
   static constexpr spec::IntegerParameter kConcurrency{"concurrency", 0, 1e9, "0",
@@ -23,7 +23,7 @@ class FederatedAsync : public Federation {
   static constexpr spec::IntegerParameter kUpdates{
       "updates", 0, 1e9, "0", "new models until the end; 0: until clients have trained with the epochs of <training>"};
 
-  /// `buffer`: updates of a new model. `usual`: new models between two evaluations if the scenario says nothing.
+  /// `buffer`: updates per new model. `usual`: default number of new models between two evaluations.
   FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual);
   void begin() override;
 

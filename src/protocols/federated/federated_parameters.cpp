@@ -33,7 +33,7 @@ RunFaults FederatedRounds::faults_of_parameters(const spec::ParameterValues& val
 
 std::function<double(const spec::ParameterValues&, double, bool)> FederatedRounds::models_held(double per_client) {
   return [per_client](const spec::ParameterValues& values, double sites, bool fails) -> double {
-    if (kDeadline.of(values) > 0) return 1;  // a round goes on with those that are there
+    if (kDeadline.of(values) > 0) return 1;  // a round continues with the sites present
     const double wanted = std::max(1.0, std::round(kFraction.of(values) * sites));
     return per_client * (fails ? std::max(1.0, wanted * kMinimum.of(values)) : wanted);
   };

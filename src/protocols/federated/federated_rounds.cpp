@@ -291,8 +291,8 @@ Task<> FederatedRounds::server() {
 
 // ---- evaluation by clients ----
 
-/// The new model goes to those who were asked for updates and are up, who answer in a few bytes. What they compute is
-/// not charged: how many samples a client holds back is not known.
+/// The new model is sent to the clients asked for updates that are up; they answer in a few bytes. Their evaluation is
+/// not charged: the number of held-back samples is not known.
 Task<> FederatedRounds::evaluate(std::int64_t round, std::vector<std::size_t> chosen) {
   std::erase_if(chosen, [&](std::size_t one) { return !setting().loop.is_up(node_of(one)); });
   for (const std::size_t one : chosen) {

@@ -51,8 +51,8 @@ class SecureAggregation {
   // Seconds of a thread.
   /// A client's masks over so many numbers: its own, and one with each other client; keys and shares among them.
   double client_seconds(double numbers) const;
-  /// The server takes masks off again: the own masks of those whose updates it has, and the masks that those have with
-  /// the ones who are missing; for each of which it puts a secret together, and for the latter agrees on keys.
+  /// The server removes masks. For each client with an update: its own mask, from its reconstructed secret. For each
+  /// missing client: the masks that it shares with those clients, from its reconstructed secret and key agreements.
   double server_seconds(double numbers, std::size_t updates) const;
 
  private:
@@ -61,13 +61,12 @@ class SecureAggregation {
   double clients_ = 1;
 };
 
-/// Federated learning in rounds: a server asks some clients, sends them the model, waits for their updates until enough
-/// are there or time is up, and makes a new model of them.
+/// Federated learning in rounds. A server asks some clients, sends them the model, waits for updates until enough have
+/// arrived or time is up, and makes a new model of them.
 ///
-/// Clients are drawn from those that are free, each with the same chance (McMahan et al., arXiv 1602.05629), by seed
-/// and round alone. A client that fails is dropped from the round; what comes too late is ignored; a client that is
-/// still busy with an earlier round, or down, is not asked. A server that comes back after it was down goes on from its
-/// last model with a new round.
+/// Clients are drawn uniformly from the free ones (McMahan et al., arXiv 1602.05629), by seed and round alone. A client
+/// that fails is dropped from the round. Late updates are ignored. A client that is down or busy with an earlier round
+/// is not asked. A server that comes back after an outage starts a new round from its last model.
 class FederatedRounds : public Federation {
  public:
   static constexpr spec::RealParameter kStragglers{
@@ -139,7 +138,7 @@ class FederatedRounds : public Federation {
   bool is_secure() const { return secure_.in_use(); }
 
  private:
-  /// The requests of secure aggregation in a round, each with a number of its own.
+  /// Requests of secure aggregation in a round, numbered.
   enum class Secret : std::uint8_t { keys, shares, unmask };
   static constexpr std::int64_t kSecrets = 3;
 

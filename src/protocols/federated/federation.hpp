@@ -9,8 +9,8 @@
 
 namespace dadsim::protocols {
 
-/// Numbers 0 … n − 1 of which some are in it; adding, removing and finding the k-th take O(log n) (Fenwick, "A new data
-/// structure for cumulative frequency tables", 1994).
+/// Set of numbers from 0 … n − 1; adding, removing and finding the k-th take O(log n) (Fenwick, "A new data structure
+/// for cumulative frequency tables", 1994).
 class IndexSet {
  public:
   explicit IndexSet(std::size_t size) : in_(size, false), sums_(size + 1, 0) {}
@@ -161,18 +161,18 @@ class Federation : public Protocol {
     std::int64_t data_version = 0;        ///< version of the client's data when it begins
   };
 
-  /// From now on local training is held to the model that it began with: μ (x − x₀) is added to every gradient.
+  /// Adds a proximal term to local training from now on: μ (x − x₀) is added to every gradient, x₀ the first weights.
   void add_proximal_term(double mu);
 
   // ---- what an algorithm says ----
 
-  /// Returns the result of the client's local training. Default: the scenario's optimizer, started anew.
+  /// Returns the result of the client's local training. Default: the scenario's optimizer, restarted.
   virtual world::Value train(const ClientOrder& order);
   /// Returns the part of the difference that a client sends, before encoding. Default: all of it.
   virtual world::Value released(const ClientOrder& /*order*/, const world::Value& difference) { return difference; }
   /// Returns the values that a client sends in addition to the difference. Default: none.
   virtual std::vector<world::Value> beside(const ClientOrder& order, const world::Value& trained);
-  /// Messages as large as the model that travel beside it, each way.
+  /// Messages of the model's size that are sent with it, each way.
   virtual double extra_down() const { return 0; }
   virtual double extra_up() const { return 0; }
   /// Returns a client's work in addition to plain local training: per step, and once per order.
@@ -188,7 +188,7 @@ class Federation : public Protocol {
 
   // ---- what the servers need ----
 
-  /// Lets a client do this many steps (`drops_out`: and give up then) when it is asked next; 0 steps: all of them.
+  /// Sets the client's number of steps for its next request (`drops_out`: it then gives up); 0 steps: all of them.
   void limit(std::size_t client, std::int64_t steps, bool drops_out);
   /// The model to a client.
   void ask(RequestPool& pool, std::size_t other, std::size_t client, std::int64_t number, const world::Value& model,

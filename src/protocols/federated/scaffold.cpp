@@ -72,7 +72,7 @@ class Scaffold final : public FederatedRounds {
       return world::Datum{std::vector<float>(numbers, 0.0F), {}};
     });
   }
-  /// Without running statistics, of which there are no gradients.
+  /// Running statistics are left out: they have no gradients.
   Value parameters_of(const Value& weights) {
     const std::size_t numbers = learning().parameters();
     return learning().history().make("parameters", {weights}, [numbers](world::History::Inputs in) {

@@ -332,7 +332,7 @@ void FlareProtocol::deploy_to(std::size_t number, bool with_model) {
                  .held_back = own.held_back.size(),
                  .version = own.held_back_version};
   own.has_sent = false;
-  // The quantiles, and of how many samples they are.
+  // The quantiles, and their number of samples.
   Parcel parcel{.bytes = 4.0 * static_cast<double>(sent.quantiles.size() + 1), .number = last_deployment_};
   if (with_model) {
     parcel.values.push_back(deployed_);
@@ -382,7 +382,7 @@ Task<> FlareProtocol::sensor(std::size_t number) {
   Sensor& own = sensors_[number];
   const double length = static_cast<double>(samples()) * setting_.value(kInterval);
   const double every = setting_.value(kUploadEvery);
-  // Without a model there is nothing to infer with; what is seen meanwhile is not kept.
+  // Without a model there is no inference; samples seen meanwhile are dropped.
   Parcel model = co_await loop.receive(me, kDeployment);
   take_over(number, model);
   double begin = loop.now();
@@ -402,7 +402,7 @@ Task<> FlareProtocol::sensor(std::size_t number) {
     own.stream.pass(setting_.value(kSamples));
     begin += length;
     const bool done = co_await loop.compute(me, inference(samples()));
-    begin = std::max(begin, loop.now());  // a sensor that is too slow lets samples pass
+    begin = std::max(begin, loop.now());  // a sensor that is too slow skips samples
     if (!done) continue;
     if (fixed()) {
       if (begin < next_upload - 1e-9) continue;
@@ -450,8 +450,8 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
   const double sample_bytes = given > 0 ? given : 4.0 * static_cast<double>(data.shape.size());
   const double now = setting_.loop.now();
   auto& facts = setting_.log.facts;
-  // The first upload with drifted samples tells of a drift. Of one that another followed unseen, it is too late to
-  // tell.
+  // The first upload with drifted samples detects a drift. A drift followed by another before detection stays
+  // undetected.
   const models::DriftedData* drift = setting_.learning.problem().drift;
   const std::vector<double> none;
   const std::vector<double>& dates = drift == nullptr ? none : drift->from.at(number);

@@ -13,9 +13,9 @@
 
 namespace dadsim::protocols {
 
-/// The samples that a sensor sees, one after the other and over and over, as places in its data. A sample that was
-/// withdrawn does not come again: a model is surer of what it has been trained with than of anything else, and the
-/// sensor would take that for drift. Once all are withdrawn, all come again, and is_spent() says so.
+/// Samples that a sensor sees, in order and repeatedly, as indices of its data. A withdrawn sample does not come again:
+/// a model is surest of the samples it was trained with, and the sensor would take that for drift. Once all are
+/// withdrawn, all come again, and is_spent() returns true.
 class SampleStream {
  public:
   SampleStream() = default;

@@ -95,7 +95,7 @@ std::vector<std::vector<std::int32_t>> SharedStep::batches(const PartialSites& s
   return batch;
 }
 
-/// The gradient, behind it the running statistics, and as scalars the slots one after the other, each with its length.
+/// The gradient, then the running statistics. As scalars: the slots in order, each with its length.
 Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
   std::string name = fmt::format("{} of step {} of {:d} by {}", algorithm_, sites.number, fmt::join(sites.there, ""),
                                  fmt::join(sites.weights, " "));
@@ -297,8 +297,8 @@ bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
 }
 
-/// Bytes of the aggregator's message for a task: a notice where those in time have found nothing and those who were
-/// asked might have, since they wait for it. 0: nothing is sent, and nobody waits.
+/// Returns the bytes of the aggregator's message for a task. Sites that wait for it get a notice if the sites in time
+/// have found nothing although those asked might have. 0: nothing is sent, and no site waits.
 double PartialParticipation::handed_back(const PartialStep& step, std::size_t task) {
   const schedule::CollectiveTask* asked = collective_of(step.schedule->tasks[task]);
   if (asked == nullptr || asked->kind != step::CollectiveKind::broadcast) return 0;
@@ -352,7 +352,7 @@ void PartialParticipation::take(const Parcel& parcel, std::int64_t at) {
   found->second.arrived.at(static_cast<std::size_t>(parcel.number % kMostTasks))[from] = true;
 }
 
-/// It went down: nobody waits for it any more.
+/// It went down and is no longer waited for.
 void PartialParticipation::leave(std::size_t site) {
   member_[site] = false;
   std::vector<std::int64_t> open;
@@ -367,7 +367,7 @@ void PartialParticipation::leave(std::size_t site) {
   for (const std::int64_t number : open) through(number);
 }
 
-/// Until a gather is complete, or the deadline has passed and at least one message is there.
+/// Waits until a gather is complete, or until the deadline has passed and at least one message has arrived.
 Task<> PartialParticipation::gather(std::int64_t at, std::size_t task, double until) {
   for (;;) {
     const PartialStep& now = steps_.at(at);
@@ -449,7 +449,7 @@ Task<> PartialParticipation::wait_for_sites() {
       answered_[site] = asking_[site];
       site_at_[site] = server_at_;
       Parcel weights{.bytes = setting_.sizing.plain_bytes(), .number = server_at_};
-      weights.values.push_back(models_.at(server_at_));  // tells it from what has been merged
+      weights.values.push_back(models_.at(server_at_));  // distinguishes it from merged sites
       loop.send(setting_.server, node_of(site), kWeights, std::move(weights), kLost);
     }
     bool any = false;
@@ -531,7 +531,7 @@ Task<> PartialParticipation::server() {
     through(at);
     if (ended_) co_return;
   }
-  // The last steps are there once those who were merged have applied them; who fails meanwhile is not waited for.
+  // The last steps end when the merged sites have applied them; a site that fails meanwhile is not waited for.
   for (;;) {
     const Parcel parcel = co_await loop.receive(me, kUp);
     take(parcel, server_at_);
@@ -547,7 +547,7 @@ using world::Work;
 
 // ---- the sites ----
 
-/// A site is through with a step, or the aggregator is: what is there to be told, and what can be forgotten.
+/// A site, or the aggregator, has finished a step: reports progress and frees state.
 void PartialParticipation::through(std::int64_t at) {
   const auto found = steps_.find(at);
   if (ended_ || found == steps_.end() || !found->second.closed) return;
@@ -614,7 +614,7 @@ Task<> PartialParticipation::site(std::size_t number) {
   }
 }
 
-/// A site's part of a step. What is computed in a row is one computation.
+/// A site's part of a step. Consecutive computations are one computation.
 Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   world::EventLoop& loop = setting_.loop;
   const Node me = node_of(number);
@@ -681,7 +681,7 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   std::erase_if(here_[number], [behind = first_message(at + 1)](std::int64_t one) { return one < behind; });
 }
 
-/// Runs beside the node's other work and resends what was lost. A site that went down gets no resent messages.
+/// Runs next to the node's other work and resends lost messages. A site that went down gets no resent messages.
 Task<> PartialParticipation::send_again(Node me) {
   world::EventLoop& loop = setting_.loop;
   double patience = 1;  // seconds

@@ -49,7 +49,7 @@ class SharedStep {
   spec::RunSpec run_;
   std::string algorithm_;
   step::StepStructure structure_;
-  /// Numbers that a step records of sizes decided by learning, as they are where nobody has samples.
+  /// Recorded sizes that learning decides, for sites without samples.
   std::vector<std::vector<std::int32_t>> none_in_slots_;
   spec::ModelShape learned_;
   std::unique_ptr<Stages> stages_;
@@ -61,10 +61,9 @@ class SharedStep {
 ///
 /// A message that is lost is sent again, after a second at first and then after ever longer, at most an hour.
 ///
-/// A site that is late for a step takes its result all the same, and leaves out what it would still have had to send of
-/// steps that are over. One that goes down is missed from then on; once it is back it fetches the weights and takes
-/// part from the next step. Where the aggregator goes down its step is given up: nobody applies anything. So is a step
-/// in which nobody who is in time has samples.
+/// A late site still takes the result of the step, and skips its messages of steps that are over. A site that goes down
+/// is missing from then on; once it is up it fetches the weights and takes part from the next step. If the aggregator
+/// goes down, its step is given up: no site applies anything. So is a step in which no site in time has samples.
 ///
 /// There is a new model once those who were merged have applied it; with a barrier, once all have.
 ///
