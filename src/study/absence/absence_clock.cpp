@@ -205,7 +205,7 @@ report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCale
   log.events = participation.updates;
   log.outages = calendar.outages_until(end);
   log.nodes.resize(hosts.size());
-  // A site of several devices is told of as one node.
+  // Reports a site of several devices as one node.
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     if (site_of_[node] >= log.nodes.size()) continue;
     NodeUse& sum = log.nodes[site_of_[node]];
@@ -234,10 +234,10 @@ namespace {
 
 /// Seconds without a step after which a run ends: the limit of event-driven runs (docs/failures.md).
 constexpr double kMostWithoutStep = 90 * 86400.0;  // seconds
-/// Tries of one step before it is given up: outages that come more often than a step lasts let none through. Each try
-/// is simulated. A step that succeeds one time in 300 is still taken, except in one run in 28.
+/// Tries of one step before it is given up: if outages come more often than a step takes, no try succeeds. Each try is
+/// simulated. A step that succeeds one time in 300 is still taken, except in one run in 28.
 constexpr std::int64_t kMostTries = 1'000;
-/// While one step is waited for: hosts and links that fail more often let it have no end.
+/// Outages while one step is waited for: if hosts and links fail more often, the step never ends.
 constexpr std::int64_t kMostChanges = 1'000'000;
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -281,7 +281,7 @@ void AbsenceClock::catch_up() {
   while (calendar_.next_change() <= now_) calendar_.take_next_change();
 }
 
-/// Whose host has been down since this was asked last has lost what was in its memory.
+/// A host that has been down since the last call has lost its memory.
 void AbsenceClock::notice_losses() {
   std::vector<std::int64_t> down(setting_.sites, 0);
   for (std::size_t node = 0; node < nodes(); ++node) {
@@ -358,7 +358,7 @@ bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bo
 
 // ---- before a step ----
 
-/// π of those that take part: what is drawn, and of what goes by dates how often they have been there so far.
+/// π of the sites that take part: their drawn probability times, for rules with dates, their availability so far.
 std::vector<double> AbsenceClock::chances_of(const Sites& sites, const Sites& here,
                                              const std::vector<std::int64_t>& rows) const {
   const bool unbiased = goes_without() && setting_.absence.estimate == spec::AbsenceSpec::Estimate::unbiased;
@@ -378,7 +378,8 @@ std::vector<double> AbsenceClock::chances_of(const Sites& sites, const Sites& he
   return chances;
 }
 
-/// Those that have missed something get the model. False where that is broken off, or nobody there has it.
+/// Sends the model to sites that have missed a step. Returns false if that is interrupted, or no site present has the
+/// model.
 bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   if (!setting_.common_model) return true;
   const auto holds = [&](const std::vector<bool>& model, std::int32_t site) {

@@ -25,7 +25,7 @@ namespace dadsim::study {
 /// Finds the sites that failed links cut off. Routes are fixed: traffic does not go around a failed link.
 class Connectivity {
  public:
-  /// Nobody is ever cut off.
+  /// No site is ever cut off.
   explicit Connectivity(std::size_t sites) : cut_(sites) {}
   /// `hosts`: per site, the hosts of its devices, which exchange with one another and each with its counterpart at
   /// other sites. `server`: host of the aggregator; empty if sites exchange among themselves. `links`: links that can
@@ -113,7 +113,7 @@ class AbsenceClock {
  public:
   struct AbsenceCheckpoints {
     double every = 0;    ///< seconds of computing
-    double write = 0;    ///< seconds that all stand still for one
+    double write = 0;    ///< seconds for which all sites wait for a checkpoint
     double restore = 0;  ///< seconds until all have read it again
   };
   struct AbsenceSetting {
@@ -122,15 +122,15 @@ class AbsenceClock {
     std::vector<std::size_t> site_of;  ///< per node of the calendar, its site; the aggregator's is `sites`
     bool server = false;               ///< the aggregator takes part in every step: the last node
     bool common_model = true;          ///< sites share their weights
-    std::vector<double> chances = {};  ///< per site, to take part in a step that it is there for; empty: 1
+    std::vector<double> chances = {};  ///< per site: probability to take part in a step while present; empty: 1
     bool has_dates = true;             ///< sites are also up and down by dates
     std::uint64_t seed = 1;
     AbsenceCheckpoints checkpoints = {};
     std::vector<std::string> names = {};  ///< names of sites, then of the aggregator
     /// Returns the timing of sending the model to sites at a date: from a site, or from the aggregator (−1).
     std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
-    /// Returns the expected timing of step `number` of these sites at a date. Null, or none: the last step of the same
-    /// sites stands for it, else the last step.
+    /// Returns the expected timing of step `number` of these sites at a date. Null, or none: the timing of the last
+    /// step of the same sites, else of the last step.
     std::function<std::optional<step::StepTiming>(std::int64_t number, const std::vector<std::int32_t>& sites,
                                                   double date)>
         foresee = {};

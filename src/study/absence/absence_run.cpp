@@ -96,7 +96,7 @@ sim::Cluster StepTimes::cluster_of_sites(const Sites& sites, bool one_device) co
   return some;
 }
 
-/// From the places of those that are there to those of all.
+/// Maps numbers among the sites present to numbers among all sites.
 step::StepTiming StepTimes::in_places(step::StepTiming timing, const Sites& sites, bool one_device) const {
   const std::vector<std::size_t> devices = devices_of(sites, one_device);
   for (std::vector<double>* values : {&timing.bytes_sent, &timing.bytes_received, &timing.busy_seconds}) {
@@ -144,7 +144,7 @@ schedule::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const
   const step::Assignment* taken =
       assignment_.empty() ? nullptr : &assignment_.at(static_cast<std::size_t>(step.structure));
   schedule::Schedule schedule = schedule_of(run_, trajectory, step, learned_, timed_, taken);
-  // Sites with weights of their own are taken down with those that miss the step; else there are none of these in it.
+  // Sites with weights of their own are removed with those that miss the step; otherwise the step has none.
   return decentralised_ && !step.sites.empty() ? schedule::restricted(schedule, step.sites) : schedule;
 }
 
@@ -276,7 +276,7 @@ Connectivity connectivity_of(const scenario::Scenario& scenario, const spec::Run
   return Connectivity(routes, hosts, server, outages.links);
 }
 
-/// Per site, that all its hosts are there, each with what the rules that fit it say; empty: none draws steps.
+/// Per site: probability that all its hosts are present, by the rules that match them; empty: no rule draws steps.
 std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   std::vector<double> chances;
   for (const spec::AvailabilitySpec& one : what.availability) {
@@ -289,7 +289,7 @@ std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::F
   return chances;
 }
 
-/// All stand still until the last has written, or read, its part.
+/// All wait until the last has written, or read, its part.
 AbsenceClock::AbsenceCheckpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   AbsenceClock::AbsenceCheckpoints all;
   for (const spec::Placement& device : scenario.all_devices()) {
@@ -406,7 +406,7 @@ void follow(const step::Trajectory& learned, Attended& attended) {
   }
 }
 
-/// The first step of those sites, taken apart from the run to see how long it takes.
+/// First step of these sites, simulated separately to find its time.
 step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunSpec& run, const Problem& problem,
                             std::uint64_t seed, const std::vector<std::int32_t>& sites) {
   const algorithms::LearningProblem asked{problem.data, problem.partition, scenario.model, scenario.training, seed};
@@ -422,8 +422,8 @@ step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunS
   return trajectory;
 }
 
-/// Learns with those that are there. How long a step takes is known from the one before it; of the first one it is
-/// found out apart.
+/// Learns with the sites present. The time of a step is taken from the step before; that of the first step is simulated
+/// separately.
 LearnedRunPtr learn_through(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                             std::uint64_t seed, OutageWalk& walk, Attended& attended) {

@@ -21,8 +21,8 @@
 
 namespace dadsim::study {
 
-/// Simulates how long steps take the sites that are present. Known steps are not simulated again, unless every step has
-/// a time of its own.
+/// Simulates the times of steps of the sites present. Known steps are not simulated again, unless every step has its
+/// own time.
 class StepTimes {
  public:
   /// `learned`: the network that learns. `cluster`: of all sites.
@@ -84,7 +84,7 @@ class StepTimes {
 /// A run in whose steps sites may be missing, with its times.
 struct AbsenceRun {
   LearnedRunPtr learned;        ///< the given run, or the one learned by the sites present
-  step::Trajectory trajectory;  ///< every step by itself
+  step::Trajectory trajectory;  ///< every step separately
   sim::TimedRun timings;        ///< per step, with waiting, steps without a result, and sent models before it
   std::vector<step::Assignment> assignment;  ///< by layers that choose
   report::EventDrivenResult counted;

@@ -33,7 +33,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Something that may be wrong with a training job or its cluster, as a change of what is simulated.
+/// A possible fault of a training job or its cluster, as a change of the simulation.
 struct Suspect {
   std::string cause;        ///< cause in report/words/diagnoses.cpp
   bool of_network = false;  ///< it changes collectives by themselves, too
@@ -351,7 +351,7 @@ class Diagnoser {
     scenario_.runs = {only};
     scenario_.timing_only = true;
     scenario_.costs.reset();
-    // Many steps are simulated: unless the scenario says how, by flow.
+    // Many steps are simulated: by flow, unless the scenario sets the fidelity.
     if (!diagnosis_.collective && scenario_.network.fidelity == spec::Fidelity::automatic)
       scenario_.network.fidelity = spec::Fidelity::flow;
   }
@@ -411,8 +411,8 @@ class Diagnoser {
     return simulated;
   }
 
-  /// By the algorithm that the library takes, and by rings: the time by itself does not show which of them was taken
-  /// (between two nodes a tree needs half of what rings do), so that `seconds` has the nearer one.
+  /// Simulates the library's algorithm, and rings. A time alone does not show which was used (between two nodes a tree
+  /// needs half of the time of rings), so `seconds` has the nearer one.
   Simulated simulate_collectives(const sim::Cluster& cluster) const {
     CollectiveSizes sizes{.operation = measured_.operation, .bytes = {}};
     for (const MeasuredCollective& one : measured_.collectives) sizes.bytes.push_back(one.bytes);
@@ -549,7 +549,7 @@ class Diagnoser {
     std::ranges::stable_sort(diagnosis_.suspicions, {}, [](const report::Suspicion& one) {
       return std::pair{!one.explains, one.distance};
     });
-    // The nearest degree of a cause stands for all of its degrees.
+    // The nearest degree of a cause represents all its degrees.
     std::set<std::string> named;
     std::erase_if(diagnosis_.suspicions,
                   [&](const report::Suspicion& one) { return !named.insert(one.cause.text("cause")).second; });
@@ -562,8 +562,8 @@ class Diagnoser {
     return statement;
   }
 
-  /// By how much more it counts what sizes are off from one another than what all are off by: by how much narrower the
-  /// band of the ratio of two of them is than that of a time, to `kNoDifference` at least.
+  /// Returns the weight of errors between sizes relative to errors that all sizes share: the width of a time's band ÷
+  /// that of the ratio of two sizes, which counts as 2 `kNoDifference` at least.
   double weight_of_differences(const Simulated& one) const {
     if (diagnosis_.collective) {
       const std::string& category = one.rows.back().category;
@@ -613,7 +613,7 @@ class Diagnoser {
     const double low = row != nullptr ? row->band.low : diagnosis_.low() / diagnosis_.expected();
     const double high = row != nullptr ? row->band.high : diagnosis_.high() / diagnosis_.expected();
     one.explains = ratio >= low && ratio <= high;
-    for (std::size_t i = 0; i < simulated.seconds.size() && !diagnosis_.collective; ++i) {  // each size by itself
+    for (std::size_t i = 0; i < simulated.seconds.size() && !diagnosis_.collective; ++i) {  // each size separately
       const report::DiagnosedTime& time = diagnosis_.times[i];
       const double longer = simulated.seconds[i] / time.expected;
       one.explains = one.explains && time.measured >= longer * time.low && time.measured <= longer * time.high;

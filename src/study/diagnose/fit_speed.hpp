@@ -15,8 +15,8 @@ struct FittedSpeed {
 };
 
 /// Fits the speed of all workers of the scenario in `file` such that its first run takes the measured step. Nothing is
-/// learned. Throws InputError where workers have speeds of their own, most of the step is not computing, or messages
-/// alone take longer than was measured.
+/// learned. Throws InputError if workers have speeds already, if most of the step is not computing, or if messages
+/// alone take longer than the measurement.
 FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured);
 
 }  // namespace dadsim::study

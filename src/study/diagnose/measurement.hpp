@@ -14,7 +14,7 @@
 
 namespace dadsim::study {
 
-/// A collective that was measured by itself.
+/// A single measured collective.
 struct MeasuredCollective {
   double bytes = 0;  ///< bytes over all ranks, as nccl-tests counts
   std::optional<double> seconds = {};

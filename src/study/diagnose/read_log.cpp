@@ -42,7 +42,7 @@ std::string programs_with_logs();
 
 enum class Figure : std::uint8_t { none, seconds, milliseconds, steps_per_second, tokens_per_device, samples, percent };
 
-/// A line of a training program: it has `marker`, and the figure behind `key`.
+/// A line of a training program with `marker`, and the figure after `key`.
 struct TrainerLine {
   const char* program;
   const char* marker;
@@ -138,8 +138,8 @@ MeasuredStep step_of(Figure figure, double value) {
   return {.step_seconds = value};
 }
 
-/// Progress bars: " 12/1200 [00:48<1:19:12,  4.00s/it, loss=1.1]". Of several, as of evaluations and of what is loaded,
-/// the one that has run for longest is of training.
+/// Progress bars: " 12/1200 [00:48<1:19:12,  4.00s/it, loss=1.1]". Of several bars, such as those of evaluations and
+/// loading, the one that has run longest is that of training.
 class Bars {
  public:
   void take(std::string_view line) {
@@ -276,7 +276,7 @@ std::optional<Measurement> table_of_profiler(const std::string& file, std::strin
     }
     const std::optional<double> seconds = seconds_of(cells[*self]);
     if (!seconds) continue;
-    // Kernels have no time of a processor of their own: their rows repeat what stands in the row of the operator.
+    // Rows of kernels have no processor time: they repeat the row of the operator.
     const bool kernel = cells.size() > 1 && seconds_of(cells[1]).value_or(0) == 0;
     if (!kernel) continue;
     kernels += *seconds;

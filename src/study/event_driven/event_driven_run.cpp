@@ -83,7 +83,7 @@ models::SourceQuantiles source_of(const models::Network& network, const algorith
   std::vector<std::vector<models::UnitQuantiles>> norms(network.batch_norms().size());
   for (const auto& site : problem.partition) {
     if (site.empty()) continue;
-    // Samples are dealt in any order, so every n-th stands for all.
+    // Samples are in random order, so every n-th sample represents all.
     const std::size_t count = std::min(site.size(), kMostSourceSamples);
     models::Matrix features(static_cast<Eigen::Index>(count), problem.data.train.features.cols());
     for (std::size_t i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ std::vector<double> accuracies_of(const models::Network& network, const std::vec
   return accuracies;
 }
 
-/// Everything that it depends on beside the weights and the problem.
+/// Everything that the value depends on except the weights and the problem.
 std::string operation_name(const spec::EvaluationSpec& asked) {
   std::string name = fmt::format("shifts quantiles {} alpha {} batch {}", asked.quantiles, asked.label_alpha,
                                  fmt::join(asked.batches, " "));
@@ -127,11 +127,11 @@ std::string operation_name(const spec::EvaluationSpec& asked) {
   return name;
 }
 
-/// Makes the value of all accuracies that are asked for, of the network with these weights: scalars, row by row of
-/// report::ShiftEvaluation, arm by arm, and behind them the bytes of the quantiles of the features and of what batch
-/// norms read, and the held-back samples of the sites with the fewest and the most. Sites correct their own test
-/// batches; quantiles of training are those of the barycentre of the sites with the samples that they begin with.
-/// `learning` outlives the value's working out.
+/// Makes the value of all requested accuracies of the network with these weights. Scalars: row by row of
+/// report::ShiftEvaluation, arm by arm. Then follow the bytes of the quantiles of the features and of the inputs of
+/// batch norms, and the held-back samples of the sites with the fewest and the most. Sites correct their own test
+/// batches. Quantiles of training are those of the barycentre of the sites, with their first samples. `learning` must
+/// outlive the computation of the value.
 world::Value shift_evaluation(protocols::Learning& learning, const world::Value& weights,
                               const spec::EvaluationSpec& asked) {
   return learning.history().make(
@@ -276,8 +276,8 @@ world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOpti
   return limits;
 }
 
-/// Simulates until the end, or until nobody goes on any more because of what fails; then says so. Throws Deadlock where
-/// nothing that fails is to blame.
+/// Simulates until the end, or until no participant can continue because of failures, and then reports that. Throws
+/// Deadlock if no failure is the cause.
 std::optional<report::Statement> run_until_stopped(world::EventLoop& loop, const world::UnreliableWorld& world) {
   using Cause = world::Deadlock::Cause;
   try {
@@ -316,7 +316,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   // Processes elsewhere know the data of workers, not of islands.
   if (options.learns && options.remote != nullptr && replicas == 1) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
-  // Clients that pass over their data take batches as large as <training> says; others the rows of a common step.
+  // Clients with local passes take batches as large as <training> states; others the rows of a common step.
   const bool passes = run.parameters.contains("local-epochs");
   const double batches = static_cast<double>(timed.batch) / static_cast<double>(scenario.training.batch);
   protocols::TimedNetwork network{.shape = timed.shape,
@@ -377,7 +377,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     protocol->begin();
     event_driven.event_driven.stopped = run_until_stopped(loop, unreliable);
     protocol->end();
-    // Whoever makes the first model may never have been there.
+    // The node that makes the first model may never have been present.
     if (log.versions.empty()) static_cast<void>(setting.new_version(learning.initial(), 1));
     if (remarks != nullptr) {
       for (const std::string& text : log.remarks) remarks->push_back(report::Statement{"remark"}.with("text", text));

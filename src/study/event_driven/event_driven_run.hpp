@@ -24,11 +24,11 @@ struct EventDrivenOptions {
   world::RemoteOperations* remote = nullptr;  ///< learns on other processes; they must know the scenario as it is
 };
 
-/// Simulates an event-driven run of the scenario on a cluster, then learns as it was simulated what the shared_cache
-/// does not know yet. Where nobody goes on any more because of what fails, it ends there (EventDrivenResult::stopped).
-/// Throws SimulationError, also where the protocol is stuck for another reason (its words say who waits for whom);
-/// InputError where it asks for a number and nothing is learned; Cancelled.
-/// `remarks`, unless it is null, gets what the protocol has to say of the run.
+/// Simulates an event-driven run of the scenario on a cluster, then learns in the simulated order everything that the
+/// shared_cache lacks. If no participant can continue because of failures, the run ends there
+/// (EventDrivenResult::stopped). Throws SimulationError, also for a protocol that is stuck for another reason (its
+/// words say who waits for whom); InputError if the protocol asks for a number and nothing is learned; Cancelled.
+/// `remarks`, unless it is null, receives remarks of the protocol.
 report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                         const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                                         const EventDrivenOptions& options,

@@ -45,7 +45,7 @@ class IslandSteps {
   std::size_t islands() const { return clusters_.size(); }
   std::size_t devices() const { return devices_; }  ///< devices of each island
   std::size_t replicas() const { return replicas_; }
-  /// Share of the parameters that a device has, for what is computed once per parameter.
+  /// Share of the parameters on a device, for work that is done once per parameter.
   double share_of_parameters() const;
   /// The fewest and the most seconds of the steps that were timed.
   std::pair<double, double> range() const;
@@ -65,8 +65,8 @@ class IslandSteps {
   std::map<Key, std::vector<double>> seconds_;
 };
 
-/// A World whose first nodes are islands: their training steps take what IslandSteps says; of other work each device
-/// does its share.
+/// World whose first nodes are islands. IslandSteps determines the time of their training steps; each device does its
+/// share of other work.
 class IslandWorld final : public world::World {
  public:
   IslandWorld(world::World& inner, IslandSteps& steps) : inner_(inner), steps_(steps) {}

@@ -102,7 +102,7 @@ bool is_family(const spec::Workload& workload) {
          workload.parameters.end();
 }
 
-/// Finds a workload with the same layers: one with a name of its own, else a size of a family.
+/// Finds a workload with the same layers: a named one, else a size of a family.
 void find_workload(const spec::Sizes& sizes, ImportedModel& model) {
   for (const bool family : {false, true}) {
     for (const spec::Workload& workload : spec::workload_registry().all()) {

@@ -322,8 +322,8 @@ class PlanSearch {
     }
   }
 
-  /// The plan with as many layers exact as a step can have without taking more than a hundredth longer: steps are known
-  /// no better than that, and what is exact needs fewer of them.
+  /// Returns the plan with the most exact layers whose step is at most 1 % longer: times of steps are known no better,
+  /// and exact layers need fewer steps.
   step::Assignment exact_for_nothing(const step::Assignment& plan, double seconds) const {
     const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
     std::vector<std::size_t> lossy;

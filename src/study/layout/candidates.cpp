@@ -149,7 +149,7 @@ class Enumeration {
     }
   }
 
-  /// Devices that divide experts are of a stage, those that divide a layer one after the other.
+  /// Devices that divide experts are in one stage; devices that divide a layer are adjacent.
   void add_experts(report::Layout layout) {
     const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
     for (const std::int64_t group : tried("expert-parallel", divisors_of(experts_))) {
@@ -214,7 +214,7 @@ class Enumeration {
     }
   }
 
-  /// Replicas that divide what is sharded: all of them (0), or those of a node (HSDP).
+  /// Replicas that divide the sharded state: all of them (0), or those of a node (HSDP).
   std::vector<std::int32_t> groups_of(const report::Layout& layout) const {
     std::vector<std::int32_t> groups;
     if (!is_fixed("sharding-group")) groups.push_back(0);

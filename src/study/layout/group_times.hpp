@@ -16,9 +16,9 @@ class GroupTimes {
  public:
   explicit GroupTimes(const sim::Cluster& cluster);
 
-  /// Seconds of an all-reduce of so many bytes among `ranks` devices that are `stride` apart. Throws SimulationError.
+  /// Returns the seconds of an all-reduce of `bytes` among `ranks` devices, `stride` apart. Throws SimulationError.
   double all_reduce(std::size_t ranks, std::size_t stride, double bytes);
-  /// Seconds in which each of `ranks` devices, one after the other, hands every other a block of so many bytes.
+  /// Returns the seconds in which each of `ranks` devices in turn sends every other a block of `bytes`.
   double all_to_all(std::size_t ranks, double bytes);
 
  private:

@@ -14,8 +14,8 @@
 namespace dadsim::study {
 namespace {
 
-/// A setting, and the attribute that is lacking where a framework can be told none of those that say it; empty: it is
-/// as a framework has it by itself.
+/// A setting, and the attribute to report as lacking if the framework has no argument for it; empty: it is the
+/// framework's default.
 struct SaidSetting {
   formats::LaunchSetting setting;
   std::string said;
@@ -25,7 +25,7 @@ bool has_wide_gradients(spec::Precision precision) {
   return spec::has_master_copies(precision) && precision != spec::Precision::fp16;
 }
 
-/// Every way in which some framework says the launch. `shards`: the framework can be told the sharding.
+/// Returns the settings of a launch, for any framework. `shards`: the framework has an argument for the sharding.
 std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   std::vector<SaidSetting> all;
   const report::Layout& layout = launch.layout;
@@ -33,7 +33,7 @@ std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   const auto add = [&](const char* quantity, const auto& value, const std::string& said = "") {
     all.push_back({{quantity, fmt::format("{}", value)}, said});
   };
-  /// An attribute that is told under its own name.
+  /// An attribute with the same name in the framework.
   const auto attribute = [&](const char* name, const auto& value, bool tells) {
     add(name, value, tells ? fmt::format("{}={}", name, value) : "");
   };
@@ -193,7 +193,7 @@ class LaunchOf {
                              ? quotient(replicas, groups, "sharding-groups", "replicas among groups, {}")
                              : number("sharding-group", 0);
     if (has("sharded-replicas")) {
-      // FSDP keeps parameters between both passes, unless it is told otherwise, where there is a pipeline.
+      // FSDP keeps parameters between both passes by default if there is a pipeline.
       if (how.sharding == spec::Sharding::none)
         how.sharding = how.pipeline > 1 ? spec::Sharding::gradients : spec::Sharding::parameters;
       if (group == 1) how.sharding = spec::Sharding::none;

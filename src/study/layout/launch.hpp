@@ -11,7 +11,7 @@
 
 namespace dadsim::study {
 
-/// A layout with what a framework is told beside it.
+/// A layout with the settings of a framework in addition.
 struct Launch {
   report::Layout layout;
   std::optional<spec::Precision> precision = {};  ///< none: the file does not say it
@@ -32,7 +32,7 @@ struct WrittenLaunch {
 };
 WrittenLaunch write_launch(const std::string& framework, const Launch& launch);
 
-/// Reads the file of a framework. `devices`: how many there are, where the file does not say it. Throws InputError.
+/// Reads the file of a framework. `devices`: their number, if the file does not state it. Throws InputError.
 Launch read_launch(const std::string& file, const std::string& framework, const std::string& text,
                    std::optional<std::int64_t> devices);
 

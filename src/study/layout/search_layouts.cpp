@@ -85,7 +85,7 @@ spec::RunSpec run_in_question(const scenario::Scenario& base, const std::string&
   return *found;
 }
 
-/// Reads what is fixed into what is not searched.
+/// Excludes fixed attributes from the search.
 void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
   scenario::Findings findings("");
   for (auto& [name, value] : space.fixed)
@@ -127,7 +127,7 @@ class EstimateCorrection {
   explicit EstimateCorrection(const std::vector<report::LayoutTrial>& trials);
 
   bool knows(const report::Layout& layout) const;
-  /// Simulated ÷ estimated: the least of its kind, or, of kinds of which nothing was simulated, the least of all.
+  /// Simulated ÷ estimated: the least of the kind, or, without simulations of the kind, the least of all.
   double factor(const report::Layout& layout) const;
 
   using Kind = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, spec::Sharding, std::int32_t>;
@@ -237,7 +237,7 @@ bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) 
   const auto& a = other.simulated->step_band;
   const auto& b = best.simulated->step_band;
   if (!a || !b) return false;
-  // The gap between two layouts timed by flow may be smaller than flow says.
+  // The gap between two layouts timed by flow may be smaller than flow shows.
   const double doubt = std::max(report::doubt_of(*other.simulated), report::doubt_of(*best.simulated));
   const double ratio = other.simulated->step_seconds / best.simulated->step_seconds * (1 - doubt);
   return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;

@@ -16,7 +16,8 @@
 namespace dadsim::study {
 namespace {
 
-/// Share of a backward pass that sums of gradients can go on beside: it has to be begun, and the last sum comes last.
+/// Share of a backward pass that can overlap with sums of gradients: the first gradient must exist, and the last sum
+/// follows the pass.
 constexpr double kHidden = 0.9;
 
 double rows_of(const spec::LayerShape& layer, std::int64_t micro_batch) {

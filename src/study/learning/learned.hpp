@@ -41,7 +41,7 @@ using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
 class SharedCache;
 class TimingMemory;
 
-/// Learned runs by the keys of learning_hash_of(), in memory as far as they fit: a learning problem is learned once for
+/// Learned runs by the keys of learning_hash_of(), in memory as far as they fit. A learning problem is learned once for
 /// any number of clusters. For one thread.
 class LearningStore {
  public:

@@ -149,7 +149,7 @@ class Retimer {
 
   report::Retiming fit() {
     cluster_.causes = false;
-    cluster_.network.jitter = {};  // jitter changes all times alike
+    cluster_.network.jitter = {};  // jitter changes all times equally
     if (sim::every_step_differs(cluster_)) {
       retiming_.why_not = report::Statement{"network-changes"};
       return std::move(retiming_);

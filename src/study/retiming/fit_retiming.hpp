@@ -10,16 +10,15 @@
 
 namespace dadsim::study {
 
-/// Fits the times of the steps of all runs that are not event-driven, over the bandwidth of the two busiest kinds of
-/// links, all latencies and the speed of the workers, each by factors around what the scenario says. `result` is of the
-/// scenario itself.
+/// Fits the times of the steps of all runs that are not event-driven. Variables are the bandwidths of the two busiest
+/// kinds of links, all latencies and the speed of the workers, each as a factor of the scenario's value. `result` is
+/// that of the scenario itself.
 ///
-/// A few steps of each run are timed on up to some hundred clusters, all runs on one cluster in one simulation, then
-/// more steps on clusters that nothing is fitted to. Where a run is off by more than 3 % there, these join those that
-/// it is fitted to and others are drawn; where that does not help either, knobs reach less far. What layers choose, and
-/// how collectives are carried out where that is left open, is what it is on the cluster in question and on the
-/// scenario's own, in this order. Nothing is fitted, with a reason, where equal steps take different times or so many
-/// simulations would take long; nor where the simulation of another cluster fails, or the fit does
+/// Times a few steps of each run on up to some hundred clusters, all runs on one cluster in one simulation. Then times
+/// more steps on clusters outside of the fit. If a run is off by more than 3 % there, these clusters join the fit and
+/// others are drawn; if that does not help either, the range of the factors shrinks. Choices of layers and collectives
+/// that the scenario leaves open are those of the cluster in question, then those of the scenario. Fits nothing, with a
+/// reason, if equal steps take different times, if the simulations would take long, or if a simulation or the fit fails
 /// (Retiming::failure). Throws EnvironmentError, Cancelled.
 report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result,
                               bool show_progress);

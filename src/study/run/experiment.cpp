@@ -50,7 +50,7 @@ sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const sche
   return time_schedules(cluster, schedules, progress, request);
 }
 
-/// Every training step by itself, so that each is timed at its own date.
+/// Every training step separately, so that each is timed at its own date.
 step::Trajectory unfolded(const step::Trajectory& trajectory) {
   step::Trajectory result = trajectory;
   result.distinct_steps.clear();
@@ -68,7 +68,7 @@ std::vector<schedule::Schedule> unfolded(const std::vector<schedule::Schedule>& 
   return result;
 }
 
-/// A simulation of which is told how far it is.
+/// Simulation that reports its progress.
 EventDrivenOptions watched_by(Progress& progress, const std::string& label) {
   EventDrivenOptions options;
   options.simulating = [&progress, &label](double seconds, std::int64_t updates) {
@@ -137,7 +137,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   return result;
 }
 
-/// A run in whose steps sites may be missing. What it learns by those that are there comes into `learned`.
+/// Run in whose steps sites may be missing. Writes the results of the sites present into `learned`.
 report::RunResult run_through_outages(const ResultContext& context, std::size_t i, const sim::Cluster& cluster,
                                       Learned& learned, Progress& progress) {
   const scenario::Scenario& scenario = context.scenario;
@@ -162,7 +162,7 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   report::RunResult result =
       result_of_steps(context, i, {absence.trajectory, absence.timings, absence.assignment, traced});
   result.event_driven = absence.counted;
-  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // with what was tried at the end
+  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // with the last tries
   return result;
 }
 

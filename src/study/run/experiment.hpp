@@ -16,7 +16,7 @@ namespace dadsim::study {
 /// more than one label. Throws InputError where the data can no longer be read.
 report::ClassTable class_table_of(const scenario::Scenario& scenario, const Learned& learned);
 
-/// Steps of each run of which a timeline is wanted.
+/// Steps of each run with a timeline.
 struct TraceRequest {
   std::vector<std::int64_t> steps;  ///< rising, the first step of training is 1; empty: no timelines
 };
@@ -24,9 +24,9 @@ struct TraceRequest {
 /// All of a result that is known before anything is timed: its runs are missing.
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned);
 
-/// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
-/// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
-/// Throws SimulationError, Cancelled.
+/// Times learned runs on a cluster (the scenario's, or one with changes), and assembles the result. Learning need not
+/// be repeated if only the platform, its use or the timed network differ. `show_progress` on standard error. Throws
+/// SimulationError, Cancelled.
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
                              bool show_progress, const TraceRequest& trace = {});
 

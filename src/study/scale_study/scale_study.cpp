@@ -85,7 +85,7 @@ std::vector<estimate::Rung> usable_rungs(const ScaleStudyReport& report, const S
   return rungs;
 }
 
-/// None where there are too few rungs, or those that there are hardly differ.
+/// None if there are too few rungs, or they hardly differ.
 std::optional<estimate::Ladder> ladder_of(std::vector<estimate::Rung> rungs) {
   if (rungs.size() < 3 || rungs.size() < rungs.front().size.size() + 2) return std::nullopt;
   try {
@@ -227,7 +227,7 @@ class Study {
     return all;
   }
 
-  /// All of them, so that what is wrong with any is told before one is learned.
+  /// Checks all of them, so that all faults are reported before any is learned.
   void read_rungs() {
     const int line = base_.scale_study->rungs.axes.front().front().line;
     std::vector<Diagnostic> errors;

@@ -88,15 +88,14 @@ std::string lines_element(const SitesRequest& request) {
   return text;
 }
 
-/// Puts a text in the place of what scenarios/hospitals.xml has.
+/// Replaces a text of scenarios/hospitals.xml.
 void put_in(std::string& text, std::string_view place, const std::string& put) {
   const std::size_t at = text.find(place);
   if (at == std::string::npos) throw std::logic_error("scenarios/hospitals.xml has no " + std::string(place));
   text.replace(at, place.size(), put);
 }
 
-/// The question of scenarios/hospitals.xml with other sites: what is learned and by which algorithms is as there, but
-/// that a run ends at the target.
+/// Question of scenarios/hospitals.xml with other sites. Data and algorithms are the same; a run ends at the target.
 std::string sites_text(const SitesRequest& request, const std::string& device, const std::string& workload) {
   std::string asked(kHospitals.substr(kHospitals.find("  <data>")));
   put_in(asked, "<training", "<training stop=\"target\"");

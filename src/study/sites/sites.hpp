@@ -24,8 +24,8 @@ struct SitesAnswer {
   std::string scenario;  ///< text of the scenario that was run
 };
 
-/// Learns with the algorithms of scenarios/hospitals.xml and times them on these lines: which reaches the target first,
-/// in what time, with how many bytes, and what its messages reveal. The members of the JSON are those of
+/// Learns with the algorithms of scenarios/hospitals.xml and times them on these lines. Reports which one reaches the
+/// target first, its time and bytes, and what its messages reveal. The members of the JSON are those of
 /// docs/output-json.md. Throws InputError, SimulationError, Cancelled.
 SitesAnswer ask_sites(const SitesRequest& request, bool show_progress);
 

@@ -15,8 +15,8 @@
 
 namespace dadsim::study {
 
-/// Values by their keys, in memory as far as there is room: the value that was used last stays longest. Keys that
-/// have no order are looked for one after the other. For several threads.
+/// Values by their keys, in memory as far as they fit: the least recently used are dropped first. Keys without an order
+/// are searched one by one. For several threads.
 template <class Key, class Value>
 class MemoryStore {
  public:

@@ -14,7 +14,7 @@ namespace dadsim::study {
 
 /// Winners of the points.
 struct ProtocolLog {
-  std::vector<std::string> labels;  // those with the most points first, as they stand in the scenario where alike
+  std::vector<std::string> labels;  // the most points first; equal numbers in the order of the scenario
   std::map<std::string, std::int64_t> won;
   std::int64_t open = 0;    // points whose quickest run cannot be distinguished from others
   std::int64_t nobody = 0;  // points at which no run reaches the target

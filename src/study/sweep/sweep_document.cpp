@@ -177,7 +177,7 @@ std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const
   return runs;
 }
 
-constexpr std::size_t kMostRows = 28;    // points in a table of their own
+constexpr std::size_t kMostRows = 28;    // points in a separate table
 constexpr std::size_t kMostLabels = 8;   // in a summary; the others are counted together
 constexpr std::size_t kMostAcross = 40;  // columns of a map
 constexpr std::size_t kMostDown = 24;    // and rows

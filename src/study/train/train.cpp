@@ -261,7 +261,7 @@ class Training {
   std::vector<report::Statement> taken_;
 };
 
-/// Throws what is in the way where no layout fits, with a number of devices that suffices.
+/// Throws the reason why no layout fits, with a sufficient number of devices.
 [[noreturn]] void refuse_unfit(const Training& training, const report::LayoutReport& report) {
   constexpr std::int64_t kMostFactor = 64;
   const TrainRequest& asked = training.asked();

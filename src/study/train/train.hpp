@@ -16,7 +16,7 @@ struct TrainRequest {
   std::string device;
   std::string nic, inside;                         ///< empty: of the device's usual system
   std::optional<std::int64_t> gpus_per_node = {};  ///< none: of the usual system
-  std::optional<std::int64_t> global_batch = {};   ///< samples of all devices per step; none: what is usual
+  std::optional<std::int64_t> global_batch = {};   ///< samples of all devices per step; none: the usual number
   std::optional<std::int64_t> sequence = {};       ///< tokens of a sample; none: of the model
   std::optional<spec::Precision> precision = {};   ///< none: the narrowest of 16 bits that the device has
   std::optional<double> tokens = {};               ///< to be learned from
@@ -29,9 +29,9 @@ struct TrainAnswer {
   std::string scenario;  ///< text of the scenario with the quickest layout
 };
 
-/// Finds the quickest layout of a model on a cluster, what a step takes and gets done, and how long a budget of tokens
-/// takes. The members of the JSON are those of docs/layout.md and of docs/train.md. Throws InputError where a name is
-/// none, where sizes do not go together, or where no layout fits: then with the number of devices that suffices.
+/// Finds the quickest layout of a model on a cluster, the time and work of a step, and the time of a budget of tokens.
+/// The members of the JSON are those of docs/layout.md and of docs/train.md. Throws InputError for an unknown name, for
+/// sizes that do not divide, or if no layout fits: then with a sufficient number of devices.
 TrainAnswer train(const TrainRequest& request, bool show_progress);
 
 }  // namespace dadsim::study

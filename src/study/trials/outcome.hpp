@@ -25,8 +25,8 @@ struct Outcome {
   std::string message;  ///< all faults, with their files and remedies
 };
 
-/// Calls `trial`, and returns the fault where its scenario cannot be loaded, learned, divided or simulated, with all
-/// faults as `message`; nothing where all went well. Throws Cancelled, and what is no fault of the scenario.
+/// Calls `trial`. Returns the fault if its scenario cannot be loaded, learned, divided or simulated, with all faults as
+/// `message`; nothing on success. Throws Cancelled, and any error that is no fault of the scenario.
 std::optional<Fault> fault_of(const std::function<void()>& trial, std::string& message);
 
 /// Calls `trial`, which loads, learns or times a scenario. Throws as fault_of() does.
@@ -38,7 +38,7 @@ auto outcome_of(const Trial& trial) {
   return outcome;
 }
 
-/// Trials whose outcome may be that they do not go, by what goes into them: equal ones are carried out once.
+/// Trials that may fail, by their inputs: equal ones are carried out once.
 template <class Result>
 class Trials {
  public:
@@ -77,8 +77,8 @@ auto outcomes_of(std::size_t count, const Trial& trial, Progress* progress = nul
   return outcomes;
 }
 
-/// Returns a statement where adapters of a cluster are given by a rate alone, which is Ethernet with TCP; none for
-/// other platforms, and where events decide what is learned.
+/// Returns a statement if adapters of a cluster are given by a rate alone, which means Ethernet with TCP. None for
+/// other platforms and for event-driven learning.
 std::optional<report::Statement> rate_as_tcp(const scenario::Scenario& scenario);
 
 /// Adds to that statement of the result what a step of the first run that shares takes, and would take with RDMA.

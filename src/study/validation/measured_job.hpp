@@ -34,10 +34,10 @@ struct MeasuredJob {
 std::vector<MeasuredJob> read_measured_jobs(const std::string& file, std::string_view text,
                                             const std::string& optimizer = "adamw");
 
-/// The tables that are built in, one after the other.
+/// The built-in tables, in order.
 const std::vector<MeasuredJob>& published_jobs();
 
-/// The text of a scenario that takes the step; `batch` in the place of its own. Only for jobs that describe it
+/// Returns the text of a scenario that takes the step, with `batch` in place of its own. Only for jobs that describe it
 /// themselves.
 std::string scenario_text_of(const MeasuredJob& job, std::int64_t batch);
 
