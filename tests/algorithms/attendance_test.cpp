@@ -1,4 +1,4 @@
-// Steps that sites are missing from: what is learned of those that are there.
+// Steps without some sites: learning from the sites present.
 #include "algorithms/attendance.hpp"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 double length(const std::vector<float>& a) { return distance(a, std::vector<float>(a.size(), 0)); }
 
-// The expectation over all ways in which sites are there or not, each with its probability, and not over a sample.
+// The expectation over all subsets of present sites, each with its probability, and not over a sample.
 TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance) {
   const Sites sites;
   const std::vector<double> chances = {0.9, 0.35, 0.6, 0.5};
@@ -120,7 +120,7 @@ TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance
         who.chances.clear();
         add(present);
       }
-      // Factors of low rank are found by iterations that end at a tolerance of their own.
+      // Factors of low rank are found by iterations with a tolerance.
       const double rounding = method.exact(run) ? 3e-5 : 1e-3;
       EXPECT_LT(distance(expected, all), rounding * length(all)) << method.name << ", " << to_string(weights);
       EXPECT_GT(distance(present, all), 0.03 * length(all)) << method.name << ": the mean of those there is biased";
@@ -129,7 +129,7 @@ TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance
   EXPECT_GE(methods, 6);
 }
 
-// The mean over those that are there, of samples or of sites: sums of the gradients that each of them has alone.
+// The mean over the sites present, by samples or by sites: sums of the gradients of each site alone.
 TEST(Attendance, WithoutChancesItIsTheMeanOverThoseThatAreThere) {
   const Sites sites;
   for (const spec::SiteWeights weights : {spec::SiteWeights::published, spec::SiteWeights::uniform}) {
@@ -201,7 +201,7 @@ TEST(Attendance, ASiteWithItsOwnWeightsTakesItsOwnStepWhoeverIsAway) {
   EXPECT_GE(methods, 7);
 }
 
-// With everyone there, attended steps are those that they are without a word on who is there.
+// With all sites present, attended steps equal steps without attendance.
 TEST(Attendance, WithAllThereNothingIsDifferent) {
   struct All final : Attendance {
     Present next(std::int64_t, const std::vector<std::int64_t>& rows) override {

@@ -35,14 +35,13 @@ struct Variant {
     run.share = share;
     return run;
   }
-  /// Sites have weights of their own: laws of one step are of sites that share them, those of the others are in
-  /// gossip_test.cpp.
+  /// Sites with weights of their own are left out: gossip_test.cpp has their laws.
   bool gossips() const { return info().sharing == Sharing::own_weights; }
   bool shares_a_network() const { return info().sharing == Sharing::one_network; }
   bool exact() const { return info().exact(run(spec::ExchangeMode::peer)); }
   /// Rounding decides what it finds.
   bool unstable() const { return info().unstable(parameters()); }
-  /// Computes alternatives of which one is charged.
+  /// Computes several alternatives, one of which is charged.
   bool records_alternatives() const { return info().records_alternatives(parameters()); }
 };
 
@@ -103,7 +102,7 @@ std::vector<Variant> variants(bool (*applies)(const Variant&)) {
   return all;
 }
 
-/// Begins a law: a suite of its own, with a test for each variant that the law is about.
+/// Begins a law: a test suite, with a test for each variant under the law.
 #define LAW(Name, applies)                                                                           \
   class Name : public Contract {};                                                                   \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Name); /* a plug-in alone may have nothing for it */ \
@@ -214,8 +213,8 @@ double flops_charged(const OneStep& step) {
   return flops;
 }
 
-// With one site nothing is computed by several alike, so that what is charged once is done once. What is charged beyond
-// products are passes over entries.
+// With one site no other site repeats its computations, so that charged work is done once. Charges other than products
+// are passes over entries.
 LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.records_alternatives(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;

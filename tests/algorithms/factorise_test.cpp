@@ -100,7 +100,7 @@ TEST(Factorise, AsReleasedDropsTheLastTwoThatWereTried) {
   const models::Matrix full = random_matrix(30, 40, 1);
   EXPECT_EQ(rank(full, directions), 8);
   EXPECT_EQ(rank(full, released), 6);
-  // A single row: what is left of it is zero, or noise that may point anywhere.
+  // A single row: its remainder is zero, or noise in any direction.
   const models::Matrix one = random_matrix(1, 40, 1);
   EXPECT_EQ(rank(one, directions), 1);
   EXPECT_EQ(rank(one, released), 0);
@@ -166,7 +166,7 @@ TEST(RankDad, WithoutACutItIsDad) {
   }
 }
 
-// Zeros behind the components change what is sent, and nothing else.
+// Zeros after the components change the bytes sent, and nothing else.
 TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
   for (const spec::ExchangeMode exchange : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::string mode : {"two-way", "one-way"}) {

@@ -84,7 +84,7 @@ TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
   for (std::size_t i = 0; i < pooled.curve.size(); ++i) EXPECT_NEAR(edad.curve[i].loss, pooled.curve[i].loss, 2e-3);
 }
 
-// A memory that is accepted changes what is learned: in every algorithm that does not refuse it.
+// A memory that is accepted changes the learning, in every algorithm that does not refuse it.
 TEST_F(Learn, AMemoryOfACompressorMeansSomethingWhereItIsLetIn) {
   for (const SynchronousMethod& method : algorithm_registry().all()) {
     const spec::ParameterValues parameters = default_parameters(method);
@@ -163,7 +163,7 @@ TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
   for (std::size_t i = 0; i < alone.curve.size(); ++i) EXPECT_EQ(alone.curve[i].loss, pooled.curve[i].loss);
 }
 
-// They train with the same memory, one after the other: what an optimizer keeps is each site's own.
+// Sites train with the same memory in turn, but each has its own optimizer state.
 TEST_F(Learn, WithoutSharingNoSiteSeesAnothers) {
   training_.optimizer.kind = spec::OptimizerSpec::Kind::adam;
   const LearningProblem all{data_, partition_, model_, training_, 3};

@@ -1,4 +1,4 @@
-// Tests the number of layers of which a compression can omit something.
+// Tests the number of layers that a compression may truncate.
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"
@@ -6,7 +6,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// A run with defaults for what is not given.
+/// Returns a run with default parameters unless given.
 spec::RunSpec run_of(const std::string& algorithm, const spec::ParameterValues& parameters) {
   spec::RunSpec run;
   run.algorithm = algorithm;
@@ -16,7 +16,7 @@ spec::RunSpec run_of(const std::string& algorithm, const spec::ParameterValues& 
   return run;
 }
 
-/// 784-128-10, of which so many layers are bitten.
+/// 784-128-10, with this number of truncated layers.
 std::size_t bitten(const spec::RunSpec& run, std::int64_t samples, std::size_t workers) {
   const spec::ModelShape network{"", {spec::dense_shape("", 784, 128, true), spec::dense_shape("", 128, 10, true)}};
   return lossy_layers(algorithm_registry().at(run.algorithm), run, network, samples, workers).layers;

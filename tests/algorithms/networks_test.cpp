@@ -81,7 +81,7 @@ std::string to_string(const Pair& pair) {
 
 void PrintTo(const Pair& pair, std::ostream* out) { *out << to_string(pair); }
 
-/// The pairs of an algorithm that shares one network, and that `applies` says yes to, and a network that it goes with.
+/// Pairs of an algorithm that shares one network, if `applies` returns true, and a network that it supports.
 std::vector<Pair> pairs(bool (*applies)(const SynchronousMethod&)) {
   // Asked once in a process: some methods draw the network to see whether they go with it.
   static const std::vector<Pair> kAll = [] {
@@ -162,7 +162,7 @@ const auto kNamed = [](const auto& param) { return to_string(param.param); };
 INSTANTIATE_TEST_SUITE_P(Registry, Networks, testing::ValuesIn(pairs([](const SynchronousMethod&) { return true; })),
                          kNamed);
 
-// A sign is no sum of gradients, whatever is sent of them; an estimate is right in the mean alone.
+// A sign is no sum of gradients, and an estimate is right only on average.
 INSTANTIATE_TEST_SUITE_P(Registry, ExactOnNetworks, testing::ValuesIn(pairs([](const SynchronousMethod& info) {
                            return !info.applies_signs && !info.estimates;
                          })),

@@ -127,8 +127,7 @@ struct OneStep {
     return worst;
   }
 
-  /// Bytes per worker that the recorded step says are handed to collectives, and bytes that the aggregator hands to
-  /// each.
+  /// Recorded bytes per worker: those that collectives send, and those that the aggregator sends to each.
   struct Recorded {
     std::vector<double> over;
     double down = 0;

@@ -101,7 +101,7 @@ TEST(Payload, OfTheRecurrentNetworkOnArabicDigits) {
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 63672);
 }
 
-// With 963 features dAD hands over more than the gradient.
+// With 963 features dAD sends more than the gradient.
 TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
   OneStep::Setup setup = recurrent_setup(144, 963, 7);
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 5048640);
@@ -114,7 +114,7 @@ TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 97097);
 }
 
-/// Bytes of one step of every method that a workload of any size stands for, in floats.
+/// Floats sent in one step of every method that can be timed as a workload of any size.
 struct PayloadOfWorkload {
   double gradient = 0, dad = 0, edad = 0, rank_dad = 0, power_sgd = 0;
   double others = 0;    ///< parameters of layers without an outer product
@@ -146,7 +146,7 @@ PayloadOfWorkload payload_of(const spec::ModelShape& shape, std::int64_t batch) 
   return payload;
 }
 
-// One step is taken for all workloads: only what it is timed as differs.
+// One step is recorded for all workloads: only the timed network differs.
 TEST(TimedAs, EveryWorkloadTheSameFormulasHold) {
   constexpr std::int64_t kBatch = 4;
   constexpr double kScale = static_cast<double>(kBatch) / 32;

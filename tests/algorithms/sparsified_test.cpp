@@ -37,7 +37,7 @@ spec::ModelSpec network_with(Beside beside) {
   return model;
 }
 
-/// Steps of gradient sharing on a network that may learn, each on samples of its own; sites of unequal size.
+/// Steps of gradient sharing on a network that may learn, each on other samples; sites of unequal size.
 class SharingSteps {
  public:
   SharingSteps(const spec::CompressSpec& compress, spec::ExchangeMode mode, std::vector<int> sites = {5, 2, 3},
@@ -122,8 +122,7 @@ models::Matrix with_zeros(const models::Matrix& row, Eigen::Index zeros) {
   return one_row({row, models::Matrix::Zero(1, zeros)});
 }
 
-/// The `kept` numbers of largest magnitude among the first `of` of a row, which are those of a matrix; the biases
-/// behind them as they are.
+/// The `kept` numbers of largest magnitude among the first `of` of a row (a matrix); the biases after them unchanged.
 models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Index kept) {
   models::Matrix matrix = row.leftCols(of);
   const compress::KeptEntries largest = compress::take_largest(matrix, kept);
@@ -133,7 +132,7 @@ models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Ind
   return row;
 }
 
-// Σ of what was applied + what all sites hold = Σ of the gradients.
+// Σ of applied updates + all memories of sites = Σ of the gradients.
 TEST(Sparsified, NothingIsLostThatIsRemembered) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     if (info.family != "sparsification" || !info.biased(compress::default_parameters(info))) continue;
@@ -153,8 +152,8 @@ TEST(Sparsified, NothingIsLostThatIsRemembered) {
           wanted += of_all_layers([&](std::size_t l) { return steps.exact(l); }).cast<double>();
           models::MatrixOf<double> held = models::MatrixOf<double>::Zero(1, now.size());
           for (std::size_t s = 0; s < steps.sites(); ++s) {
-            // Matrices are summed from the last to the first: by tensor each before its biases, of which otherwise
-            // nothing is left out.
+            // Matrices are summed from the last to the first. By tensor, each comes before its biases, which otherwise
+            // are sent whole.
             const auto kept = [&](std::uint32_t n) {
               const models::Matrix& matrix = step.exchange().held(s, n);
               return models::Matrix(matrix.reshaped<Eigen::RowMajor>().transpose());
@@ -368,7 +367,7 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
         dgc.scope = scope;
         SharingSteps steps(dgc, mode, {5, 2, 3}, Beside::biases_and_norm);
         SharingSteps exact({}, mode, {5, 2, 3}, Beside::biases_and_norm);
-        // The biases of the second matrix, which are part of what is compressed where all goes as one, then the norm's.
+        // The biases of the second matrix, which are compressed with it if all layers are one message, then the norm's.
         std::vector<models::Vector> u;
         for (int t = 0; t < 8; ++t) {
           const auto beside = [](const TrainingStep& step) {

@@ -9,7 +9,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Seconds of encoding so many numbers, of which a thousandth is kept; with what is remembered of them, or without.
+/// Seconds to encode this many numbers, of which a thousandth is kept, with or without a memory.
 double encode_seconds(const std::string& device, const std::string& method, double numbers, bool memory,
                       const spec::ParameterValues& chosen = {}) {
   const compress::CompressorInfo& info = compress::compressors().at(method);

@@ -121,8 +121,8 @@ TEST(Seam, FedAvgOfAllClientsHasTheNumbersAndTheTimesOfItsLearnedFirstForm) {
                                                                               {"initial", "in-place"}}));
   ASSERT_EQ(event_driven.qualities.size(), losses.size());
   for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(event_driven.qualities[i][0] / losses[i], 1, 1e-6);
-  // From one model of the server to the next: everything of a round, the first part of which is the model's way down.
-  // The first two rounds have connections that are new.
+  // From one model of the server to the next: a whole round, beginning with the model's way down. The first two rounds
+  // have new connections.
   const auto& versions = event_driven.protocol_log.versions;
   for (std::size_t i = 3; i < versions.size(); ++i) {
     EXPECT_NEAR((versions[i].at - versions[i - 1].at) / timed.steps.front().seconds, 1, 1e-9);

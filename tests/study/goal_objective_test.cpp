@@ -103,7 +103,7 @@ TEST(GoalObjective, AGoalIsMetByTheBandOfWhatItTakes) {
   EXPECT_EQ(standing_of({.throughput = 999}, large), likely);
   EXPECT_EQ(standing_of({.throughput = 999 / trial.band->high}, large), met);
   EXPECT_EQ(to_string(open), std::string("cannot be said"));
-  // A limit on what is not known is neither met nor missed, unless another limit is missed.
+  // A limit on an unknown value is neither met nor missed, unless another limit is missed.
   EXPECT_EQ(standing_of({.scaling = 0.5}, trial), open);
   EXPECT_EQ(standing_of({.throughput = 1}, trial), open);
   EXPECT_EQ(standing_of({.seconds = 0.999 * low, .scaling = 0.5}, trial), missed);

@@ -1,4 +1,4 @@
-// Laws of training steps that hold whatever the job: of drawn ones, some in the suite, 300 with DADSIM_DRAWS=300.
+// Laws of training steps for any job: some drawn jobs in the suite, 300 with DADSIM_DRAWS=300.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace dadsim::study {
 namespace {
 
-/// A training job as far as the laws need to change it.
+/// Training job, with the parts that the laws change.
 struct DrawnJob {
   std::string device, precision, workload;
   int nodes = 2, gpus = 2, batch = 1;
@@ -144,7 +144,7 @@ class Laws {
 
 TEST(JobLaws, HoldForDrawnJobs) {
   Drawing draw(20261126);
-  // In the suite each job is held to one law after the other.
+  // The suite tests one law per job, in turn.
   const bool all = std::getenv("DADSIM_DRAWS") != nullptr;
   const std::uint64_t jobs = draws(24);
   Laws laws;

@@ -17,8 +17,8 @@ OneStep::Setup setup(spec::ExchangeMode mode, bool separate) {
   return result;
 }
 
-// The six all-gathers A3, D3, A2, D2, A1, D1 of a program that shares each matrix by itself, all after the backward
-// pass and each waited for before anything else.
+// The six all-gathers A3, D3, A2, D2, A1, D1 of a program that shares each matrix separately, all after the backward
+// pass, each waited for before the next operation.
 TEST(Dad, SeparateSharesOneMatrixAfterTheOther) {
   const OneStep step("dad", setup(spec::ExchangeMode::peer, true));
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1);

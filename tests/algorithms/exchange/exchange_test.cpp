@@ -18,7 +18,7 @@ namespace {
 using namespace step::extent;
 using test::OneStep;
 
-/// An algorithm that is wrong on purpose: what it hands over is not what it says.
+/// A wrong algorithm: it sends other bytes than it records.
 class Wrong final : public Algorithm {
  public:
   using Share = std::function<void(TrainingStep& step, std::size_t l)>;
@@ -95,10 +95,10 @@ TEST_P(ByMode, WhatIsMadeOfAllIsAsLongAsItSays) {
                    [&](TrainingStep& step, std::size_t l) {
                      const auto inputs = [&step, l](std::size_t s) { return step.input(s, l); };
                      const Combination half = [](Rows all, step::Role) {
-                       all.parts[0] = models::Matrix(all.parts[0].topRows(1));  // and still says all rows
+                       all.parts[0] = models::Matrix(all.parts[0].topRows(1));  // and still records all rows
                        return all;
                      };
-                     // Among peers nothing more is sent: the lie harms nobody but its author.
+                     // Among peers nothing more is sent: only its author suffers.
                      if (step.exchange().mode() == spec::ExchangeMode::peer) throw std::logic_error("no more sent");
                      step.exchange().combine({rows(), {{in(), inputs}}}, half);
                    },
@@ -197,8 +197,8 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     for (std::size_t s = 0; s < 3; ++s) EXPECT_LT(wired.uplink_bytes[s], 0.8 * plain.uplink_bytes[s]);
     const double difference = wired.relative_difference(plain);
     EXPECT_GT(difference, 0) << "really rounded, or left out";
-    // Stochastic rounding to powers of two is off by 27 % of a number, root mean square: once for gradients, twice for
-    // dAD's factors, and both ways for those of rank-dAD, which are made anew of what has been rounded.
+    // Stochastic rounding to powers of two is off by 27 % of a number, root mean square. It acts once on gradients,
+    // twice on dAD's factors, and both ways on those of rank-dAD, which are factorised again from rounded numbers.
     const std::map<std::string, double> most{{"e3m0", 1.5}, {"int8", 0.2}, {"fp16", 0.03}, {"bf16", 0.03}};
     if (compressor.family == "sparsification") {
       EXPECT_LE(difference, 1.0001 * difference_of_nothing(plain)) << "no worse than if nothing had been sent";
@@ -246,7 +246,7 @@ TEST_P(KeepsAllOnTheWire, ASparsifierThatKeepsAllLosesNothing) {
   }
 }
 
-/// Every algorithm that may be compressed with every compressor that loses something, and that `applies` says yes to.
+/// Every compressible algorithm with every lossy compressor, if `applies` returns true.
 std::vector<Wired> wired(bool (*applies)(const compress::CompressorInfo&)) {
   std::vector<Wired> all;
   for (const SynchronousMethod& info : algorithm_registry().all()) {
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Registries, OnTheWire,
                          testing::ValuesIn(wired([](const compress::CompressorInfo&) { return true; })), kNamed);
 INSTANTIATE_TEST_SUITE_P(Registries, KeepsAllOnTheWire, testing::ValuesIn(wired(keeps_all)), kNamed);
 
-// e_t + what has arrived by t = what was to be sent by t: nothing is lost for good.
+// e_t + everything received until t = everything to be sent until t: nothing is lost for good.
 TEST(Wire, AMemorySendsLaterWhatWasLost) {
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{5, spec::Activation::identity, false}};

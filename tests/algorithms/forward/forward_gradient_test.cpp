@@ -199,7 +199,7 @@ TEST_F(ForwardGradientTest, ASeedAndAScalarAreAllThatIsSent) {
   options.compact = true;
   const Made made = make(options, 3);
   EXPECT_EQ(made.uplink_bytes, std::vector<double>(3, 12.0));
-  // Whoever has the seeds and the derivatives of all sites makes the same gradient of them.
+  // A node with the seeds and the derivatives of all sites forms the same gradient.
   const auto right = [&](std::size_t site) {
     Made own;
     const auto all = batch;
@@ -311,7 +311,7 @@ TEST_F(ForwardGradientTest, ABlockLearnsFromItsOwnHead) {
   std::swap(network, short_one);
   const LayerGradient below = backward().gradient.matrices[0];
   std::swap(network, short_one);
-  // The block above reads what is below as a constant.
+  // The block above takes the output of the block below as a constant.
   const std::vector<LayerGradient> global = backward().gradient.matrices;
   ForwardGradient of_heads(options);
   make(of_heads, 77);  // expect_unbiased() uses this seed: its heads are others

@@ -42,7 +42,7 @@ class DPsgdTest : public testing::Test {
     return run;
   }
 
-  /// Some batches, alike for all.
+  /// Some batches, equal for all.
   static Batch batch(const LearningProblem& problem, std::int64_t step) {
     Batch batch(problem.partition.size());
     for (std::size_t s = 0; s < batch.size(); ++s) {

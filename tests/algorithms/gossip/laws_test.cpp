@@ -1,4 +1,4 @@
-// The laws that every algorithm of sites with weights of their own obeys. A new one is tested here by being registered.
+// Laws of every algorithm whose sites have weights of their own. A new algorithm is tested here once it is registered.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -23,7 +23,7 @@ std::vector<std::string> gossip_algorithms() {
   return names;
 }
 
-/// Few random numbers at some sites, each with classes of its own, and networks with and without norms.
+/// A few random numbers at some sites, each with its own classes, and networks with and without norms.
 class GossipLaws : public testing::TestWithParam<std::string> {
  protected:
   GossipLaws() {
@@ -245,7 +245,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, GossipLaws, testing::ValuesIn(gossip_algorith
   return name;
 });
 
-/// With exact averaging among all, sites with weights of their own are gradient sharing.
+/// With exact averaging among all sites, the algorithm equals gradient sharing.
 class ExactMixing : public GossipLaws {};
 
 TEST_P(ExactMixing, OnTheCompleteGraphIsGradientSharing) {

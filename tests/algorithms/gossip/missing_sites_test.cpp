@@ -1,5 +1,5 @@
-// Methods whose neighbours keep what they know of a site, while sites miss steps: what all have together stays, and
-// they come together once they are there again.
+// Methods whose neighbours remember a site, while sites miss steps: the sum over all sites is kept, and sites converge
+// once all are present.
 #include <gtest/gtest.h>
 
 #include <boost/random/bernoulli_distribution.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kSome = 6;
 
-/// Six sites of one to six digits, whose weights are drawn apart from each other; nothing is learned.
+/// Six sites of one to six digits, whose weights are drawn independently; nothing is learned.
 class Apart {
  public:
   Apart(const std::string& method, const spec::ParameterValues& parameters, const spec::CompressSpec& compress = {}) {
@@ -58,7 +58,7 @@ class Apart {
 
   OwnWeightsStep& step() { return *step_; }
 
-  /// Steps with a rate of 0 in which each site is there with that chance (1: and nobody says so).
+  /// Steps with a rate of 0 in which each site is present with this probability (1: no attendance is set).
   void take(GossipAlgorithm& algorithm, std::int64_t steps, double chance, const std::function<void()>& look) {
     for (std::int64_t t = 0; t < steps; ++t, ++number_) {
       Attendees who{{}, kSome, {}};
@@ -103,7 +103,7 @@ double apart(const Field& x) {
   return sum;
 }
 
-/// W_ij among those that are there, written apart from the mixing weights that are tested: per site, its neighbours.
+/// W_ij among the sites present, computed independently of the tested mixing weights: per site, its neighbours.
 std::vector<std::map<std::size_t, float>> weights_among(OwnWeightsStep& step) {
   const auto& to = step.topology().at(0).graph->to;
   const auto degree = [&](std::size_t i) {
@@ -217,7 +217,7 @@ TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
   }
 }
 
-// φ = x + c, x ← (I + W)/2 φ with the W of those that are there, c ← c + x − φ: a site that is away keeps both.
+// φ = x + c, x ← (I + W)/2 φ with the W of the sites present, c ← c + x − φ: an absent site keeps both.
 TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
   for (const char* graph : {"complete", "ring", "star"}) {
     Apart sites("d2", {{"graph", graph}});
@@ -261,7 +261,7 @@ TEST(MissingSites, SparsePushKeepsTheSumWhoeverIsAwayAndComesToTheMean) {
       sites.take(push, 5, 1, look);
       sites.take(push, 200, 0.6, look);
       sites.take(push, 500, 1, look);
-      // z = x / w is at the mean of what all had at first, whoever was away.
+      // z = x / w is at the mean of all initial values, whatever sites were absent.
       double off = 0;
       const Field z_of = sites.step().weights();
       for (const models::Matrix& z : z_of[0]) {

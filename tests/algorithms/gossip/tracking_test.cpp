@@ -78,8 +78,8 @@ TEST(Tracking, ComesToTheCommonMinimumWhereDPsgdDoesNot) {
   }
 }
 
-// One step as far as with all there, and not eight times as far for seven that are away: D-PSGD still learns where few
-// sites are there at a time.
+// A step is as long as with all sites present, and not eight times as long for seven absent sites: D-PSGD still learns
+// if few sites are present at a time.
 TEST(Tracking, DPsgdStaysNearTheMinimumWhereFewSitesAreThere) {
   const Settled all = settle("d-psgd", 1, 300);
   const Settled few = settle("d-psgd", 0.2, 1500);

@@ -1,4 +1,4 @@
-// The table of docs/leak.md: what is sent of the first layer of 784-128-10 on MNIST, ten batches each.
+// The table of docs/leak.md: messages about the first layer of 784-128-10 on MNIST, ten batches each.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>

@@ -107,7 +107,7 @@ TEST_F(Leak, FactorsAndGradientsHandNothingOver) {
       EXPECT_LE(one.all.span_excess, 1) << algorithm;
       EXPECT_GE(one.all.best_sample_excess, 0) << algorithm;
       EXPECT_LE(one.all.best_sample_excess, 1) << algorithm;
-      // Nearly all classes are in the batch of all sites: of a sum that tells little.
+      // Nearly all classes are in the batch of all sites, so a sum of them reveals little.
       EXPECT_GT(one.all.labels, one.adversary == Adversary::aggregator ? 0.5 : 0.3)
           << algorithm << " " << spec::to_string(one.adversary);
       EXPECT_TRUE(std::isnan(one.epsilon)) << algorithm;
@@ -298,7 +298,7 @@ TEST_F(Leak, WhereNothingIsLearnedNothingIsMeasured) {
   EXPECT_FALSE(record_beside(run, problem, measured, false).leak.has_value());
 }
 
-// However many sites there are, what is looked at is a sample of them that does not grow.
+// The number of observed sites does not grow with the number of sites.
 TEST_F(Leak, OfManySitesASampleIsLookedAt) {
   constexpr std::size_t kMany = 140;
   partition_.assign(kMany, {});
@@ -338,7 +338,7 @@ TEST_F(Leak, OfManySitesASampleIsLookedAt) {
   EXPECT_GT(of(gossip, Adversary::site).all.span_in, 0.01) << "measured";
 }
 
-// Sums are told of the sites that are looked at alone: whoever makes their parts for the observer makes no others.
+// Only sums over observed sites are reported: parts of other sites are not formed for the observer.
 TEST_F(Leak, AnObserverSeesMessagesOfItsSampleAlone) {
   class Counting final : public ExchangeObserver {
    public:
@@ -420,7 +420,7 @@ TEST_F(Leak, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// dAD beside another exact run carries out a step of each size of batches, and hands over what it would have.
+// With another exact run, dAD carries out one step per size of batch, and records the bytes that it would have sent.
 TEST_F(Leak, ARunBesideAnotherHandsOverAllTheSame) {
   const step::Trajectory shared = learned("gradient-sharing");
   for (const char* algorithm : {"dad", "edad"}) {

@@ -132,7 +132,7 @@ TEST(OrthonormalRows, TellTheRankOfWhatIsGradedAndOfWhatIsNot) {
 TEST(SpanReader, ReadsSeveralMessagesAsOneSpanOfAll) {
   const Matrix rows = drawn_rows(15, 70, 23);
   const models::Vector mean = rows.topRows(4).colwise().mean().transpose();
-  // The second holds a part of the first, and a direction of its own.
+  // The second holds a part of the first, and a new direction.
   const Matrix first = drawn_rows(20, 70, 24);
   Matrix second(4, 70), third = drawn_rows(9, 5, 26) * rows.topRows(5);
   second << first.topRows(3), drawn_rows(1, 70, 25);

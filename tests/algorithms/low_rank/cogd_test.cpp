@@ -138,7 +138,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
     const double rank = 3;
     const double sent = (number == 0 ? 6 * 3 : 3 * 8 + 8) + 8 * 4 + 4 + rank;
     EXPECT_EQ(bytes, std::vector<double>(2, 4 * sent));
-    // Not even by what the optimizer does of its own accord.
+    // Not even by the optimizer's own state.
     network.layer(rests).weight.array() += 1.0F;
     const Matrix before = network.layer(rests).weight.array() - 1.0F;
     const Matrix other = network.layer(1 - rests).weight;
@@ -152,8 +152,8 @@ TEST_F(CogdTest, FactorsTakeTurns) {
   }
 }
 
-// A site keeps the rest of a factor while the other factor has its turn: V is sent in steps 1 and 3, as if step 2 had
-// not happened.
+// A site keeps the rest of a factor during the other factor's turn: V is sent in steps 1 and 3, as if step 2 had not
+// happened.
 TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   spec::CompressSpec compress{.method = "top-k",
                               .parameters = compress::default_parameters(compress::compressors().at("top-k")),

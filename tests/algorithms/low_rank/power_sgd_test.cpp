@@ -24,7 +24,7 @@ namespace {
 using test::OneStep;
 using MatrixD = models::MatrixOf<double>;
 
-/// Several steps of one instance, each on rows of its own.
+/// Several steps of one instance, each on other rows.
 class Steps {
  public:
   Steps(std::size_t sites, const PowerSgd::Options& options, spec::ExchangeMode mode = spec::ExchangeMode::peer)
@@ -78,7 +78,7 @@ class Steps {
 
 double relative(const models::Matrix& a, const models::Matrix& b) { return (a - b).norm() / b.norm(); }
 
-/// Algorithms 1 and 2 as printed: every site with gradient and error of its own, means over sites, one pass of
+/// Algorithms 1 and 2 as printed: every site with its own gradient and error, means over sites, one pass of
 /// Gram–Schmidt, in double.
 class Paper {
  public:
@@ -210,7 +210,7 @@ TEST(PowerSgd, ASiteKeepsWhatItsOwnShareLeavesOut) {
   }
 }
 
-// M_s = G_s + E_s and E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ of those that are there; what a site that is away has kept waits.
+// M_s = G_s + E_s and E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ of the sites present; an absent site keeps its error.
 TEST(PowerSgd, ASiteThatIsAwayKeepsWhatItHas) {
   PowerSgd algorithm({.rank = 1, .least_compression = 0});
   const std::vector<int> rows = {5, 2, 3};
@@ -297,7 +297,7 @@ TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
 }
 
 TEST(PowerSgd, ComponentsThatVanishedComeBack) {
-  // Whoever starts from Q = 0 stays there: P = M Q = 0, Q = Mᵀ P = 0.
+  // A factor Q = 0 stays 0: P = M Q = 0, Q = Mᵀ P = 0.
   models::Matrix basis = models::Matrix::Ones(4, 3);
   basis.col(1).setZero();
   draw_missing_columns(basis, 1, 2, 3);
@@ -429,11 +429,11 @@ TEST(PowerSgd, AMatrixThatWouldHardlyShrinkIsSentAsItIs) {
   }
 }
 
-// With buckets: what is not compressed and P of a bucket leave once its gradients are there, and P is waited for behind
-// the next bucket's.
+// With buckets: uncompressed numbers and P of a bucket leave once its gradients exist, and the wait for P follows the
+// next bucket's.
 TEST(PowerSgd, BucketsTravelBesideTheBackwardPass) {
   const OneStep step("power-sgd", hook_setup("2"));
-  // Three matrices from the last to the first, of 40 kB, 4.2 MB and 3.2 MB: each a bucket of its own.
+  // Three matrices from the last to the first, of 40 kB, 4.2 MB and 3.2 MB: one bucket each.
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1,
                                                             spec::Precision::fp32, nullptr, {1e6, 1e4});
   std::string order;

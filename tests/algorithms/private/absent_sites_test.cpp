@@ -1,4 +1,4 @@
-// Private steps that sites are missing from: what is divided by, what is added, and what each site has spent.
+// Private steps without some sites: divisor, noise, and the ε of each site.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ struct PrivateSites {
     problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 1};
     problem.training.optimizer.momentum = 0;
   }
-  /// Less the gradient of a step in which those are there who are named; site 4 has but half of what is expected of it.
+  /// Minus the gradient of a step with the named sites present; site 4 has half of its expected samples.
   std::vector<float> moved(const spec::RunSpec& run, const std::vector<std::int32_t>& there,
                            bool all_rows = true) const {
     const auto learners = make_learners(run, problem, 10);
@@ -104,7 +104,7 @@ TEST(PrivateAbsence, TheNoiseIsWholeWhoeverIsThere) {
       squares += std::pow(distance_of(of("2"), quiet), 2);
       count += static_cast<double>(quiet.size());
     }
-    const double variance = c.sites_adding * std::pow(2 * 0.25 / 19, 2);  // σ²C² ÷ B², B of those that are there
+    const double variance = c.sites_adding * std::pow(2 * 0.25 / 19, 2);  // σ²C² ÷ B², with B of the sites present
     EXPECT_NEAR(squares / count, variance, 5 * std::sqrt(2 / count) * variance) << c.noise;
   }
 }

@@ -72,7 +72,7 @@ TEST(Clipping, BoundsEveryExample) {
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
     for (const PrivateNetwork& of : private_networks()) {
       for (const float size : {1e-3F, 1.0F, 1e4F, 1e20F}) {
-        // With so large inputs recurrences saturate, and what is dense overflows where squares would be formed in fp32.
+        // Such large inputs saturate recurrences, and overflow squares of dense layers in fp32.
         PrivateStep step(of, {4}, size);
         for (std::int32_t i = 0; i < 4; ++i) {
           const spec::ParameterValues clipped{{"clip", "0.5"}, {"noise-multiplier", "0"}};
@@ -111,8 +111,8 @@ TEST(Clipping, SumsClippedExamples) {
   }
 }
 
-// The released gradient scatters over seeds as σ²C²/B² says, n-fold where every site adds all of the noise, and about
-// the gradient without noise.
+// The released gradient varies over seeds with σ²C²/B², n times that if every site adds all of the noise, around the
+// gradient without noise.
 TEST(Noise, HasTheVarianceThatTheAccountantIsTold) {
   const PrivateNetwork dense = private_networks()[0];
   struct Case {
@@ -159,7 +159,7 @@ TEST(Noise, IsDrawnAnewByEverySiteLayerAndStep) {
   for (std::size_t k = 0; k < first.size(); ++k) along += first[k] * second[k];
   const auto size = static_cast<double>(first.size());
   EXPECT_NEAR(along / norm_of(first) / norm_of(second), 0, 5 / std::sqrt(size));
-  double shifted = 0;  // layers beside each other
+  double shifted = 0;  // parallel layers
   for (std::size_t k = 0; k + 750 < first.size(); ++k) shifted += first[k] * first[k + 750];
   EXPECT_NEAR(shifted / norm_of(first) / norm_of(first), 0, 5 / std::sqrt(size));
 }

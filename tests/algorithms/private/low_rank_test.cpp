@@ -1,4 +1,4 @@
-// RGP and LSG against their definitions: carriers, projections, masks, and what is sent.
+// RGP and LSG against their definitions: carriers, projections, masks, and messages.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
@@ -34,7 +34,8 @@ TEST(Carriers, ProjectOntoTheTangentSpace) {
   };
   const models::Matrix g = draw(14, 23);
   const models::Matrix once = project(g);
-  // A projection: twice is once; orthogonal: what is left is orthogonal to every tangent X Rᵀ + L Y.
+  // A projection: applying it twice changes nothing; orthogonal: the remainder is orthogonal to every tangent X Rᵀ + L
+  // Y.
   EXPECT_LT((project(once) - once).norm(), 1e-5F * once.norm());
   for (int i = 0; i < 10; ++i) {
     const models::Matrix tangent = draw(14, 5) * carriers.right.transpose() + carriers.left * draw(5, 23);

@@ -59,7 +59,7 @@ inline std::vector<PrivateNetwork> private_networks() {
           {"recurrent", {.height = 1, .width = 9, .channels = 5}, gru_in_small()}};
 }
 
-/// A step over drawn examples of any size, by an algorithm that is told nothing of the run.
+/// A step over drawn examples of any size, by an algorithm without access to the run.
 struct PrivateStep {
   models::Network network;
   models::Samples samples;

@@ -1,4 +1,4 @@
-// Methods of signs learn digits at four sites as well as what they stand in for.
+// Methods of signs learn digits at four sites as well as the methods that they replace.
 #include <gtest/gtest.h>
 
 #include "algorithms/learn.hpp"

@@ -12,7 +12,7 @@
 
 namespace dadsim::test {
 
-/// Several steps of one algorithm on the same weights, each on rows of its own.
+/// Several steps of one algorithm on the same weights, each on other rows.
 class SeveralSteps {
  public:
   SeveralSteps(algorithms::Algorithm& algorithm, spec::ExchangeMode mode, std::vector<int> rows)

@@ -21,7 +21,7 @@ namespace {
 
 using test::OneStep;
 
-/// Several steps of one algorithm, each on rows of its own; sites of unequal size.
+/// Several steps of one algorithm, each on other rows; sites of unequal size.
 class TopKSteps {
  public:
   TopKSteps(Algorithm& algorithm, spec::ExchangeMode mode) : algorithm_(algorithm), step_(network_, mode, kSeed) {
@@ -65,7 +65,7 @@ class TopKSteps {
   std::int32_t next_sample_ = 0;
 };
 
-/// Over steps: Σ of what was applied + the memory after the last = Σ of the gradients, for every matrix.
+/// Over steps, for every matrix: Σ of applied updates + the last memory = Σ of the gradients.
 template <class A, class Memory>
 void expect_nothing_is_lost(A& algorithm, spec::ExchangeMode mode, const Memory& memory) {
   TopKSteps steps(algorithm, mode);

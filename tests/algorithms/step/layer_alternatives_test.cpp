@@ -13,7 +13,7 @@ namespace {
 
 constexpr step::AlternativeSet kSum = 1U << 0U, kRows = 1U << 1U;
 
-/// A method of its own that shares every layer by its gradient or by its rows, whichever sends less.
+/// A test method that shares every layer by its gradient or by its rows, whichever sends less.
 class SumOrRows final : public Algorithm {
  public:
   void run(TrainingStep& step) override {

@@ -53,7 +53,7 @@ inline std::string text_of(const DraftAttributes& attributes) {
   return text;
 }
 
-/// The shortest that such a method can be asked for: a parameter of these names, where it has one, says so.
+/// The shortest run that such a method accepts: parameters of these names set its length.
 inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
   for (const auto& [name, value] : {std::pair{"rounds", "2"},
                                     {"updates", "6"},
@@ -102,7 +102,7 @@ inline std::string Draft::xml() const {
   <workers{}><worker hosts="s-[1-4]" device="{}"{}/><aggregator host="hub" device="xeon-8380"/></workers>
 )",
                   inside_platform, text_of(network), inside_network, text_of(workers), device, text_of(worker));
-  // Beside <timing-only> what features want of data and network stands too, so that it is refused.
+  // With <timing-only>, the features' requirements on data and network are kept, so that they are refused.
   const bool wants_data = learns || symbols || !inside_data.empty() || !split.empty();
   if (wants_data) {
     text += fmt::format("  <data>{}{}{}</data>\n",

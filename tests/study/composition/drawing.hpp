@@ -23,8 +23,8 @@ namespace dadsim::test {
 
 using scenario::Element;
 
-/// Draws elements of the language from its own rules: an attribute that the language gets is drawn without a line here.
-/// What has to fit something else (names of hosts, files) is told by who draws the element.
+/// Draws elements of the language from its own rules: a new attribute is drawn without a line here. The caller provides
+/// values that must fit others (names of hosts, files).
 class Drawing {
  public:
   Drawing(std::uint64_t seed, const scenario::Catalog& catalog)
@@ -82,8 +82,8 @@ class Drawing {
     return values;
   }
 
-  /// An element with `own` as it is told (an empty text leaves the attribute out), what is required, and of the others
-  /// each by chance.
+  /// An element with the values of `own` (an empty text leaves the attribute out), its required attributes, and a
+  /// random choice of the others.
   Element element(const std::string& name, const std::map<std::string, std::string>& own = {}, double share = 0.15) {
     const scenario::ElementRule* rule = scenario::find_rule(name);
     Element drawn{.name = name, .origin = {}};
@@ -143,7 +143,7 @@ class Drawing {
   const scenario::Catalog& catalog_;
 };
 
-/// Prints an element as XML, on lines of its own.
+/// Prints an element as XML, on separate lines.
 inline std::string text_of(const Element& element, int depth = 0) {
   const auto escaped = [](const std::string& text) {
     std::string result;

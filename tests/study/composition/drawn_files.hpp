@@ -14,7 +14,7 @@
 
 namespace dadsim::test {
 
-/// The files that drawn scenarios name, small ones of every format, beside them in one folder.
+/// Small files of every format that drawn scenarios name, in their folder.
 class DrawnFiles {
  public:
   DrawnFiles() {
@@ -127,7 +127,7 @@ class DrawnFiles {
     }
   }
 
-  /// Eight hosts around a hub, each with a line of its own; all are so many times slower.
+  /// Eight hosts around a hub, each with its own line; all are slower by this factor.
   void write_star(const std::string& name, int slower) {
     std::string body = "<host id=\"hub\" speed=\"3Gf\"/>\n<link id=\"hub\" bandwidth=\"2MBps\" latency=\"1ms\"/>\n";
     std::string routes;

@@ -205,7 +205,7 @@ class LearningDrawing {
     Drawing::set(model, "preset", name);
     for (const spec::ParameterSpec& parameter : preset->parameters) {
       const std::string value = draw_.one_of(Drawing::values_of(parameter));
-      // All small, whatever they are by default.
+      // All small, whatever their defaults.
       if (parameter.type == spec::ParameterSpec::Type::integer || draw_.chance(0.3))
         Drawing::set(model, parameter.name, value);
     }

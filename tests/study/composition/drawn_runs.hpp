@@ -9,7 +9,7 @@
 
 namespace dadsim::test {
 
-/// Runs of any methods, and what stands beside runs.
+/// Runs of any methods, and the elements next to runs.
 class RunDrawing {
  public:
   RunDrawing(Drawing& draw, std::int64_t sites) : draw_(draw), sites_(sites) {}
@@ -179,7 +179,7 @@ class RunDrawing {
 
  private:
   void parameters(Element& element, const std::vector<spec::ParameterSpec>& parameters, double share) {
-    // So many rounds and seconds that the run stays short, whatever the others are.
+    // Rounds and seconds that keep the run short, whatever the other parameters.
     static const Texts kShort{"rounds", "updates", "duration", "interval", "period", "samples", "quantiles"};
     for (const spec::ParameterSpec& parameter : parameters) {
       // One island has room for any number of workers.

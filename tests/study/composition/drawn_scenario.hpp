@@ -90,7 +90,7 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
   const bool timing_only = wanted.method.empty() && !wanted.event_driven && draw.chance(0.15);
   const bool timed_as = timing_only || draw.chance(0.3);
 
-  // Workers, of several devices where what is timed is divided.
+  // Workers, of several devices if the timed network is divided.
   Element timed{.name = "timed-as", .origin = {}};
   std::int64_t devices = 1;
   if (timed_as) {

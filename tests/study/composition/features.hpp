@@ -16,11 +16,11 @@
 
 namespace dadsim::study {
 
-/// Something that a scenario may ask for beside other things.
+/// Feature of a scenario, in combination with others.
 struct Feature {
   std::string axis, name;
   std::function<void(Draft&)> add;
-  /// Methods that it is about, where it is about some; beside another feature one of these is asked for it.
+  /// Methods of the feature, if it is limited to some; with another feature, one of these is chosen.
   std::function<bool(const methods::MethodInfo&)> is_about = nullptr;
   bool wanted_of_all = false;  ///< it would mean something to the other methods too
   /// Methods among these to which the feature would mean nothing; null: none.
@@ -47,7 +47,7 @@ inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, s
 
 inline bool follows_events(const methods::MethodInfo& info) { return info.event_driven(); }
 
-/// Nobody sums what sites send: there is nothing to sum, or they exchange it among neighbours.
+/// Messages of sites are not summed: there is nothing to sum, or they go to neighbours.
 inline bool has_no_server(const methods::MethodInfo& info) {
   return !info.communicates() || info.decentralised() || (info.event_driven() && !info.needs_server);
 }
@@ -87,7 +87,7 @@ class FeatureList {
   Feature& text(const char* axis, std::string name, std::string Draft::*of, std::string element) {
     return add(axis, std::move(name), [of, element = std::move(element)](Draft& draft) { draft.*of += element; });
   }
-  /// One that is called by what stands in the scenario.
+  /// Feature named by its text in the scenario.
   Feature& element(const char* axis, std::string Draft::*of, const std::string& xml) {
     return text(axis, xml, of, xml);
   }
@@ -105,7 +105,7 @@ class FeatureList {
       const spec::ParameterSpec* graph = parameter_of(*info, "graph");
       if (graph == nullptr) continue;
       for (const std::string& name : graph->choices) {
-        // A graph of a file is one of the others, however it is told.
+        // A graph from a file is another form of the other graphs.
         if (name != "file" && std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
       }
     }
@@ -120,7 +120,7 @@ class FeatureList {
         element("compressor", &Draft::inside_run,
                 fmt::format("<compress method=\"{}\" memory=\"{}\"/>", info.name, memory));
         if (!info.has_momentum) continue;
-        // Beside one that brings a momentum of its own.
+        // With a compressor that has its own momentum.
         features_.back().add = [add = features_.back().add](Draft& draft) {
           add(draft);
           if (draft.optimizer.empty()) draft.optimizer = "<sgd learning-rate=\"0.05\"/>";
@@ -188,7 +188,7 @@ class FeatureList {
     for (const char* who : {"local", "per-site"})
       add({{"noise", who}}).is_empty_for = [](const methods::MethodInfo& info) { return !info.communicates(); };
     add({{"noise", "central"}}).is_empty_for = has_no_server;
-    // A sum hides its parts from who forms it; of what is applied as it arrives there is none.
+    // A sum hides its parts from the node that forms it; contributions applied on arrival have no sum.
     add({{"secure", "yes"}}).is_empty_for = [](const methods::MethodInfo& info) {
       const bool by_itself = info.objective == methods::Objective::arrivals && parameter_of(info, "buffer") == nullptr;
       return has_no_server(info) || by_itself;
@@ -240,8 +240,8 @@ class FeatureList {
       const bool divides_states = std::ranges::any_of(all, [](const auto& one) { return one.first == "sharding"; });
       const bool divides_expert =
           std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-tensor"; });
-      // There is an aggregator, and nobody has said that the run does not go through it, nor that its participants are
-      // several replicas, which can divide something.
+      // An aggregator exists, and the run neither avoids it nor has participants of several replicas, which can divide
+      // something.
       feature.add = [add = feature.add, experts, context, divides_states, divides_expert](Draft& draft) {
         add(draft);
         if (experts) put_experts(draft);
@@ -265,7 +265,7 @@ class FeatureList {
     }
   }
 
-  /// A small transformer in the place of what is timed.
+  /// A small transformer instead of the timed network.
   static void put_experts(Draft& draft) {
     put(draft, {{"workload", "decoder"},
                 {"layers", "2"},
@@ -341,8 +341,8 @@ class FeatureList {
   std::vector<Feature> features_;
 };
 
-/// Axis by axis, in the order of presentation: every method and compressor of the registries, every graph, and what
-/// else the language has that shapes a run. A name says what stands in the scenario.
+/// Features axis by axis, in the order of presentation: every method and compressor of the registries, every graph, and
+/// the other parts of the language that shape a run. A name is its text in the scenario.
 inline std::vector<Feature> all_features() { return FeatureList().all(); }
 
 }  // namespace dadsim::study

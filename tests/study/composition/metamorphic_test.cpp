@@ -1,8 +1,8 @@
-// An attribute that is accepted changes something, or is refused: every attribute of the language and every parameter
-// of a method, a compressor and a preset is given another value in scenarios that are drawn. Something that is learned,
-// timed, sent or paid has to differ then, or the attribute stands on a short list. DADSIM_DRAWS=N looks at each
-// attribute in N scenarios, and at one that has changed nothing in further ones; DADSIM_ONLY at those alone whose names
-// match this regular expression. The suite looks at some of them, until each has changed something.
+// An accepted attribute changes something, or is refused. Every attribute of the language and every parameter of a
+// method, a compressor and a preset gets another value in drawn scenarios. Then something learned, timed, sent or paid
+// must differ, unless a short list excuses the attribute. DADSIM_DRAWS=N tests each attribute in N scenarios, and
+// attributes without an effect in further ones. DADSIM_ONLY limits the test to names that match this regular
+// expression. The suite tests some of them, until each has changed something.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ const std::map<std::string, const char*>& neutral() {
   return kNeutral;
 }
 
-/// Attributes whose only effect is on what is said beside the numbers.
+/// Attributes that only change words next to the numbers.
 const std::map<std::string, const char*>& told_alone() {
   constexpr const char* kAtScale = "of the time to accuracy of what is timed, where relative steps are known";
   static const std::map<std::string, const char*> kTold{{"costs.currency", "what prices are in"},
@@ -151,7 +151,7 @@ class Perturber {
     std::optional<Observed> before;
     ++tally.bases;
     for (const std::string& value : others.empty() ? others_of(place.in(copy), place.attribute, draw) : others) {
-      if (value.empty() && place.in(copy).find(place.attribute)->value == "auto") continue;  // says what is so anyway
+      if (value.empty() && place.in(copy).find(place.attribute)->value == "auto") continue;  // states a default
       const test::Element changed = with(root, place, value);
       const Asking::Checked checked = asking_.check(changed);
       if (!checked.scenario) {

@@ -157,7 +157,7 @@ inline std::vector<Shape> name_shapes() {
   };
 }
 
-/// Parameters of methods and compressors that mean something beside others.
+/// Parameters of methods and compressors that have an effect only with others.
 inline std::vector<Shape> parameter_shapes() {
   using namespace shape;
   std::vector<Shape> shapes;

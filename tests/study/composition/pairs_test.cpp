@@ -1,5 +1,5 @@
-// docs/composition.md is true: pairs of features are drawn, what is said to answer is run, and what is refused is done
-// as its refusal says would do, and is accepted then. DADSIM_DRAWS draws more.
+// docs/composition.md is true. Pairs of features are drawn: supported pairs are run; of refused pairs the remedy is
+// applied, and accepted. DADSIM_DRAWS draws more.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,8 +59,8 @@ std::string ask(const Asking& asking, const Draft& draft) {
   return {};
 }
 
-/// Does what refusals say until the scenario is accepted: of several remedies each, as far as `checks` go. The refusal
-/// that nothing cures, or none.
+/// Applies the remedies of refusals until the scenario is accepted, several per refusal, at most `checks` checks.
+/// Returns the refusal without a working remedy, or none.
 std::optional<Diagnostic> cure(const Asking& asking, const test::Element& root, const Diagnostic& refusal,
                                bool times_alone, std::set<std::string>& seen, int& checks) {
   std::vector<std::pair<test::Element, Diagnostic>> further;

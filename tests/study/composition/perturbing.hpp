@@ -94,9 +94,9 @@ inline Texts others_of(const Element& element, const std::string& attribute, con
     values = test::Drawing::values_of(*parameter);
     fallback = parameter->default_value;
   }
-  // Thousands of samples, and an hour of sensors, are what is meant where these are left out.
+  // Left out, these mean thousands of samples, and an hour of sensors.
   const bool is_short = attribute == "train" || attribute == "test" || attribute == "duration";
-  // Without it, where that says something else.
+  // The default is tried too, if the value is another.
   if (!required && !is_short && element.find(attribute)->value != fallback) values.emplace_back();
   std::erase(values, element.find(attribute)->value);
   return values;

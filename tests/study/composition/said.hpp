@@ -55,7 +55,7 @@ class Said {
 
   // ---- words
 
-  /// The words are of the values beside them, and of nothing else.
+  /// The words have the values of the statement, and no others.
   void check_words(const Json& json) {
     check(report::in_words(report::statement_of(json.dump())) == json.at("words"),
           "other words than its values: " + json.dump());

@@ -32,7 +32,7 @@ TEST_P(WhatIsSaid, IsWhatTheNumbersSay) {
     const Asking::Checked checked = asking.check(root, i % 7 == 0);
     if (!checked.scenario) continue;
     const Asking::Ran ran = Asking::run(*checked.scenario);
-    if (!ran.result) continue;  // complete_check_test.cpp tells of it
+    if (!ran.result) continue;  // reported by complete_check_test.cpp
     const nlohmann::json result = nlohmann::json::parse(to_json(document_of(*ran.result)));
     ++results;
     for (const auto& one : result.at("answer").at("statements")) kinds.insert(one.at("kind"));

@@ -10,13 +10,13 @@
 
 namespace dadsim::study {
 
-/// A scenario in which an attribute can act, for those of which scenarios that are drawn over the whole language seldom
-/// are: a device's peak in fp16 beside that precision, sockets beside messages that fill them.
+/// Scenario in which an attribute can act, for attributes that rarely act in scenarios drawn over the whole language: a
+/// device's peak in fp16 with that precision, sockets with messages that fill them.
 struct Shape {
-  std::string key;       ///< the attribute; a * at its end stands for any ending
+  std::string key;       ///< attribute; a * at its end matches any ending
   std::string elements;  ///< elements of the scenario; one of {a|b} is drawn. Empty: drawn as others are
   Texts others = {};     ///< other values of the attribute; empty: those of its kind
-  bool alone = true;     ///< nothing else stands in the scenario; false: only elements of these names give way
+  bool alone = true;     ///< nothing else remains in the scenario; false: only elements of these names are replaced
 };
 
 /// The shape of that key, else the longest beginning; nullptr: none.

@@ -26,7 +26,7 @@ inline std::vector<Shape> timed_shapes() {
   const auto sized = [&](const char* name, const std::string& attributes) {
     return Shape{fmt::format("timed-as.{}", name), times(attributes)};
   };
-  // A device of one's own, and what is timed on it.
+  // A custom device, and its timed workload.
   const auto mine = [&](const std::string& attributes, const std::string& timed, const std::string& inside = "",
                         const std::string& beside = "") {
     return lines(R"(latency="1ms")", R"(latency="1ms")", "", "mine") +

@@ -81,7 +81,7 @@ std::size_t place_of(const report::Diagnosis& diagnosis, const std::string& caus
   return static_cast<std::size_t>(std::ranges::find(causes, cause) - causes.begin());
 }
 
-// Each operation is what it is, with its own factor between bus bandwidth and time.
+// Each operation is recognised, with its own factor between bus bandwidth and time.
 TEST(Diagnose, EveryCollectiveIsTimedAsWhatItIs) {
   using report::Operation;
   for (const auto& [operation, factor, words] : std::vector<std::tuple<Operation, double, std::string>>{
@@ -128,7 +128,7 @@ TEST(Diagnose, OfALogTheTestIsTakenAndAsManyDevices) {
   measured = read_log("a.log", log_of("broadcast_perf", 24));
   EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
   measured = read_log("a.log", "# size count type time algbw busbw error\n1000 250 float 1.00 1.00 1.83 0\n");
-  ASSERT_EQ(take_collectives(measured, std::nullopt, 12).size(), 1U);  // an all-reduce, as is told
+  ASSERT_EQ(take_collectives(measured, std::nullopt, 12).size(), 1U);  // an all-reduce, as given
 }
 
 scenario::Scenario load(const std::string& text) {

@@ -1,4 +1,4 @@
-// Every shipped scenario is explained, and what its JSON names as a bottleneck is held against the JSON's own what-ifs.
+// Explains every shipped scenario, and compares the bottlenecks of its JSON with the JSON's own what-ifs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,8 +81,8 @@ void name_folder_with_data() {
   if (std::filesystem::exists(beside)) setenv("DADSIM_DATA", beside.c_str(), 1);
 }
 
-/// One run of each algorithm and compressor: those that differ in a parameter alone are held back by the same things,
-/// and what is said of a run is of that run alone. With DADSIM_ALL_DRAWN all are explained.
+/// One run of each algorithm and compressor: runs that differ only in a parameter have the same bottlenecks, and each
+/// explanation is of one run. With DADSIM_ALL_DRAWN all are explained.
 void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
   if (std::getenv("DADSIM_ALL_DRAWN") != nullptr) return;
   std::set<std::pair<std::string, std::string>> kept;
@@ -111,7 +111,7 @@ std::optional<Json> explained(const std::string& name) {
   }
 }
 
-/// The what-if of that number; null where there is none.
+/// The what-if of this number; null if there is none.
 const Json* tried(const Json& run, const Json& index) {
   const Json& all = run["what_if"];
   return index.is_number() && index.get<std::size_t>() < all.size() ? &all[index.get<std::size_t>()] : nullptr;
@@ -154,7 +154,7 @@ std::vector<std::string> unconfirmed(const Json& run) {
       // Twice as fast half of a share can go; a quarter of that is a confirmation.
       const double saving = (*change)["saving"];
       if (saving < share / 8 && part["why_not"].is_null()) wrong.push_back(what + " saves next to nothing");
-      // A reason that names a change says of it what came out.
+      // A reason that names a change has the result of that change.
       const Json& why = part["why_not"];
       if (why.is_null() || !why.contains("parts")) continue;
       const auto named =
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, ExplainedScenario, testing::ValuesIn(names()),
   return name;
 });
 
-/// The check itself finds what is wrong.
+/// The check itself finds planted faults.
 TEST(ExplainedScenarioCheck, FindsWhatIsUnconfirmed) {
   const std::optional<Json> json = explained("hospitals");
   ASSERT_TRUE(json);

@@ -24,7 +24,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr double kWithoutLimit = 1e6;  // times as fast
-constexpr double kRounding = 0.005;    // shares are told in whole hundredths
+constexpr double kRounding = 0.005;    // shares are printed in whole hundredths
 
 /// Algorithms of sums that a scenario may name, "auto" and "best" among them.
 const std::vector<std::string>& sums() {

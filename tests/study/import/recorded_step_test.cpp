@@ -58,8 +58,8 @@ struct TraceWriter {
   }
 };
 
-/// Backward pass of two layers, whose sums go on beside it, and an update that waits for both. Of hosts an operation
-/// stands between.
+/// Backward pass of two layers with overlapping sums, and an update that waits for both. A host operation lies in
+/// between.
 ChakraTrace data_parallel(double slower, const std::string& group = "") {
   TraceWriter rank;
   const auto second = rank.compute("layer 2", 0.2 * slower);

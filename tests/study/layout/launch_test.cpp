@@ -125,7 +125,7 @@ TEST_P(Frameworks, GiveBackTheLayoutThatTheyWereGiven) {
   }
 }
 
-/// Whatever does not come back was said to be lacking, and nothing else was.
+/// Each setting that is not read back was reported as lacking, and no other.
 TEST_P(Frameworks, SayWhatTheyLack) {
   for (const std::string& other : formats::launch_frameworks()) {
     for (const WrittenLayout& layout : layouts_for(other)) {

@@ -19,8 +19,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Two nodes of three GPUs, of which the second node's share one slow adapter: six devices, of which five divide
-/// nothing.
+/// Two nodes of three GPUs; those of the second node share one slow adapter. Five of the six devices divide nothing.
 std::string scenario_text(const std::string& timed_as, const std::string& device = "v100-sxm2") {
   return fmt::format(
       R"(<scenario name="six" seed="1"><platform><gpu-cluster nodes="2" gpus="3" inside="nvlink-2" rails="1" nic="ib-edr">
@@ -58,7 +57,7 @@ TEST(Layouts, DivideEvenly) {
   }
   // Six blocks among six, three, two stages; a layer among the three devices of a node, or none.
   EXPECT_EQ(divisions, (std::set<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 3}, {1, 6}, {3, 1}, {3, 2}}));
-  // Sequences among two; what is sharded among the three of a node, too; and every schedule.
+  // Sequences among two devices, shards among the three of a node, and every schedule.
   EXPECT_EQ(contexts, (std::set<int>{1, 2}));
   EXPECT_EQ(groups, (std::set<int>{0, 3}));
   EXPECT_EQ(orders.size(), 4U);
@@ -116,7 +115,7 @@ TEST(Layouts, GroupsShareTheAdapters) {
   const scenario::Scenario scenario = source.load({}, make_catalog_without_learning());
   GroupTimes groups(cluster_of(scenario));
   constexpr double kBytes = 64e6;
-  // Three groups of two, one device of each node each, go over one adapter: three times one of them by itself.
+  // Three groups of two, with one device per node each, share one adapter: three times the time of one.
   const double shared = groups.all_reduce(2, 3, kBytes);
   const double inside = groups.all_reduce(3, 1, kBytes);
   EXPECT_GT(shared, 3 * 2 * inside);
@@ -179,7 +178,7 @@ TEST(Layouts, AreThoseThatWereAskedFor) {
       EXPECT_TRUE(name != "micro-batch" || trial.layout.how.micro_batch == 1);
     }
   }
-  // The scenario's own is ranked only where it has what was asked for.
+  // The scenario's own layout is ranked only if it has the fixed values.
   const report::LayoutReport other = search({{"tensor", "3"}});
   ASSERT_EQ(other.unasked.size(), 1U);
   EXPECT_EQ(std::ranges::count_if(other.trials, &report::LayoutTrial::written), 0);

@@ -15,7 +15,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Nobody sells it: a device whose class says other constants than those that it has.
+/// Hypothetical device whose constants differ from those of its class.
 spec::DeviceSpec invented_device() {
   spec::DeviceSpec device = sim::device_catalog().at("v100-pcie");
   device.name = "invented";
