@@ -150,7 +150,7 @@ TEST_F(CheckedBefore, ALargeTableIsRefusedAtOnce) {
   EXPECT_LT(test::cpu_seconds_of_children() - before, 3);
 }
 
-// Finding 8: nobody would have seen the end of it.
+// Finding 8: the run would never have ended.
 TEST_F(CheckedBefore, EndlessEvents) {
   const auto with = [](const std::string& more) {
     std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>");

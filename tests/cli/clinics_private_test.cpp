@@ -1,5 +1,5 @@
-// scenarios/clinics-private.xml through the real program, on tables that are drawn here: one table answers what privacy
-// costs clinics of which one is away half of the time.
+// scenarios/clinics-private.xml through the real program, on drawn tables. One table shows the cost of privacy for
+// clinics, one of which is away half of the time.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>

@@ -75,7 +75,7 @@ double forward_pass() {
   return time;
 }
 
-/// Per layer: what the worker computes before it hands over, what it hands over, and so on.
+/// Per layer: the worker's computation before a message, the message, and so on.
 struct LayerTimes {
   double before = 0;     ///< computing until the data to send exist
   double up = 0;         ///< floats to the aggregator
@@ -85,9 +85,8 @@ struct LayerTimes {
   double after = 0;      ///< computing once the broadcast has come
 };
 
-/// Layers from the last to the first: everything runs as soon as what it needs is there. A worker's connection to the
-/// aggregator, and the aggregator's to it, are busy while bytes are transferred; what they have transferred is there
-/// one latency later.
+/// Layers from the last to the first: everything runs as soon as its inputs exist. The worker's connection to the
+/// aggregator, and the one back, are busy while bytes are transferred; the bytes arrive one latency later.
 double star_step(const std::vector<LayerTimes>& layers) {
   const auto transfer = [](double floats) { return 4 * floats / kStar.rate; };
   double compute = forward_pass();

@@ -77,7 +77,7 @@ TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
 }
 
 TEST(CollectiveCommand, TheRootMayBeAnyRank) {
-  // Only the hub, the last rank here, has no links of its own: from there a message has one latency.
+  // Only the hub, the last rank here, has no links: its messages have one latency.
   const TemporaryFile file(kRanksStar.xml());
   const Arguments hosts{"--hosts", "w[0-3] hub", "--algorithm", "flat", "--sizes", "64KB"};
   Arguments from_hub = hosts;

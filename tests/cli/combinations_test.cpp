@@ -1,5 +1,5 @@
-// Options that are documented work together: every pair of those of `dadsim collective`, and of the attributes of
-// <network>, is run with every algorithm of every operation. A simulation that stands still is no answer.
+// Documented options work together: every pair of options of `dadsim collective`, and of attributes of <network>, is
+// run with every algorithm of every operation. A deadlock is a failure.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ using Factor = std::vector<Arguments>;
 /// Which value of every factor.
 using Row = std::vector<std::size_t>;
 
-/// Rows in which every two values of two factors meet at least once, but for those that do not go together. From the
-/// front each row takes what is new with most of the row so far.
+/// Rows in which every two values of two factors occur together at least once, unless they exclude each other. Each
+/// factor in turn takes the value with the most new pairs in the row so far.
 template <class Together>
 std::vector<Row> pairs_of(const std::vector<Factor>& factors, const Together& together) {
   using Pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
@@ -105,7 +105,7 @@ std::string cluster(const char* nic, int nodes) {
 
 bool has(const Arguments& value, std::string_view word) { return std::ranges::find(value, word) != value.end(); }
 
-/// Those that the documentation says exclude each other.
+/// Pairs that exclude each other by the documentation.
 bool go_together(const Arguments& a, const Arguments& b) {
   const auto both = [&](const char* one, const char* other) {
     return (has(a, one) && has(b, other)) || (has(a, other) && has(b, one));

@@ -77,7 +77,7 @@ TEST_F(Correction, MendsInstrumentsAndHurtsWhereClassesAreSkewed) {
   EXPECT_EQ(row_of(evaluation, "none", true, 200)["below_source"],
             CorrectionJson::parse(R"(["batch statistics", "DMC on norms", "DMC on inputs"])"));
   EXPECT_LT(accuracy("none", false, 8, 3), accuracy("none", false, 200, 3) - 0.05);
-  // Runs that are learned first have none, and that is said.
+  // Runs that are learned first have no correction, and say so.
   EXPECT_FALSE(json["runs"][1].contains("evaluation"));
   EXPECT_NE(json["assumptions"].dump().find("tried on the last models of event-driven runs only"), std::string::npos);
 }

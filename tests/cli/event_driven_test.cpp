@@ -46,7 +46,7 @@ constexpr const char* kRuns =
 class EventDriven : public testing::Test {
  protected:
   std::string write(const std::string& runs) const { return folder_.write("eight.xml", eight_sites(runs)); }
-  /// The JSON of a run, without what the wall clock says.
+  /// The JSON of a run without wall-clock times.
   EventJson result(const std::string& scenario, std::vector<std::string> arguments = {}) const {
     const std::string file = folder_.path("result.json");
     arguments.insert(arguments.begin(), {scenario, "--quiet", "--json", file});
@@ -86,7 +86,7 @@ TEST_F(EventDriven, FiguresFitTogether) {
                     run["down_seconds"].get<double>(),
                 8 * run["total_seconds"].get<double>(), 1e-9);
     EXPECT_EQ(run["curve"].back()["seconds"], run["total_seconds"]);
-    // Links are told of per update, as everything else.
+    // Links are reported per update, like everything else.
     double on_links = 0;
     for (const EventJson& use : run["link_use"]) on_links += use["bytes_per_step"].get<double>();
     const double sent_per_update = run["total_bytes"].get<double>() / run["steps"].get<double>();

@@ -110,7 +110,7 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"merge", "steps.csv", "./steps.csv"}, "would overwrite a file to put together"},
       {{"own.xml", "--json", "dangling.json", "--csv", "later.json"}, "both name"},
       {{"own.xml", "--json", "-", "--csv", "/dev/stdout"}, "both name"},
-      // Files that a command finds by itself.
+      // Files that a command finds without being given them.
       {{"import", "t.0.et", "--step", "t.1.et"}, "would overwrite 't.1.et', which is read"},
       {{"import", "t.0.et", "--step", "s.xml", "--out", "./t.1.et"}, "--out './t.1.et' would overwrite"},
       {{"import", "t.0.et", "--step", "trace.xml"}, "--step 'trace.xml' would overwrite 't.1.et'"},
@@ -127,7 +127,7 @@ TEST_F(Files, NoOutputIsAnInput) {
   }
 }
 
-// A line break in a name of a file became a command of its own.
+// A line break in a file's name became a separate command.
 TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
   const std::string sweep =
       R"(<scenario name="s"><platform><gpu-cluster nodes="1" gpus="2" inside="nvlink-3" nic="ib-hdr"/></platform>
@@ -184,7 +184,8 @@ TEST_F(Files, ASymbolicLinkIsFollowed) {
   EXPECT_TRUE(read_file(folder_.path() / "later.json").starts_with("{"));
 }
 
-// Finding 5: what is no regular file had a temporary file beside it, for which a user has no right in /dev.
+// Finding 5: for a path that is no regular file, a temporary file was created next to it, which users may not do in
+// /dev.
 TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   EXPECT_EQ(run({"own.xml", "--quiet", "--json", "/dev/null", "--csv", "/dev/null"}).exit_code, kSuccess);
   for (const char* path : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
@@ -197,7 +198,7 @@ TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   std::string read;
   std::thread reader([&] { read = read_file(pipe); });
   const Outcome outcome = run({"own.xml", "--quiet", "--json", "pipe"});
-  if (outcome.exit_code != kSuccess) std::ofstream(pipe) << "";  // lets the reader go
+  if (outcome.exit_code != kSuccess) std::ofstream(pipe) << "";  // releases the reader
   reader.join();
   EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
   EXPECT_TRUE(read.starts_with("{"));

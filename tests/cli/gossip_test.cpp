@@ -17,7 +17,7 @@ namespace {
 using GossipJson = nlohmann::ordered_json;
 
 TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
-  // Half of the scenario's epochs: what is said below holds then as well as later.
+  // Half of the scenario's epochs: the expectations below hold by then.
   const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   const std::string scenario = folder.write(

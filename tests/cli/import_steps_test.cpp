@@ -103,7 +103,7 @@ TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
   const double fast = step_seconds("job.xml");
   const double slow = step_seconds("job.xml", {"--set", "platform.gpu-cluster.nic=ethernet-10g"});
   EXPECT_GE(fast, 0.35 - 1e-9);
-  // Two nodes hand each other 2 GB, of which 0.1 s are hidden, over what four 10 Gbit/s adapters carry.
+  // Two nodes exchange 2 GB over four 10 Gbit/s adapters; 0.1 s are hidden.
   EXPECT_GT(slow, 0.25 + 2e9 / (4 * 1.25e9));
   EXPECT_GT(slow, fast);
   const double quicker = step_seconds("job.xml", {"--set", "workers.worker[1].speed=2"});

@@ -1,4 +1,4 @@
-// dadsim kernel: words that are accepted change what is printed.
+// dadsim kernel: accepted options change the output.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace {
 
 using test::run_dadsim;
 
-/// Tflop/s in what is printed.
+/// Returns the Tflop/s in the output.
 double rate_of(std::vector<std::string> options) {
   options.insert(options.begin(), "kernel");
   const test::Outcome outcome = run_dadsim(options);

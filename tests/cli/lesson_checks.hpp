@@ -29,7 +29,7 @@ struct LessonClaim {
   std::string block, expression;
 };
 
-/// Sums, products and paths into results; throws std::runtime_error where there is nothing of that name.
+/// Sums, products and paths into results; throws std::runtime_error for an unknown name.
 class LessonExpression {
  public:
   LessonExpression(std::string block, std::string text, const Results& results)
@@ -143,7 +143,7 @@ class LessonExpression {
         if (!node->contains(word)) fail("there is no", word);
         node = &node->at(word);
       } else {
-        // Labels hold brackets of their own nowhere, but values of --set do not stand here.
+        // Labels have no brackets, apart from values of --set, which do not occur here.
         const std::size_t close = text_.find(']', at_);
         if (close == std::string::npos) fail("lacks a ] behind", text_.substr(at_));
         node = &entry(*node, text_.substr(at_, close - at_));
@@ -170,7 +170,7 @@ inline double unit_of(const std::string& unit) {
   return found->second;
 }
 
-/// All numbers with a comment that says where they are from.
+/// All numbers with a comment on their source.
 inline std::vector<LessonClaim> claims_of(const std::string& markdown) {
   static const std::regex claim(
       R"rx((?:(\d[\d,]*(?:\.\d+)?) to )?(\d[\d,]*)(\.\d+)?(?: ([A-Za-zµ%]+))?(?:\*\*)?<!-- ([a-z0-9]+): ([^>]*) -->)rx");
@@ -219,7 +219,7 @@ inline std::string wrong_with(const LessonClaim& claim, const Results& results) 
   } catch (const std::exception& error) {
     return claim.words + ": " + error.what();
   }
-  // The last bit of what is halfway between two numbers is chance.
+  // Rounding of a value half-way between two numbers is arbitrary.
   const double digit = claim.half_a_digit * (1 + 1e-9);
   if (claim.low - digit <= measured && measured <= claim.high + digit) return {};
   return claim.words + " is not what " + claim.expression + " gives: " + std::to_string(measured);
@@ -252,7 +252,7 @@ inline std::vector<std::string> given_away(const std::string& markdown) {
   return found;
 }
 
-/// Bold numbers of answers that nothing is said about where they are from.
+/// Bold numbers of answers without a source.
 inline std::vector<std::string> unfounded_numbers(const std::string& markdown) {
   static const std::regex bold(R"rx(\*\*([^*\n]+)\*\*)rx");
   std::vector<std::string> unfounded;

@@ -43,7 +43,7 @@ TEST_P(LessonNumbers, AreWhatTheirCommandsGive) {
   std::set<std::string> all;
   for (const report::LessonBlock& block : blocks) all.insert(block.name);
   const std::vector<test::LessonClaim> claims = test::claims_of(markdown);
-  // Another processor changes what is learned, and with that whatever else is said of it.
+  // Learning depends on the processor, and so do all results of it.
   std::set<std::string> tried = processor.name == "portable" ? all : std::set<std::string>();
   for (const test::LessonClaim& claim : claims) {
     if (test::is_learned(claim)) tried.merge(test::blocks_of(claim, all));

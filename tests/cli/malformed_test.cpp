@@ -1,6 +1,6 @@
-// Scenarios that have to be refused, through the real program: its message, its exit code, and nothing left behind.
-// What the reader says of each of them tests/scenario/malformed_test.cpp holds; here stand all that are no plain text,
-// and one in eight of the others (all with DADSIM_ALL_DRAWN).
+// Refused scenarios through the real program: message, exit code, and no files left. tests/scenario/malformed_test.cpp
+// tests the reader's message of each. Here are all that are no plain text, and one in eight of the others (all with
+// DADSIM_ALL_DRAWN).
 #include <gtest/gtest.h>
 
 #include <cstdlib>

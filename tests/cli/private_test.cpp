@@ -1,5 +1,4 @@
-// scenarios/private.xml through the real program: what is spent is said, noise costs accuracy, carriers and masks
-// bytes.
+// scenarios/private.xml through the real program: results state ε, noise costs accuracy, carriers and masks save bytes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +16,7 @@ namespace {
 
 TEST(Private, FourHospitalsAtTheSamePrivacy) {
   const test::QuickKernels quick;
-  // The runs that something is said of below; the others, of sparser and of carried noise, are private alike.
+  // Runs with expectations below; the others, with sparser or carried noise, are private in the same way.
   const test::TemporaryFolder folder;
   const std::string scenario = folder.write(
       "private.xml", test::with_runs("private", {"clipped, no noise", "DP-SGD", "DP-SGD, noise of the aggregator",

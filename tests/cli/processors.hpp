@@ -13,7 +13,7 @@
 // with a C library that finds neither AVX2 nor FMA for exponentials and logarithms.
 namespace dadsim::test {
 
-/// A processor that a reader may have, as far as this one can stand for it.
+/// A reader's possible processor, as far as this one can emulate it.
 struct Processor {
   std::string name;
   KernelSet kernels = KernelSet::portable;
@@ -24,7 +24,7 @@ struct Processor {
     if (old_library) variables["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F";
     return variables;
   }
-  /// Returns what this machine lacks to stand for the processor; empty if nothing.
+  /// Returns the features that this machine lacks to emulate the processor; empty if none.
   std::string missing() const {
     return runs_here(kernels) ? "" : fmt::format("this processor lacks what the kernels {} need", name_of(kernels));
   }

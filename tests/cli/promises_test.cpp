@@ -19,7 +19,7 @@ using test::Outcome;
 using test::run_dadsim;
 using test::TemporaryFolder;
 
-/// Two clients; what is in <data>, <model> and <run> is told.
+/// Two clients, with the given content of <data>, <model> and <run>.
 std::string scenario_of(const std::string& link, const std::string& data, const std::string& layers,
                         const std::string& batch, const std::string& runs) {
   return R"(<scenario name="promised" seed="1">
@@ -76,8 +76,8 @@ TEST_F(Promises, RunsThatShareNothingHaveAPage) {
   EXPECT_TRUE(content("o.html").ends_with("</html>\n"));
 }
 
-/// At 10 bit/s dates grow beyond what the simulation told apart, which it called a deadlock; and a page that cannot be
-/// made costs nothing of the run.
+/// At 10 bit/s dates grew beyond the simulation's resolution, which it called a deadlock. A page that cannot be made
+/// does not cost the run.
 TEST_F(Promises, APageThatFailsCostsNoResult) {
   file("slow.xml", scenario_of("10bps", kSmall, "<dense units=\"64\"/>", "10",
                                R"(<run algorithm="gradient-sharing"/><run algorithm="dad"/>)"));

@@ -1,4 +1,4 @@
-// scenarios/rank-memory.xml: what docs/effective-ranks.md says of a rank that is too small.
+// scenarios/rank-memory.xml: claims of docs/effective-ranks.md about too small a rank.
 #include <gtest/gtest.h>
 
 #include <map>

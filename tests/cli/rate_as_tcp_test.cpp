@@ -1,4 +1,4 @@
-// Adapters that are given by a rate alone: what is printed of them, through the real program.
+// Adapters given by a rate alone: the output of the real program.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class RateAsTcp : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// The remedy gives what is said of it.
+// The remedy works as stated.
 TEST_F(RateAsTcp, ARunSaysWhatAStepTakesWithRdma) {
   const double by_tcp = step_of({});
   const double by_rdma = step_of({"--set", "platform.gpu-cluster.transport=rdma"});

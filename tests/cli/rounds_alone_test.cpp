@@ -1,4 +1,4 @@
-// Federations of which nothing is learned: studies speak of rounds, and of no target, through the real program.
+// Federations that learn nothing: studies report rounds, and no target, through the real program.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which algorithm is first between sites behind slow lines, asked in one line.
+// The quickest algorithm between sites on slow lines, asked in one command.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

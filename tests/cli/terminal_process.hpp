@@ -16,8 +16,8 @@
 
 namespace dadsim::test {
 
-/// Runs the binary on a terminal of so many columns, which is its output and where it says what is wrong; both are
-/// returned together, with the line feeds of files.
+/// Runs the binary on a terminal of this many columns, as standard output and error. Returns both together, with line
+/// feeds as in files.
 inline Outcome run_on_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                                const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
                                const std::map<std::string, std::string>& environment = {}) {

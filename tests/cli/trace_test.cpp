@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Everything but how long it took here.
+/// Everything but wall-clock times.
 Json without_wall_clock(const std::string& text) {
   Json json = Json::parse(text);
   json.erase("wall_clock");
@@ -55,7 +55,8 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
       }
     }
     EXPECT_DOUBLE_EQ(step, 1e6 * told["first_step_seconds"].get<double>());
-    // A worker computes or waits until it has all; trees let some have it before others, and the last ends the step.
+    // A worker computes or waits until it has the whole sum. Trees serve some workers before others, and the last one
+    // ends the step.
     double last = 0;
     for (auto& [worker, its] : spent_by) {
       EXPECT_LE(its["compute"] + its["wait"], step * (1 + 1e-9)) << worker;

@@ -97,7 +97,7 @@ TEST_P(QuantiserLaws, WhatArrivesIsNearWhatWasSent) {
     EXPECT_LT((sent(numbers) - numbers).squaredNorm(), numbers.squaredNorm());
     return;
   }
-  // One message may be off by more than it says, as those of a few levels are; many are right on average.
+  // A single message may exceed the stated error, as with few levels; the mean of many is right.
   constexpr std::uint32_t kMessages = 64;
   models::Matrix mean = models::Matrix::Zero(40, 50);
   for (std::uint32_t i = 0; i < kMessages; ++i) mean += sent(numbers, i) / static_cast<float>(kMessages);

@@ -1,5 +1,4 @@
-// Quantisers against their definitions: what they are on average, how far off they may be, and what a memory makes of
-// the one that is off for good.
+// Quantisers against their definitions: mean, largest error, and the effect of a memory on a biased one.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -82,7 +81,7 @@ struct Average {
 constexpr int kDraws = 20000;
 
 TEST(Qsgd, IsRightOnAverageAndOffByNoMoreThanItsBound) {
-  // A bucket of many alike, one with a few that stand out, and a shorter one.
+  // A bucket of many equal numbers, one with a few outliers, and a shorter one.
   models::Matrix numbers(1, 150);
   numbers << row_of_normals(64), 0.1F * row_of_normals(64, 1), row_of_normals(22, 2);
   numbers(70) = 5.0F;
@@ -197,7 +196,7 @@ TEST(Sign, SendsSignsAndTheMeanMagnitude) {
   EXPECT_NEAR(left, 1 - 2 / M_PI, 0.02) << "of normal numbers";
 }
 
-// Karimireddy et al., arXiv 1901.09847, lemma 1: e_t + what has arrived by t = what was to be sent by t.
+// Karimireddy et al., arXiv 1901.09847, lemma 1: e_t + everything received until t = everything to be sent until t.
 TEST(Sign, AMemorySendsLaterWhatWasLost) {
   Quantiser sign("sign");
   ErrorMemory memory;

@@ -1,4 +1,4 @@
-// Tests what sparsifiers send and what they keep of the rest.
+// Tests the messages of sparsifiers and their memories.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -167,7 +167,7 @@ std::vector<std::pair<std::string, spec::ParameterValues>> biased_sparsifiers() 
   for (const CompressorInfo& info : compressors().all()) {
     if (info.family != "sparsification") continue;
     spec::ParameterValues values = default_parameters(info);
-    // Momentum is held against SGD's, further down.
+    // A test further down compares the momentum with SGD's.
     if (info.has_momentum) values["momentum"] = "0";
     std::vector<spec::ParameterValues> variants{values};
     for (const spec::ParameterSpec& parameter : info.parameters) {

@@ -1,4 +1,4 @@
-// Tests how many numbers threshold sparsifiers keep of those wanted, on samples of known laws.
+// Tests the numbers that threshold sparsifiers keep, relative to those wanted, on samples of known distributions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ TEST_P(Thresholds, KeepAsManyAsOnAnotherSample) {
   }
 }
 
-// Its threshold hangs on the largest number alone, which is another one in every sample.
+// Its threshold depends on the largest number alone, which varies from sample to sample.
 TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const models::Matrix& sample = magnitudes(GetParam().law);
   Eigen::Index place = 0;
@@ -229,8 +229,8 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
   }
 }
 
-// By the rule alone too many become still more, as fewer stages keep more of a heavy tail: why the search is what is
-// done by default.
+// By the rule alone too many become still more, as fewer stages keep more of a heavy tail. So the search is the
+// default.
 TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
   const CompressorInfo& info = compressors().at("sidco");
   for (const char* adapt : {"rule", "search"}) {

@@ -45,7 +45,7 @@ TEST(Comparison, OneSeedLeavesOpenWhatSeedsDoWithMethodsOfTheKind) {
   EXPECT_EQ(standing_of_kinds("exact", "low-rank"), Standing::behind);        // exp(1.96 · 0.33) = 1.9
   EXPECT_EQ(standing_of_kinds("low-rank", "low-rank"), Standing::undecided);  // both scatter: 2.5
   EXPECT_EQ(standing_of_kinds("exact", "federated"), Standing::undecided);    // 5.3
-  EXPECT_EQ(standing_of_kinds("exact", "private"), Standing::undecided);      // nobody has measured it: 10.5
+  EXPECT_EQ(standing_of_kinds("exact", "private"), Standing::undecided);      // no measurement: 10.5
 }
 
 TEST(Comparison, OneSeedOfRelativeStepsLeavesAsMuchOpen) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kCurveSteps = 1500;
 
-/// Learning that is drawn: how fast, how noisy, and how much slower the one to be judged is.
+/// Drawn learning curves: speed, noise, and the slowdown of the judged run.
 struct Drawn {
   std::size_t seeds = 0;
   std::int64_t every = 0;  ///< steps between evaluations
@@ -41,7 +41,7 @@ Drawn draw(RandomStream& random) {
           one_of(std::array{0.8, 0.9}, random)};
 }
 
-/// 0.1 at first, 0.97 in the end, with noise half of which is left at the next step.
+/// From 0.1 to 0.97, with noise that keeps half of its value from step to step.
 std::vector<step::Evaluation> curve_of(const Drawn& drawn, double steps, RandomStream& random) {
   boost::random::normal_distribution<double> normal;
   std::vector<step::Evaluation> curve;

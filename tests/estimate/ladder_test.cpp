@@ -118,7 +118,7 @@ TEST(Ladder, RefusesWhatTellsNothing) {
   EXPECT_THROW(Ladder(rungs_of({0, 1, 2}, {0, 0.1, 0.2})).at({1, 2}, 0.9), std::invalid_argument);
 }
 
-/// A family that is drawn: its slope, how networks differ beside it, and how seeds do.
+/// A drawn family: its slope, the spread of networks around it, and that of seeds.
 struct Family {
   double slope = 0, differ = 0, seeds = 0;
 };
@@ -139,9 +139,8 @@ double drawn_rung(const Family& family, double size, std::size_t seeds, RandomSt
   return rung.ratio;
 }
 
-// Nine of ten new networks have to lie in intervals of 90 %, near the rungs and two decades beyond them, whatever the
-// slope, however networks differ beside it and seeds do. Intervals that hold what seeds and unseen slopes leave open
-// are rather too wide than too narrow.
+// Nine of ten new networks must lie in intervals of 90 %, near the rungs and two decades beyond them, for any slope and
+// any spreads. Intervals that include seeds and unseen slopes are rather too wide than too narrow.
 TEST(Ladder, IntervalsOfDrawnFamiliesHoldWhatTheyPromise) {
   constexpr int kTrials = 400;
   RandomStream random(1, Purpose::test);

@@ -164,7 +164,7 @@ std::vector<Job> jobs() {
   return all;
 }
 
-// MPT's loss is one kernel (llm-foundry's default): nothing of its scores is there beside softmax.
+// MPT's loss is one kernel (llm-foundry's default): no scores are kept next to softmax.
 TEST(LargeJobs, ThatWereRunFit) {
   for (const Job& job : jobs()) {
     const MemoryUse use = use_of(job);

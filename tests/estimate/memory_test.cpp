@@ -107,7 +107,7 @@ spec::ModelShape of_experts(const char* layers, const char* per_token) {
                                                         {"expert-feed-forward", "32"}});
 }
 
-// The input of a block is one vector per token, whatever number of experts the token goes through.
+// The input of a block is one vector per token, for any number of experts of the token.
 TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   const auto block = [](spec::Recomputation recomputation, const char* per_token) {
     const auto of = [&](const char* layers) {
@@ -135,7 +135,7 @@ spec::ModelShape words(const char* layers = "2") {
                                                         {"sequence", "16"}});
 }
 
-// Softmax in fp32 and what is there between the passes are of one part; nothing else changes.
+// Softmax in fp32 and the scores between the passes are those of one part; nothing else changes.
 TEST(Memory, ALossInPartsHasTheScoresOfOne) {
   const auto use = [](std::int32_t parts) {
     const spec::ParallelismSpec how{.loss_parts = parts};
@@ -164,8 +164,8 @@ TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
   EXPECT_EQ(parts(131'072, 151'936), 64);
 }
 
-// Per row and unit of width between: what comes out of gate, its SiLU, up and the product, 8 bytes; none of it is kept,
-// and a part's is there at a time.
+// Per row and unit of width, between the layers: outputs of gate, SiLU, up and the product, 8 bytes. None is kept;
+// those of one part exist at a time.
 TEST(Memory, FeedForwardInPartsKeepsOnePart) {
   const auto of = [](const char* layers, std::int32_t parts, spec::Recomputation recomputation) {
     const spec::ParallelismSpec how{.recomputation = recomputation, .feed_forward_parts = parts};
@@ -224,7 +224,7 @@ TEST(Memory, TheBreakdownHoldsTheTotalAndNothingEmpty) {
   EXPECT_EQ(sum, use.total());
 }
 
-// DLPerf and MLPerf trained these on those GPUs (docs/validation.md): what is counted must fit there.
+// DLPerf and MLPerf trained these on those GPUs (docs/validation.md): the counted memory must fit.
 TEST(Memory, WhatWasTrainedFits) {
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
   const spec::ModelShape resnet = spec::workload_registry().find("resnet-50")->shape();

@@ -11,8 +11,8 @@
 namespace dadsim::estimate {
 namespace {
 
-/// ln A_α by the trapezoidal rule on a fine grid (exact to rounding for integrands that fall off like a Gaussian), the
-/// integrand kept as a logarithm. For whole and fractional orders alike: nothing in common with what is tested.
+/// ln A_α by the trapezoidal rule on a fine grid (exact to rounding for integrands that decay like a Gaussian), with
+/// the integrand as a logarithm. For whole and fractional orders; shares no code with the tested function.
 double integrated_divergence(double q, double sigma, double order) {
   const auto log_integrand = [&](double z) {
     const double a = std::log1p(-q);

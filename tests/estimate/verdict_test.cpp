@@ -1,4 +1,4 @@
-// One decision: first by a factor, equal within a margin, or not told apart, and by what it would be.
+// Verdicts: first by a factor, equal within a margin, or not told apart, with the missing information.
 #include "estimate/verdict.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Verdict, WhatTwoStepsShareDoesNotTellThemApart) {
   EXPECT_EQ(same.standing, Standing::equal);
   EXPECT_NEAR(same.ratio.value, 1.02, 1e-12);
   EXPECT_EQ(decide(timed(1), timed(1.2)).standing, Standing::behind);
-  // Another one has errors of its own.
+  // Another device has independent errors.
   const Verdict other = decide(timed(1), timed(1.02, "all-gather as direct"));
   EXPECT_EQ(other.standing, Standing::undecided);
   EXPECT_EQ(other.would_tell, WouldTell::calibration);

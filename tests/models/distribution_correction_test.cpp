@@ -61,7 +61,7 @@ TEST(DistributionCorrection, UndoesMonotoneMapsOfEachUnit) {
     mapped(i, 1) = std::exp(1.2F * rows(i, 1));
     mapped(i, 2) = std::copysign(std::pow(std::abs(rows(i, 2)), 2.5F), rows(i, 2));
   }
-  // An affine map that stretches is undone exactly, whatever K; others where every sample is a quantile …
+  // An affine map that stretches is undone exactly for any K; other maps if every sample is a quantile …
   const Matrix few = corrected(models::quantiles_of(rows, 16), mapped);
   EXPECT_LT((few.col(0) - rows.col(0)).cwiseAbs().maxCoeff(), 1e-4);
   const Matrix all = corrected(models::quantiles_of(rows, 1000), mapped);

@@ -249,7 +249,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   GradientOf<double> gradient;
   const double loss = backward(network, inputs, labels, pooled, &gradient);
 
-  // Unequal sites, each on a tape of its own, with the rows of all sites in the denominator.
+  // Unequal sites, each on its own tape, with the rows of all sites in the denominator.
   double sum_of_losses = 0;
   std::vector<MatrixOf<double>> sums{MatrixOf<double>::Zero(8, 9), MatrixOf<double>::Zero(5, 8)};
   Eigen::Index first = 0;

@@ -29,7 +29,7 @@ struct DriftingDigits {
 };
 
 TEST(DriftInRounds, ChangesWhatBeginsAfterItAndNothingBefore) {
-  // A round takes three seconds: its training begins at 0, 3, 6 and 9 s, and its model is there at 3, 6, 9 and 12 s.
+  // A round takes three seconds: its training begins at 0, 3, 6 and 9 s, and its model arrives at 3, 6, 9 and 12 s.
   const Simulated never = DriftingDigits(1000).play_rounds();
   const Simulated late = DriftingDigits(4).play_rounds();
   ASSERT_EQ(never.qualities.size(), 5U);

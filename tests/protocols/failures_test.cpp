@@ -7,8 +7,8 @@
 #include "sim/world.hpp"
 #include "world/outages.hpp"
 
-// Whatever goes wrong in the cluster, a simulation ends: with a model, or with words that say who waits for what.
-// Nothing that was sent vanishes without being counted.
+// A simulation ends whatever fails in the cluster: with a model, or with words that say who waits for what. Every lost
+// message is counted.
 
 namespace dadsim::test {
 namespace {
@@ -154,8 +154,8 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
   });
 }
 
-// Whoever is away comes back, and is let in again: also where news of an outage, a request and what answers it are
-// under way for longer than an outage lasts, and where the server fails among them.
+// An absent client comes back and takes part again, even if the notice of an outage, a request and its answer travel
+// longer than the outage lasts, and if the server fails meanwhile.
 TEST(Failures, WhoComesBackIsLetInHoweverSlowTheLines) {
   for_every_protocol([&](const spec::RunSpec& any) {
     const bool asks = any.algorithm == "partial-rank-dad" || any.algorithm == "flare";

@@ -131,7 +131,7 @@ TEST(FederatedRounds, AnswersToAServerThatIsDownDoNotKeepItWaiting) {
 
 TEST(FederatedRounds, NewsOfAnEarlierRequestMeansNothing) {
   const Rounds rounds{{0, 4}, {1, 1}, {.latency = 1}};
-  // The client goes down while the model is on its way, which is told twice: of the client and of the message.
+  // The client goes down while the model is in transit, which is reported twice: for the client and for the message.
   const Simulated simulated = rounds({{"rounds", "2"}}, {{0.5, 1, false}, {0.6, 1, true}});
   EXPECT_EQ(simulated.protocol_log.failed, 1);
   EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{2, 1}));

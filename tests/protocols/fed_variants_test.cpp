@@ -184,7 +184,7 @@ TEST(SecureAggregation, CostsMessagesAndChangesNothingElse) {
   // Two keys, two shares for each of three others, numbers of 32 + 2 bits, and four shares at the end.
   const double masked = std::ceil(static_cast<double>(learning.parameters()) * 34.0 / 8);
   EXPECT_NEAR(with.log.nodes[0].sent, 2 * (64 + 64 * 3 + masked + 32 * 4), 1e-6);
-  // Two keys and two shares of three others come down beside the model, and a bit for each client that is left.
+  // Two keys and two shares of three others are sent down with the model, and a bit for each remaining client.
   EXPECT_NEAR(with.log.nodes[0].received, without.log.nodes[0].received + 2 * (64 * 3 + 64 * 3 + 1), 1e-6);
   const double bytes =
       with.log.nodes[0].sent + with.log.nodes[0].received - without.log.nodes[0].sent - without.log.nodes[0].received;

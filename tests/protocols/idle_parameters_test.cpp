@@ -1,4 +1,4 @@
-// A parameter that would change nothing beside the others is refused, and what the refusal says would do does.
+// A parameter without an effect next to the others is refused, and the remedy of the refusal works.
 #include "methods/idle_parameters.hpp"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@ using Places = std::vector<std::size_t>;
 TEST(SampleStream, GoesRound) {
   SampleStream stream({4, 0, 2, 7, 5});
   EXPECT_EQ(stream.next(3), (Places{4, 0, 2}));
-  EXPECT_EQ(stream.next(3), (Places{4, 0, 2}));  // looking at them lets none pass
+  EXPECT_EQ(stream.next(3), (Places{4, 0, 2}));  // reading them skips none
   stream.pass(3);
   EXPECT_EQ(stream.next(4), (Places{7, 5, 4, 0}));
   stream.pass(12);
@@ -22,7 +22,7 @@ TEST(SampleStream, GoesRound) {
 TEST(SampleStream, WhatIsWithdrawnDoesNotComeAgain) {
   SampleStream stream({4, 0, 2, 7, 5});
   stream.pass(3);
-  stream.withdraw({2, 7});  // one behind, one to come
+  stream.withdraw({2, 7});  // one past, one to come
   EXPECT_EQ(stream.next(3), (Places{5, 4, 0}));
   stream.pass(1);
   stream.withdraw({5});

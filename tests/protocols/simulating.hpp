@@ -116,7 +116,7 @@ class Quadratics final : public Learning {
   double start_;
 };
 
-/// The named protocol's parameters, at their defaults where `changed` says nothing.
+/// The named protocol's parameters: defaults, unless `changed` has a value.
 inline spec::RunSpec run_of(const std::string& protocol, const spec::ParameterValues& changed = {}) {
   spec::RunSpec run;
   run.algorithm = run.label = protocol;
@@ -154,8 +154,8 @@ inline world::Task<> bring_about(world::EventLoop& loop, world::World& world, wo
   }
 }
 
-/// Simulates a protocol in a World; the sites, then the server. `join`: who takes part beside the protocol's own,
-/// also at nodes `others` behind the server.
+/// Simulates a protocol in a World of sites, then the server. `join`: adds participants to the protocol's own, also at
+/// `others` nodes after the server.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
                           world::EventLoop::Limits limits = {}, const std::function<void(world::EventLoop&)>& join = {},
                           const std::vector<std::string>& others = {}) {
@@ -200,8 +200,8 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
                   {"fate"});
 }
 
-/// A World without contention in which every computation of a worker takes as long as `seconds` says, those of the
-/// server no time, and messages latency + bytes ÷ bandwidth.
+/// World without contention. Every computation of a worker takes `seconds`, those of the server no time, and messages
+/// latency + bytes ÷ bandwidth.
 inline world::ClosedFormWorld closed_form(std::size_t sites, std::function<double(world::Node)> seconds,
                                           world::ClosedFormWorld::SiteLine line = {}) {
   const auto server = static_cast<world::Node>(sites);

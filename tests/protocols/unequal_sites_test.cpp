@@ -1,5 +1,5 @@
-// Methods against their recursions where sites differ in size and in what they want: with equal sites a mean is the
-// same whatever its weights are, and at rest no rate can be seen.
+// Methods against their recursions with sites of different sizes and optima. With equal sites a mean does not depend on
+// its weights, and at rest no rate can be observed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -178,7 +178,7 @@ TEST(UnequalSites, StreamingDiLoCosBaseIsWhatTheServerSent) {
   }
 }
 
-// A group's model counts by the samples behind it: two rounds in every group, then the mean of the groups.
+// A group's model counts by its samples: two rounds in every group, then the mean of the groups.
 TEST(UnequalSites, HierFedAvgWeighsGroupsBySamples) {
   const Simulated found = simulated(
       kFour, run_of("hierfavg", {{"rounds", "6"}, {"groups", "2"}, {"edge-rounds", "2"}, {"local-steps", "3"}}));

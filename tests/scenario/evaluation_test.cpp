@@ -53,7 +53,7 @@ TEST(EvaluationElement, IsReadAndPrintedAgain) {
   ASSERT_NE(begin, std::string::npos);
   const std::string end = "</evaluation>";
   EXPECT_EQ(load_evaluation(printed.substr(begin, printed.find(end) + end.size() - begin)).evaluation, expected);
-  // It is part of the question, and no part of what is learned.
+  // It belongs to the question, and not to what is learned.
   const scenario::Scenario without = load_evaluation("");
   EXPECT_FALSE(without.evaluation);
   EXPECT_NE(without.hash, scenario.hash);

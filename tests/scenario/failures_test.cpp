@@ -140,7 +140,7 @@ TEST_F(ScenarioFailures, SpeedsAndSizesThatDifferAreReadAndPrinted) {
   EXPECT_EQ(again.workers[1].speed_spread, 0.5);
   EXPECT_EQ(again.data.split.size_spread, 1.5);
 
-  // Speeds matter to time alone, sizes to what is learned.
+  // Speeds change time only, sizes change learning.
   const auto learned = [](const scenario::Scenario& one) {
     return scenario::learning_hash_of(one, one.runs[0], one.training, 1);
   };

@@ -1,4 +1,4 @@
-// <framework>, and a payload in the place of a network.
+// <framework>, and a payload instead of a network.
 
 #include <gtest/gtest.h>
 

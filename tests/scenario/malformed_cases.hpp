@@ -65,7 +65,7 @@ inline const std::string& fixture() {
   return kText;
 }
 
-/// The fixture with texts replaced, each of which occurs in it once.
+/// The fixture with replaced texts, each of which occurs in it once.
 inline std::string edited(std::initializer_list<std::pair<std::string_view, std::string_view>> edits) {
   std::string text = fixture();
   for (const auto& [from, to] : edits) {
@@ -1207,7 +1207,7 @@ class MalformedCases {
           {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
   }
 
-  /// The fixture on the file cluster.xml, which holds `content`. What is wrong with it is said of it.
+  /// The fixture on the file cluster.xml with `content`. Errors name that file.
   void platform_file(std::string name, std::string content, const Lines& expected, const char* attributes = "") {
     Lines lines;
     for (const std::string& text : expected) {

@@ -214,7 +214,7 @@ TEST_F(Platform, BandwidthsThatWereMeasured) {
   EXPECT_FALSE(queued.host.is_goodput);
   EXPECT_EQ(queued.host.efficiency, kTcpShare);
   EXPECT_FALSE(queued.pairs[0].is_goodput);
-  // A queue that nobody gave holds what is under way over the longest way: two lines of a host each way, and the pair.
+  // A default queue holds the bytes in transit over the longest path: two lines of a host each way, and the pair.
   EXPECT_NEAR(wan(own + " measured=\"wire\"", "").host.queue_bytes, 1e9 * (0.02 + 4 * 0.001), 1);
   EXPECT_FALSE(wan("host=\"ethernet-10g\"", "").host.is_goodput);
   EXPECT_GT(wan("host=\"ethernet-10g\"", "").host.queue_bytes, 1.25e9 * 0.02);
@@ -374,7 +374,7 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
                 "background, change");
 }
 
-// A file of ours stands for what it holds: printed, hashed and asked about like the same platform inside the scenario.
+// A platform file of dadsim equals its content: printed, hashed and queried like the same platform inside the scenario.
 TEST_F(Platform, FileIsTheSameAsTheTextInside) {
   folder_.write("cluster.xml", "<cluster-platform description=\"sites\">" + kFederation + "</cluster-platform>");
   const auto load = [&](const std::string& platform) {

@@ -189,8 +189,8 @@ TEST(FidelitiesAtAHub, AgreeOnWhatAThousandSitesSend) {
   }
 }
 
-/// The latency that a collective cannot do without: that of the longest way between ranks of which one's data get to
-/// the other, wherever they pass. Switches and other ranks make no way shorter.
+/// Minimum latency of a collective: that of the longest path between ranks whose data depend on each other, over any
+/// ranks. Switches and other ranks shorten no path.
 double longest_way(const CollectiveJob& job, const std::map<std::pair<std::string, std::string>, double>& latency,
                    const std::vector<std::string>& hosts) {
   double longest = 0;

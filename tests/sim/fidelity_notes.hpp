@@ -6,7 +6,7 @@
 
 namespace dadsim::test {
 
-/// "not-by-flow: nodes share links": what says why a network was not simulated as it was asked to be.
+/// "not-by-flow: nodes share links": the reason why a network was not simulated with the requested fidelity.
 inline std::string notes_of(const step::NetworkUse& network) {
   std::string text;
   for (const Statement& note : network.fidelity_notes) {

@@ -52,7 +52,7 @@ sim::Cluster large_federation(bool by_simgrid) {
   return cluster;
 }
 
-/// Everyone is sent a model of its own size and answers; a few go down on the way, and two send to each other.
+/// Every client receives a model of its own size and answers; a few go down meanwhile, and two send to each other.
 std::map<Activity, Event> answers(bool by_simgrid, std::uint32_t seed) {
   const auto world = sim::simulate_world(large_federation(by_simgrid));
   RandomStream random(seed, Purpose::test, 11);

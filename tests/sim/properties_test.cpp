@@ -334,7 +334,7 @@ CollectiveJob one_round(CollectiveJob job) {
   return job;
 }
 
-/// `allowance`: by how much twice the bandwidth may be slower, relative.
+/// `allowance`: relative slowdown allowed for twice the bandwidth.
 void expect_faster(const char* property, const std::vector<spec::Transport>& transports, bool in_one_round,
                    double allowance) {
   const bool held = rc::check(property, [&] {

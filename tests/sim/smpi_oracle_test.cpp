@@ -9,9 +9,9 @@
 #include "sim/declared.hpp"
 #include "sim/smpi_collective.hpp"
 
-// The collectives against those of SMPI, SimGrid's MPI, which were written by others from the MPI libraries themselves.
-// Both run on the same platform with the same rules of sharing. SMPI lets a message's latency pass before its bytes
-// move, dadsim after; where the messages of a pair do not queue up both come to latency plus bytes over rate.
+// Collectives against those of SMPI, SimGrid's MPI, which others wrote from the MPI libraries themselves. Both run on
+// the same platform with the same rules of sharing. SMPI adds a message's latency before its bytes, dadsim after them.
+// Without queues between messages of a pair, both give latency plus bytes over rate.
 //
 // SMPI counts 16 bytes of envelope with every message. The sizes are such that these are below 0.1 %.
 

@@ -37,7 +37,7 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-/// The frame of a platform file around hosts, links and routes of one zone; `before` and `after` stand beside the zone.
+/// A platform file with hosts, links and routes of one zone; `before` and `after` are next to the zone.
 inline std::string platform_xml(const std::string& body, const std::string& routing = "Full",
                                 const std::string& before = "", const std::string& after = "") {
   return fmt::format(
@@ -46,8 +46,8 @@ inline std::string platform_xml(const std::string& body, const std::string& rout
       before, routing, body, after);
 }
 
-/// Workers "w0" … behind a one-way link up and one down each, and a hub that they share nothing on the way to, unless
-/// `hub_rate` gives the hub a link of its own in each direction.
+/// Workers "w0" … each with a one-way link up and one down, and a hub on paths without shared links, unless `hub_rate`
+/// gives the hub a link in each direction.
 struct Star {
   std::size_t workers = 2;
   double rate = 1e6;      ///< byte/s of every link

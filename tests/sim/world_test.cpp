@@ -169,7 +169,7 @@ TEST_P(WorldCuts, ACancelledMessageIsNotHeardOfAndTakesItsConnectionWithIt) {
   }
 }
 
-/// Messages of every size both ways, again and again, each of which has to arrive. Returns when the last one has.
+/// Messages of every size both ways, repeatedly, each of which must arrive. Returns when the last one has.
 double send_all_ways(const sim::Cluster& cluster, Node hub, double scale = 1) {
   const std::unique_ptr<sim::SimulatedWorld> world = sim::simulate_world(cluster);
   std::set<Activity> sent;
@@ -209,7 +209,7 @@ TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
   }
 }
 
-/// Links share by one over their latencies where something varies: of none they share alike, and nothing is lost.
+/// If anything varies, links share by one over their latencies; without latencies, equally, and nothing is lost.
 TEST_P(WorldCuts, LinksWithoutLatencyShareABandwidthThatChanges) {
   sim::Cluster cluster = sites_and_hub(4, GetParam());
   cluster.platform.changes.push_back({.link = "*", .bandwidth_factor = 1, .latency_factor = 0});

@@ -114,7 +114,7 @@ TEST(Stages, HaveBlocksAlike) {
   const std::vector<LayerRange> pieces = pieces_of(gpt, 4);
   EXPECT_EQ(pieces, (std::vector<LayerRange>{{0, 23}, {23, 51}, {51, 79}, {79, 88}}));
   EXPECT_EQ(pieces_of(gpt, 1), (std::vector<LayerRange>{{0, 88}}));
-  // More pieces than blocks: what stands behind them has one, and what stands before them.
+  // More pieces than blocks: the layers before the blocks have one piece, and those after them.
   EXPECT_EQ(pieces_of(gpt, 13).back(), (LayerRange{86, 88}));
   EXPECT_EQ(pieces_of(gpt, 13).front(), (LayerRange{0, 9}));
   EXPECT_EQ(pieces_of(gpt, 14).front(), (LayerRange{0, 2}));
@@ -147,7 +147,7 @@ TEST(Sizes, OfAWorkloadCanBeAskedFor) {
 }
 
 TEST(Sizes, OfSequencesAndImages) {
-  // Attention grows with the square, all else with the length; positions grow where there are too few.
+  // Attention grows with the square, all else with the length; more positions are added if there are too few.
   const ModelShape longer = network("gpt-2-small", {{"sequence", "2048"}});
   EXPECT_EQ(layer_named(longer, "positions").out, 2048);
   EXPECT_EQ(layer_named(network("gpt-2-small", {{"sequence", "512"}}), "positions").out, 1024);

@@ -259,7 +259,7 @@ TEST(Gpt2, TiesTheDecoderToTheWords) {
   EXPECT_EQ(layer_of(model, "decoder").forward_macs_per_sample, 1024.0 * 768 * 50257);
 }
 
-// Half as long in the mean, of all lengths alike: squares are a third of the longest one's.
+// Half as long on average, uniformly distributed: squares average a third of the longest.
 TEST(Bert, OfSequencesThatAreNotPaddedHasTheirMeanAndMeanSquare) {
   const ModelShape padded = workload_registry().at("bert-large-512").shape();
   const ModelShape real = workload_registry().at("bert-large-512").shape({{"mean-length", "256"}});

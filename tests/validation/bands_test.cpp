@@ -1,5 +1,5 @@
-// The bands that are stated, computed from the rows of validation, and how many of these rows lie inside those of
-// all other tables (docs/bands.md, docs/validation.md).
+// The printed bands, computed from the rows of validation, and the number of these rows inside the bands of all other
+// tables (docs/bands.md, docs/validation.md).
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ estimate::TimePart longest_part(const test::ResidualRow& row) {
   return std::ranges::max(row.time_parts(), {}, &estimate::TimePart::seconds);
 }
 
-constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for which a row tells of its category
+constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for a row to count in its category
 
 /// Steps that one software computed of one network on one kind of device: log(measured ÷ predicted) of each.
 struct StepsOfOneNetwork {
@@ -40,7 +40,7 @@ struct StepsOfOneNetwork {
   std::vector<const test::ResidualRow*> rows;
 };
 
-/// Those of which there are two and more. Rows that leave the program out are the rows of another table once more.
+/// Categories with two tables and more. Rows without a program are the rows of another table once more.
 std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::ResidualRow>& rows) {
   std::map<std::string, StepsOfOneNetwork> steps;
   for (const test::ResidualRow& row : rows) {
@@ -78,8 +78,8 @@ void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string
   }
 }
 
-/// A row tells of its longest part where that has most of the time. One that a constant was fitted to for itself tells
-/// nothing.
+/// A row counts for the category of its longest part if that is most of the time. A row that a constant was fitted to
+/// alone does not count.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
                                                   const std::string& left_out) {
   std::vector<estimate::Residual> result;
@@ -162,7 +162,7 @@ TEST(Bands, AreThoseOfTheRows) {
   table.expect_in_document();
 }
 
-/// A row and what is said of it: with all rows, and without those that are left out with it.
+/// A row and its bands: with all rows, and without the rows of its table.
 struct HeldRow {
   const test::ResidualRow* row = nullptr;
   std::string category, table;

@@ -19,7 +19,7 @@
 #include "support/data_folder.hpp"
 #include "support/temporary_folder.hpp"
 
-// Claims of papers: what their scenarios in scenarios/claims/ give, and what a page says of them. A claim is a row of a
+// Claims of papers: results of their scenarios in scenarios/claims/, and the verdicts of a page. A claim is a row of a
 // table in docs/paper.md that begins with its name in backticks and has its verdict in italics.
 namespace dadsim::test {
 

@@ -1,5 +1,4 @@
-// Every figure that the authors of dAD published stands on the page that compares with them: beside ours, or as
-// missing.
+// Every published figure of dAD's authors is on the page that compares with them, next to ours or as missing.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -59,7 +59,7 @@ struct Found {
   int causes = 0, found = 0, normal = 0, alarms = 0;
 };
 
-/// Rows of one measure, held against the table of that name.
+/// Rows of one measure, compared with the table of that name.
 Found hold_to_table(const std::string& measure, const std::string& name) {
   test::DocumentedTable table(
       name, {"case", "measured", "÷ expected", "band", "verdict", "cause that was found", "its place", "first named"},
@@ -92,7 +92,7 @@ Found hold_to_table(const std::string& measure, const std::string& name) {
   return sum;
 }
 
-/// A cause that people found is first or second in seven of ten; of what is normal one in ten at most is called slow.
+/// Found causes are first or second in seven of ten; at most one in ten normal steps is called slow.
 TEST(DiagnosedValidation, CollectivesAreDiagnosed) {
   const Found sum = hold_to_table("bus", "diagnosed-collectives");
   EXPECT_GE(10 * sum.found, 7 * sum.causes);

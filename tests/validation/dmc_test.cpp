@@ -1,5 +1,5 @@
-// Distribution mismatch correction (src/models/distribution_correction.hpp) beside running and batch statistics: which
-// wins where, on a small network with batch norms. The table is docs/drift.md's.
+// Distribution mismatch correction (src/models/distribution_correction.hpp) against running and batch statistics on a
+// small network with batch norms: which one is best at what. The table is docs/drift.md's.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>

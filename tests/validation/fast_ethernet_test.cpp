@@ -25,7 +25,7 @@ struct Row {
   test::Compared seconds;
 
   bool is_stream() const { return operation == "send"; }
-  /// Nobody knows why it is as it is.
+  /// No known explanation.
   bool is_understood() const { return !system.ends_with("collapse"); }
   double ratio() const { return seconds.predicted / seconds.measured; }
 };
@@ -153,7 +153,7 @@ TEST(FastEthernetValidation, EveryRowIsAsDocumented) {
                row.taken, fmt::format("{:.0f}", row.bytes), fmt::format("{:.3f}", 1e3 * row.seconds.predicted),
                fmt::format("{:.3f}", 1e3 * row.seconds.measured), fmt::format("{:.2f}", row.ratio())});
     if (row.is_stream() || !row.is_understood() || row.bytes < 64 * kMebibyte) continue;
-    // Rows whose own repetitions or settings are farther apart than that.
+    // Rows whose own repetitions or settings differ by more.
     const bool crossed = row.system == "gcp-v100" && on.nodes == 2 && on.gpus == 8;
     if (crossed) continue;
     EXPECT_NEAR(row.ratio(), 1, 0.35) << row.system << ' ' << row.algorithm << ' ' << row.bytes;

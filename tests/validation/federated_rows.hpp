@@ -41,11 +41,10 @@ inline int count_of(const FederatedRow& row) {
   return count;
 }
 
-/// hivemind between places: a region each, hosts as fast as two of one place were measured to be, and a pair for two
-/// places, of which one stream's rate is known. Ten of them carried ten times that between US and EU: how much a line
-/// carries in all nobody reached, and it is taken to be what a host does. A step is 32,768 samples of all peers; half
-/// precision is exchanged. Its exchange is what is exposed: nothing is sent before the last gradient. Without the
-/// framework the exchange is the same.
+/// hivemind between places: a region each, hosts with the measured rate of two peers in one place, and a <pair> per two
+/// places, with the known rate of one stream. Ten streams carried ten times as much between US and EU, so the total of
+/// a line is not known and taken to be a host's. A step is 32,768 samples of all peers, in half precision. Its exchange
+/// is exposed: nothing is sent before the last gradient. Without the framework the exchange is the same.
 inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::string& framework,
                                             const TemporaryFolder& folder) {
   constexpr int kSamples = 32768;
@@ -85,10 +84,10 @@ inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// Flower over a research network: as many clients as the row says around a server. What limits is what a host sends,
-/// of the server and of each client alike, as clouds limit what leaves an instance: a model goes down to all clients
-/// over the server's line, comes back over their own, and goes down once more to be looked at. How fast that line is
-/// nobody told; it is fitted to one size.
+/// Flower over a research network: the row's number of clients around a server. The limit is the sending rate of a
+/// host, server and client alike, as clouds limit outgoing traffic. A model goes down to all clients over the server's
+/// line, comes back over their lines, and goes down once more for evaluation. The rate of that line is not published;
+/// it is fitted to one size.
 inline constexpr const char* kFlowerFitted = "erad-rnp-3072";
 inline constexpr double kFlowerLine = 128.4;  ///< Mbit/s
 inline scenario::Scenario flower_scenario(const FederatedRow& row, const std::string& framework,
@@ -133,7 +132,7 @@ inline scenario::Scenario clients_scenario(const std::string& clients, const std
       framework, megabytes);
 }
 
-/// A row of frameworks.csv with the rates of a framework; which of them sends a model to be evaluated the row says.
+/// A row of frameworks.csv with the rates of a framework, and whether it sends a model for evaluation.
 inline scenario::Scenario one_machine_scenario(const FederatedRow& row, const std::string& framework) {
   return clients_scenario(row.at("clients"), "1Tbps",
                           fmt::format(R"(<framework name="{}" evaluate="{}"/>)", framework,

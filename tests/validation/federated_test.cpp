@@ -36,8 +36,8 @@ Form form_of_hivemind(const test::FederatedRow& row) {
   return single ? Form{"one peer a place", 0.10} : Form{"several peers a place", 0.25};
 }
 
-/// hivemind's numbers are those of two and eight peers in one place, and how long software is busy beside lines of
-/// unequal speed was seen where several share one.
+/// hivemind's numbers are those of two and eight peers in one place. The software's busy time next to unequal lines was
+/// observed with several peers in one place.
 std::string role_of(const test::FederatedRow& row, const Form& form) {
   const int count = test::count_of(row);
   if (form.name == "one place" && (count == 2 || count == 8)) return "calibrated";

@@ -1,4 +1,4 @@
-// Tests how many numbers are fitted to measurements, and the file of each (docs/kernels.md).
+// Tests the count of numbers fitted to measurements, and the file of each (docs/kernels.md).
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
-// By how much longer devices compute with a framework than by their own numbers: the mean over tables, each of one
-// framework on one kind of device, and how tables differ (docs/frameworks.md). src/spec/frameworks.csv is held to it.
+// Slowdown of devices by a framework: the mean over tables, each of one framework on one kind of device, and the spread
+// of tables (docs/frameworks.md). Compared with src/spec/frameworks.csv.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace dadsim {
 namespace {
 
-/// The logarithms of how much longer rows of one table took than predicted.
+/// Logarithms of measured ÷ predicted times of one table's rows.
 using TableLogs = std::vector<double>;
 
 double mean_of(const std::vector<double>& values) {

@@ -120,7 +120,7 @@ void validate_jobs_of_2026(const std::string& name, double bound) {
     } else if (const auto found = known.find(named(row)); found != known.end()) {
       predicted = {found->second.seconds.predicted, found->second.parts};
     } else {
-      // A large job that nobody has had the time for yet: scripts/validation predicts it.
+      // A large job without a prediction yet: scripts/validation predicts it.
       table.add({row.at("case"), row.at("gpus"), "", fmt::format("{:.0f}", 1e3 * std::stod(row.at("seconds"))), ""});
       ++missing;
       continue;
@@ -205,7 +205,7 @@ TEST(JobsOf2026, StepsGrowEvenlyWithMicroBatches) {
   }
 }
 
-/// Every row can be said, and says what divides it.
+/// Every row makes a valid scenario, with its division.
 TEST(JobsOf2026, EveryRowIsAScenario) {
   std::map<std::string, int> rows;
   for (const Job2026& row : test::measured("jobs-2026")) {

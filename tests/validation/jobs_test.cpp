@@ -21,8 +21,8 @@ scenario::Scenario job(const JobRow& row) {
       fmt::format("platform.file=../../platforms/{}.xml", row.at("platform")),
       gpus == 1 ? "workers.worker.hosts=gpu-0" : fmt::format("workers.worker.hosts=gpu-[0-{}]", gpus - 1),
       "workers.worker.device=" + row.at("device"), "timed-as.batch=" + row.at("batch")};
-  // One sum of all gradients behind the backward pass: by flow it takes a tenth of the time to simulate, and to 13
-  // digits as long.
+  // One sum of all gradients after the backward pass. By flow it takes a tenth of the time to simulate, and gives the
+  // same time to 13 digits.
   if (row.at("table") == "bert-large" && gpus > 1) settings.emplace_back("network.fidelity=flow");
   for (const std::string& setting : test::split(row.at("timed_as"), ' ')) {
     settings.push_back(setting.find('.') < setting.find('=') ? setting : "timed-as." + setting);

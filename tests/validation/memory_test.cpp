@@ -1,5 +1,5 @@
-// Peaks of memory that were measured, against what is counted; and of the published jobs that ran, how many are refused
-// for memory (docs/devices.md, docs/validation.md).
+// Measured peaks of memory against counted ones, and the number of published jobs that ran but are refused for memory
+// (docs/devices.md, docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>

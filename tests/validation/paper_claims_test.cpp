@@ -1,5 +1,5 @@
-// "dAD trains more efficiently than other state of the art distributed methods" (arXiv 2102.09631), network by network
-// and line by line: the scenarios of docs/paper.md in small, decided as sweeps decide, held against what the page says.
+// "dAD trains more efficiently than other state of the art distributed methods" (arXiv 2102.09631), for each network
+// and line: small versions of the scenarios of docs/paper.md, decided as in sweeps, compared with the page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   const SweepResults results = read_results(*database);
   ASSERT_TRUE(results.failed.empty()) << results.failed.front().message;
 
-  // A target that is met at once tells nothing.
+  // A target that is met at once proves nothing.
   for (const SweepRun& run : results.runs) {
     if (run.figures.text("algorithm") != "gradient-sharing" || run.number != 1) continue;
     EXPECT_TRUE(run.figures.is("target_reached"));

@@ -15,7 +15,7 @@ using PytorchRow = std::map<std::string, std::string>;
 
 enum class Told : std::uint8_t { program, nothing };
 
-/// With its program, or as a user has it who says nothing of that.
+/// With its program, or without `program`.
 report::RunResult predict_pytorch(const PytorchRow& row, Told told) {
   std::vector<std::string> settings{"platform.file=../../platforms/dgx-h100-pod.xml", "workers.worker.hosts=gpu-0",
                                     "workers.worker.device=h100-sxm5", "timed-as.batch=" + row.at("batch")};

@@ -63,7 +63,7 @@ inline std::string parts_in_words(const std::vector<estimate::TimePart>& parts) 
   return text;
 }
 
-/// The rows of one table, which a test of validation hands over with one call each.
+/// Rows of one table, which a test of validation adds with one call each.
 class Residuals {
  public:
   explicit Residuals(std::string table) : table_(std::move(table)) {}
@@ -74,8 +74,8 @@ class Residuals {
     rows_.push_back({table_, std::move(what), std::move(role), std::move(parts), seconds});
   }
 
-  /// Expects the file to hold these rows of the table, to a thousandth. With DADSIM_WRITE_VALIDATION in the environment
-  /// they are written there in the place of those that it has.
+  /// Expects the file to hold these rows of the table, to a thousandth. With DADSIM_WRITE_VALIDATION in the
+  /// environment, they replace the table's rows in the file.
   void expect_in_file() const {
     if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) write();
     std::vector<ResidualRow> known;

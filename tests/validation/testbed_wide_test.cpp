@@ -24,7 +24,7 @@ struct WideRow : test::TestbedRow {
   bool held_out = false;
 };
 
-/// star4_50M_5ms_300kB, dumbbell44_20M_10ms_100kB, with _bbr behind it or not.
+/// star4_50M_5ms_300kB, dumbbell44_20M_10ms_100kB, with or without _bbr at the end.
 struct WideNetwork {
   explicit WideNetwork(const std::string& topology) {
     const std::vector<std::string> parts = test::split(topology, '_');

@@ -152,7 +152,7 @@ struct Series {
     const double value = *number_in(row.at("value"));
     return row.at("series").starts_with("BX") ? value * batch(row) : value;
   }
-  /// Samples at the batch of `row` by the law fitted to all others; none where there are fewer than three.
+  /// Samples at the batch of `row` by the law fitted to all others; none with fewer than three others.
   std::optional<double> without(const Cells& row) const {
     std::vector<estimate::StepsAtBatch> others;
     for (const Cells* other : rows) {

@@ -12,9 +12,9 @@
 
 namespace dadsim::test {
 
-/// Accuracy on `test` of softmax(B relu(A x + a) + b) with `hidden` units (0: of softmax(B x + b)), trained on `train`
-/// with Adam at 10⁻³ and batches of 32. Written out here, so that how hard a data set is does not hang on the networks
-/// of the library.
+/// Returns the accuracy on `test` of softmax(B relu(A x + a) + b) with `hidden` units (0: of softmax(B x + b)), trained
+/// on `train` with Adam at 10⁻³ and batches of 32. Independent of the library's networks, so that the difficulty of a
+/// data set does not depend on them.
 inline double accuracy_of_classifier(const models::Samples& train, const models::Samples& test, std::int64_t classes,
                                      std::int64_t hidden, std::uint32_t epochs) {
   struct Layer {

@@ -190,7 +190,7 @@ TEST(Csv, ColumnsByNumberWhereNoneHasThatName) {
   EXPECT_TRUE(holds(message("x,y\n1,2\n", "0"), "t.csv:1: no column '0'; "));
 }
 
-// A first row that is taken for names is lost, and nobody would see it.
+// A first row that is taken for names would be lost silently.
 TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   const std::string note =
       "t.csv:1: the first line is taken for the names of the columns, and looks like a sample; "

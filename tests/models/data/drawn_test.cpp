@@ -111,7 +111,7 @@ TEST(Shapes, RefusesMoreThanAGibibyte) {
       holds(refused([&] { models::load_dataset(spec, 1); }), "90000 samples of 3072 values; at most 268435456"));
 }
 
-// Behind the end there is nothing, before it there is something in every frame.
+// After the end every frame is zero, before it none is.
 TEST(Utterances, VaryInLengthAndArePadded) {
   constexpr Eigen::Index kLength = 60;
   const models::Samples words = models::draw_utterances(kLength, 0, 300, 1);
@@ -127,7 +127,7 @@ TEST(Utterances, VaryInLengthAndArePadded) {
   EXPECT_GT(lengths.size(), 25U);
 }
 
-/// Checks the sentences of a text by a parser of its own, and counts what could be known beforehand.
+/// Checks the sentences of a text by a separate parser, and counts the predictable characters.
 class Parser {
  public:
   explicit Parser(std::string text) : text_(std::move(text)) {}

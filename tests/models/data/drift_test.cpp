@@ -174,7 +174,7 @@ TEST(HeldBackOfSites, AreEachSitesOwnAndAsItSeesThem) {
     EXPECT_EQ(corrupted[site].labels, clean[site].labels);
     EXPECT_GT((corrupted[site].features - clean[site].features).norm(), 1);
   }
-  // Each site has an instrument of its own.
+  // Each site has another instrument.
   EXPECT_GT((corrupted[1].features.row(0) - corrupted[2].features.row(0)).norm(), 1e-3);
 
   const auto skewed = models::held_back_of_sites(Corruption::none, 1, 0.001, data, partition, 1);

@@ -10,7 +10,7 @@
 #include "models/matrix.hpp"
 #include "support/random.hpp"
 
-// Every set of kernels that runs here beside plain sums in double, and beside the portable set.
+// Compares every set of kernels that runs here with plain sums in double, and with the portable set.
 
 namespace dadsim::models {
 namespace {

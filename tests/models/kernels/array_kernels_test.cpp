@@ -14,8 +14,8 @@
 #include "models/kernels/array_sets.hpp"
 #include "support/random.hpp"
 
-// Every set of array kernels that runs here beside the portable one, over sizes that are no multiples of a vector. What
-// the portable one computes is held to PyTorch's numbers and to finite differences by the tests of the networks.
+// Compares every set of array kernels that runs here with the portable one, over sizes that are no multiples of a
+// vector. Tests of the networks compare the portable set with PyTorch's numbers and finite differences.
 
 namespace dadsim::models {
 namespace {
@@ -144,7 +144,7 @@ TYPED_TEST(ArrayKernelsTest, Softmax) {
         std::vector<T> p = z;
         kernels.softmax(scale, seen, size, p.data());
         for (Index i = 0; i < size; ++i) {
-          // exp is good to some roundings, and so are the sum and what is divided by it.
+          // exp is accurate to some roundings, and so are the sum and the quotient.
           ASSERT_NEAR(p[i], expected[i] / sum, 32 * std::numeric_limits<T>::epsilon()) << name_of(set.name);
         }
         std::vector<T> s = drawn_between<T>(size, 2);
@@ -220,7 +220,7 @@ TEST(ArrayKernels, StepsOfAdam) {
   }
 }
 
-/// Numbers that begin `offset` numbers behind an address that is a multiple of 64 bytes.
+/// Numbers from `offset` numbers after an address that is a multiple of 64 bytes.
 template <class T>
 class Placed {
  public:
@@ -240,7 +240,7 @@ class Placed {
   T* data_;
 };
 
-/// Memory is aligned to 16 bytes, and to more by chance: no bit of what is learned may depend on that.
+/// Memory is aligned to 16 bytes, and sometimes to more: no bit of learning may depend on that.
 TYPED_TEST(ArrayKernelsTest, GiveTheSameBitsAtEveryAddress) {
   using T = TypeParam;
   using spec::Activation;

@@ -56,8 +56,8 @@ TEST(ActivePassive, EveryGraphFallsInTwoCampsThatHangTogether) {
   EXPECT_FALSE(is_refused("complete", 5));
 }
 
-/// Worker i starts at i and has the loss c_i x: the mean of all models after k_i steps of each is the first mean
-/// − η Σ k_i c_i / n, whoever averaged with whom.
+/// Worker i starts at i with the loss c_i x. The mean of all models after k_i steps of each is the first mean − η Σ k_i
+/// c_i / n, whichever workers averaged.
 class Slopes final : public Learning {
  public:
   Slopes(const algorithms::LearningProblem& problem, History& history, std::vector<double> slopes)

@@ -1,5 +1,5 @@
-// DP-FedAvg against its definition: what it is without noise, the variance of what is added, and what an accountant of
-// its own says of who took part.
+// DP-FedAvg against its definition: the result without noise, the variance of the noise, and the participants by a
+// separate accountant.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ TEST(DpFedAvg, NoiseHasTheVarianceThatTheAccountantIsTold) {
   near(noise_of(given("local", "drop-outs", "0.25"), spec::SiteWeights::uniform),
        kSigma * kClip / 4 * std::sqrt(4.0 / 3), "local, one more than is needed");
   near(noise_of(given("per-site"), spec::SiteWeights::uniform), kSigma * kClip / 4 * 2, "per site");
-  // A client that goes down in the round takes its share with it: what is left is all that was needed.
+  // A client that goes down in the round takes its share with it: the remaining shares are just sufficient.
   near(noise_of(given("local", "drop-outs", "0.25"), spec::SiteWeights::uniform, {{0.15, 2, false}}),
        kSigma * kClip / 4, "local, with a client gone");
 }
@@ -121,7 +121,7 @@ TEST(DpFedAvg, ARoundThatMoreDropOutOfReleasesNothing) {
   EXPECT_EQ(run.simulated.protocol_log.updates, 0);
   EXPECT_EQ(run.simulated.protocol_log.privacy->epsilon, 0);
   EXPECT_GT(run.simulated.protocol_log.wasted_bytes, 0);
-  // The server adds its noise whoever drops out.
+  // The server adds its noise whichever clients drop out.
   const LearnedRun central = learned(unequal(), run_of("dp-fedavg", with(given, {{"noise", "central"}})), gone);
   EXPECT_EQ(central.simulated.protocol_log.updates, 1);
 }
@@ -144,8 +144,8 @@ TEST(DpFedAvg, NoClientMovesTheSumByMoreThanItsClip) {
   EXPECT_GT(std::sqrt(square), 0.125 / 4);
 }
 
-/// RDP of the sampled Gaussian mechanism at whole orders, summed as it stands (Mironov, Talwar, Zhang, arXiv
-/// 1908.10530, section 3.3), and the conversion of Canonne, Kamath and Steinke: written apart from the accountant.
+/// RDP of the sampled Gaussian mechanism at whole orders, summed by its formula (Mironov, Talwar, Zhang, arXiv
+/// 1908.10530, section 3.3), and the conversion of Canonne, Kamath and Steinke: independent of the accountant.
 double own_epsilon(double q, double sigma, double rounds, double delta, bool older_conversion = false) {
   double least = std::numeric_limits<double>::infinity();
   for (int order = 2; order <= 256; ++order) {

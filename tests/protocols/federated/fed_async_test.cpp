@@ -65,8 +65,8 @@ TEST(FedAsync, OfOneClientWithAlphaOneIsThatClient) {
   }
 }
 
-// Model t is made of an update that began with model τ: t − τ is 1 where nobody came between (arXiv 1903.03934,
-// algorithm 1), and so (1 + 1)^−½ = 0.707 of α is what a fresh update counts.
+// Model t is made of an update that began with model τ. Without other updates in between t − τ is 1 (arXiv 1903.03934,
+// algorithm 1), so a fresh update counts (1 + 1)^−½ = 0.707 of α.
 TEST(FedAsync, AFreshUpdateHasTheStalenessOne) {
   const Clients clients{{{1, 0}}, {1}};
   const auto after_one = [&](spec::ParameterValues how) {

@@ -16,7 +16,7 @@ TEST(KolmogorovSmirnov, DistanceIsTheLargestGapOfTheSteps) {
   using protocols::ks_distance;
   const std::vector<double> a = {1, 2, 3, 4}, b = {3.5, 5, 6}, ties = {1, 1, 1, 1};
   EXPECT_DOUBLE_EQ(ks_distance(a, a), 0);
-  EXPECT_DOUBLE_EQ(ks_distance(a, b), 0.75);  // behind 3: three quarters against nothing
+  EXPECT_DOUBLE_EQ(ks_distance(a, b), 0.75);  // after 3: three quarters against nothing
   EXPECT_DOUBLE_EQ(ks_distance(b, a), 0.75);
   EXPECT_DOUBLE_EQ(ks_distance(ties, a), 0.75);
   EXPECT_NEAR(protocols::ks_threshold(100, 100, 0.05), 1.3581 * std::sqrt(0.02), 1e-4);
@@ -145,8 +145,8 @@ TEST(Flare, SamplesThatItHasTrainedWithRaiseNoAlarms) {
                     .corrupts = true,
                     .corruption = spec::Corruption::glass_blur,
                     .severity = 5}});
-  // Pictures that are hard to tell apart are learned by heart. Two sensors upload twice each: the drift came within a
-  // window, and then all of one was drifted.
+  // Similar pictures are learned by heart. Two sensors upload twice each: the drift came within a window, and then a
+  // whole window was drifted.
   const Simulated simulated = sensors.simulate(
       {{"duration", "1000"}, {"samples", "200"}, {"interval", "0.05"}, {"level", "0.001"}, {"local-steps", "20"}});
   EXPECT_EQ(simulated.protocol_log.facts.at("detections"), 2);

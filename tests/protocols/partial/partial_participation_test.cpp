@@ -102,7 +102,7 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
     const double error = distance(half, all);
     EXPECT_LT(error, 3 * expected_error) << protocol;
     EXPECT_GT(error, expected_error / 3) << protocol << ": no draws at all?";
-    // The mean over those that are there gives small sites more than their share.
+    // The mean over the sites present gives small sites more than their share.
     EXPECT_GT(distance(biased, all), 0);
   }
 }
@@ -151,9 +151,9 @@ TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
   EXPECT_GT(simulated.protocol_log.wasted_seconds, 0);
 }
 
-// The released search drops the last two components that it tried: behind a layer of two units and with one row of a
-// site there are steps in which no site has one left. Sites still take a step at a time, since the aggregator says when
-// one is over: at the deadline where there is one, since no message says that there will be none.
+// The released search drops the last two components that it tried. After a layer of two units and with one row per
+// site, in some steps no site has a component left. Sites still take one step at a time, since the aggregator ends it:
+// at the deadline if there is one, since no message announces that none will come.
 TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
   for (const char* deadline : {"0", "0.2"}) {
     SmallProblem small(3);

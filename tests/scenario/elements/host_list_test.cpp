@@ -65,7 +65,7 @@ TEST(HostList, AStarStandsForTheHostsThatAreLeft) {
   EXPECT_EQ(expand_hosts("gpu-[1-2] gpu-*", kMaxWorkers, all).what,
             "holds 'gpu-*', which fits no host of the platform that is left");
   EXPECT_EQ(expand_hosts("*", 3, all).what, "names too many hosts");
-  EXPECT_EQ(expanded("a*"), Names{"a*"});  // nobody knows which there are: the platform says that it has none such
+  EXPECT_EQ(expanded("a*"), Names{"a*"});  // the hosts are unknown: the platform has none of them
 }
 
 TEST(HostList, IsBounded) {

@@ -170,7 +170,7 @@ TEST(Devices, MatrixProductsOfAnA100) {
   EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.701 * 312e12));
 }
 
-// Dense layers with a matrix of their own at 1,402.6 Tflop/s, everything else as in bf16.
+// Dense layers with a matrix at 1,402.6 Tflop/s, everything else as in bf16.
 TEST(Devices, EightBitsAreForDenseLayersAlone) {
   const spec::DeviceSpec& h100 = device("h100-sxm5");
   const double flops = 1e15;
@@ -196,7 +196,7 @@ TEST(Devices, TheRooflineTakesTheLowerCeiling) {
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 100, 8, 2)), 10);
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::update, 200, 8, 0)), 4);
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::update, 400, 8, 0)),
-                   8);  // half of the peak, whatever the efficiency
+                   8);  // half of the peak, for any efficiency
   EXPECT_EQ(seconds(spec, task(step::Phase::update, 0, 0, 0)), 0);
 }
 
@@ -237,7 +237,7 @@ TEST(Devices, ARecurrenceIsManySmallProducts) {
   const double at_once = seconds(spec, whole);
   whole.sequential = 10;
   EXPECT_DOUBLE_EQ(at_once, 1200.0 / 50);
-  EXPECT_DOUBLE_EQ(seconds(spec, whole), (1000.0 + 10 * 200) / 50);  // each of ten has a ramp of its own
+  EXPECT_DOUBLE_EQ(seconds(spec, whole), (1000.0 + 10 * 200) / 50);  // each of the ten has a ramp
 }
 
 TEST(Devices, FewerRowsThanATileTakeAsLongAsATile) {
@@ -254,7 +254,7 @@ TEST(Devices, FewerRowsThanATileTakeAsLongAsATile) {
   EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::forward), 32);
   EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::backpropagate), 32);
   EXPECT_DOUBLE_EQ(with_rows(32, step::Phase::forward), 64);
-  EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::weight_gradient), 2);  // there rows are what is summed over
+  EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::weight_gradient), 2);  // rows are the summed dimension there
 }
 
 TEST(Devices, ThreeByThreeConvolutionsTakeFewerMultiplicationsInFp32) {

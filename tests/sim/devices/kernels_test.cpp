@@ -10,7 +10,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Round numbers: 1,000 flop/s at one half, 100 byte/s of which streaming reaches 80.
+/// Round numbers: 1,000 flop/s at one half, 100 byte/s, of which streaming reaches 80.
 constexpr KernelRates kRates{1000, 100, 0.8};
 
 ProductKernel plain_kernel() { return {.share = 0.5, .fixed = 3, .depth = 10}; }
@@ -137,7 +137,7 @@ TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
   }
 }
 
-// A library has kernels of its own, and where scores are few those of plain attention are quicker: then they are taken.
+// A library has its own kernels. For few scores those of plain attention are quicker, and are used.
 TEST(Kernels, FusedAttentionOfAProgramIsNeverSlowerThanPlain) {
   const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
   for (const spec::FlashLibrary library :
@@ -175,7 +175,7 @@ TEST(Kernels, OfALibraryOfAttentionAreItsOwn) {
     const double second = seconds(spec::KernelFamily::hopper, spec::FlashLibrary::flash_2);
     EXPECT_GT(second, 1.2 * seconds(spec::KernelFamily::hopper, spec::FlashLibrary::any));
     EXPECT_GT(second, 1.5 * seconds(spec::KernelFamily::hopper, spec::FlashLibrary::flash_3));
-    // Nobody has told them apart on others.
+    // No measurement distinguishes them on other devices.
     EXPECT_EQ(seconds(spec::KernelFamily::ampere, spec::FlashLibrary::flash_3),
               seconds(spec::KernelFamily::ampere, spec::FlashLibrary::any));
   }

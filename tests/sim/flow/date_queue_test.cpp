@@ -11,7 +11,7 @@ namespace dadsim::sim {
 namespace {
 
 TEST(DateQueue, GivesTheEarliestAndOfEqualsTheFirst) {
-  // Dates behind one another by a few latencies, some of them equal, and some anywhere.
+  // Dates a few latencies apart, some equal, and some random.
   std::mt19937 random(7);
   const auto one_of = [&](int count) { return std::uniform_int_distribution<int>(0, count - 1)(random); };
   DateQueue queue;

@@ -21,7 +21,7 @@
 #include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
-// Messages followed class by class against each by itself, with ranks that begin out of step.
+// Messages followed by class against messages followed one by one, with ranks that begin out of step.
 
 namespace dadsim::sim {
 namespace {
@@ -133,7 +133,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
     const spec::PlatformSpec platform = any_nodes();
     const auto& cluster = std::get<spec::GpuClusterSpec>(platform.what);
     const CollectiveJob job = any_tree();
-    // All together; each node, or each place in a node, at a date of its own; or a few ranks late.
+    // All ranks at one date; each node, or each place in a node, at its own date; or a few ranks late.
     const std::int64_t how = any_of(0, 3);
     const auto drawn_dates = *rc::gen::container<std::vector<double>>(
         static_cast<std::size_t>(cluster.nodes * cluster.gpus),

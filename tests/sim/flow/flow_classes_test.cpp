@@ -20,7 +20,7 @@
 #include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
-// Rates of classes of pairs against those of every pair by itself, and rounds that are run again against a new model.
+// Rates of classes of pairs against rates of single pairs, and rounds repeated against a new model.
 
 namespace dadsim::sim {
 namespace {

@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(ByHandOverWans, LargeFlowOfRings, testing::ValuesIn(by_
 
 // ---- where flow fidelity does not hold ----
 
-/// Refused: the result is that of message fidelity, and says why.
+/// Refused: the result has message fidelity, with the reason.
 void expect_refused(Cluster cluster, const schedule::Schedule& schedule, const std::string& why) {
   const std::vector<schedule::Schedule> schedules{schedule};
   cluster.network.fidelity = spec::Fidelity::flow;
@@ -332,7 +332,7 @@ TEST(FlowRefuses, NothingWhereAllIsEven) {
   EXPECT_EQ(run.network.messages, 0);
 }
 
-/// Not refused, though ranks come apart.
+/// Not refused, although ranks diverge.
 void expect_taken(Cluster cluster, const schedule::Schedule& schedule) {
   const std::vector<schedule::Schedule> schedules{schedule};
   const TimedRun asked = time_schedules(cluster, schedules);

@@ -31,8 +31,7 @@ struct Sent {
   MaxPlusRounds::RoundMessage takes;
 };
 
-/// `times` rounds of these messages: as one that is repeated, or each by
-/// itself.
+/// `times` rounds of these messages: as one repeated round, or one by one.
 MaxPlusRounds solved(const std::vector<Sent>& sent, std::int64_t times, bool one_by_one) {
   const auto rounds = some_ring();
   MaxPlusRounds result;

@@ -99,7 +99,7 @@ TEST(Inspect, BisectionOfAnOversubscribedTree) {
   EXPECT_DOUBLE_EQ(report.bisection.value(), 4 * 50);
 }
 
-// Unequal shares: a's 10 byte/s are a's; b and c fill what is left of the 100 up to their own 60.
+// Unequal shares: a has its 10 byte/s; b and c share the rest of the 100, up to 60 each.
 TEST(Inspect, BisectionIsMaxMinFair) {
   spec::FederationSpec spec;
   spec.sites = {{"a", 1, false, link_spec("l", 10, 1), link_spec("l", 10, 1)},
@@ -261,7 +261,7 @@ std::string drawn_edge(const std::string& dot, const std::string& from, const st
   return start == std::string::npos ? "" : dot.substr(start, dot.find('\n', start) - start);
 }
 
-// Edges stand for links that the platform has, each for its own.
+// Each edge has a link of the platform.
 TEST(Picture, EdgesKnowTheirLinks) {
   const std::vector<spec::FabricSpec> fabrics{
       {spec::FabricSpec::Kind::one_switch, {}, 0, 1, false, {}},

@@ -1,4 +1,5 @@
-// Traffic of others beside steps that begin late: only the last of it is followed, and stands there as if all had been.
+// Background traffic with steps that begin late: only its last messages are simulated, with the same state as if all
+// had been.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -42,7 +43,7 @@ TEST(Background, OfALateDateIsThatOfAnEarlyOne) {
 TEST(Background, IsNotFollowedForYearsBeforeAStep) {
   const TemporaryFile file(Star{.workers = 3, .hub_rate = 2.5e6}.xml());
   Cluster cluster = cluster_on(file.path(), 3);
-  for (const double every : {1e-3, 0.0}) {  // a hundred thousand million messages; one behind the other
+  for (const double every : {1e-3, 0.0}) {  // a hundred thousand million messages, in sequence
     cluster.platform.background = {{cluster.hosts[1], cluster.hosts[0], 100, every}};
     EXPECT_NEAR(seconds_at(cluster, 1e8), seconds_at(cluster, 2), 1e-2);
   }

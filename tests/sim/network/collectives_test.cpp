@@ -85,7 +85,7 @@ double gloo_all_reduces(int count, double segment) {
 }
 
 TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
-  // Either half is two steps of a word there and a segment back; the second segment comes behind the first.
+  // Each half is two steps: a word one way and a segment back; the second segment follows the first.
   expect_near_relative(gloo_all_reduces(1, 0.01), 2 * (2 * (0.02 + 0.02 + 0.01) + 0.01));
   // If a segment takes longer than word and latency, the word arrives in time and the line is never idle.
   expect_near_relative(gloo_all_reduces(1, 0.1), 2 * (0.02 + 4 * 0.1 + 0.02));
@@ -93,7 +93,7 @@ TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
 
 TEST(Collectives, TwoGoOnAtOnceOverGloo) {
   const double one = gloo_all_reduces(1, 0.01);
-  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // behind the two segments of the first
+  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // after the two segments of the first
   expect_near_relative(gloo_all_reduces(3, 0.01), 2 * one);         // the third when the first is done
 }
 
@@ -227,7 +227,7 @@ TEST(Contention, WhatAShortMessageLeavesTheLongOneGets) {
   Script both(2);
   both.gather_and_answer(schedule::PerWorker({1e6, 3e6}));
   expect_near_relative(time_on(star, both.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6 + star.latency);
-  // The short one by itself: served at half the rate for one second. What comes last of each pair is empty.
+  // The short one alone is served at half the rate for one second. The last message of each pair is empty.
   Script first(2);
   const auto shorter = first.gather(schedule::PerWorker({1e6, 0}));
   first.gather(schedule::PerWorker({0, 3e6}));
@@ -371,7 +371,7 @@ TEST(Steps, AFastWorkersSecondGatherDoesNotWaitForASlowWorkersFirst) {
   const auto second = script.gather(schedule::PerWorker({1e6, 0.0}));
   script.wait(first, step::Role::aggregator).wait(second, step::Role::aggregator).wait(script.broadcast(0));
   const step::StepTiming timing = time_on(star, script.schedule());
-  // Worker 1's second message is empty: it is there with its first. Worker 0's have long been.
+  // Worker 1's second message is empty: it arrives with the first. Worker 0's have arrived long before.
   expect_near_relative(timing.seconds, 10.0 + star.to_hub(1e6) + star.to_hub(0));
 }
 
@@ -379,7 +379,7 @@ TEST(Steps, TheStepEndsWithTheLastWorkerNotWithTheLastMessage) {
   const Star star{.workers = 2};
   Script script(2);
   script.compute(0.5);
-  script.gather(8e6);  // nobody waits
+  script.gather(8e6);  // no rank waits
   script.compute(0.5).compute(20, step::Role::aggregator);
   const step::StepTiming timing = time_on(star, script.schedule());
   expect_near_relative(timing.seconds, 1.0);

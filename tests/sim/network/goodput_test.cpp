@@ -30,7 +30,7 @@ struct Line {
   std::int64_t streams = 1;
   std::size_t senders = 1;
   double bytes = 5e8;
-  std::optional<spec::WanSpec::Pair> pair = {};  ///< in the place of one as measured
+  std::optional<spec::WanSpec::Pair> pair = {};  ///< instead of a measured line
   std::optional<spec::LinkSpec> host = {};
 };
 

@@ -95,8 +95,8 @@ TEST(TimesOfAMesh, AreThoseOfAllItsLinks) {
 }
 
 TEST(TimesOfLibraries, SayWhichOfTheirOwnAlgorithmsIsQuicker) {
-  // Over sockets between four nodes NCCL's tuner takes the ring with LL for 64 KiB: it does not know what sockets cost,
-  // of which a tree has fewer one after the other.
+  // Over sockets between four nodes NCCL's tuner takes the ring with LL for 64 KiB: it ignores the cost of sockets,
+  // fewer of which are in sequence in a tree.
   const std::vector<CollectiveTiming> times =
       timed(cluster_of(4, 8, 1, "ethernet-100g", "nvlink-2"),
             {test::job(all_reduce, "auto", 65536), test::job(all_reduce, "ring", 65536)});

@@ -1,4 +1,4 @@
-// Transfers around a hub share it max-min fairly, as worked out anew at every event.
+// Transfers around a hub share it max-min fairly, as recomputed at every event.
 #include "sim/network/link_sharing.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ std::vector<double> max_min_rates(std::vector<double> left, const std::vector<co
   }
 }
 
-/// Rates of all that is under way, worked out anew whenever something begins or ends; limits are links of their own.
+/// Rates of all transfers in progress, recomputed whenever one begins or ends; limits are separate links.
 std::map<std::int32_t, double> ends_by_filling(const SharedCase& one) {
   std::vector<double> capacity = one.capacity;
   std::vector<Links> links = one.transfers;

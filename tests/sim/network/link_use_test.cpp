@@ -148,7 +148,7 @@ TEST(StepParts, WaitingIsUntilTheLastHasIssued) {
   // Its own first part is with the other long before that has come.
   EXPECT_NEAR(step.exposed_seconds, 2 + 2 * star.transfer(5e5) + 2 * star.latency, 1e-9);
   EXPECT_EQ(step.compression_seconds, 0);
-  // The one that comes last waits for nobody.
+  // The last one waits for no other.
   Script other(2, false);
   other.compute(schedule::PerWorker({1, 3})).wait(other.all_reduce(1e6)).compute(schedule::PerWorker({0, 1}));
   const step::StepTiming late = test::time_on(star, other.schedule());

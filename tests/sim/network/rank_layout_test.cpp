@@ -1,4 +1,4 @@
-// Tests the layout that collectives get of their platform. One platform per test, in a process of its own.
+// Tests the layout of a platform as collectives see it. One platform per test, in its own process.
 #include "sim/network/rank_layout.hpp"
 
 #include <gtest/gtest.h>

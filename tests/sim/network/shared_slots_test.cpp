@@ -28,7 +28,7 @@ std::vector<double> seconds(const spec::GpuClusterSpec& cluster, const std::vect
   return all;
 }
 
-/// From each of the ranks to the one behind it by `apart`, where there is one.
+/// From each rank to the rank with its number + `apart`, if it exists.
 CollectiveJob pairs(const std::vector<std::int64_t>& from, std::int64_t apart, double bytes) {
   CollectiveJob job = test::job(neighbour_exchange, "auto", bytes);
   job.request.neighbours.assign(16, {});

@@ -99,7 +99,7 @@ TEST(Composition, NoRouteLosesALink) {
       const std::vector<std::string> names = platform.route(from, to);
       const std::string line = cluster_of(from) + " -> " + cluster_of(to);
       EXPECT_EQ(std::ranges::count(names, line), 1) << from << " → " << to;
-      // Something of the sender's before the line (the hub has no line down), something of the receiver's behind it.
+      // Part of the sender's path before the line (the hub has no line down), part of the receiver's after it.
       const bool to_hub = to == "sites.hub";
       ASSERT_GE(names.size(), to_hub ? 2U : 3U) << from << " → " << to;
       EXPECT_EQ(cluster_of(names.front()), cluster_of(from)) << names.front();

@@ -164,7 +164,7 @@ TEST(PlatformCheck, WhatSimGridRefusesIsPassedOnWithItsLine) {
   expect_file_error(platform_xml("<banana/>"), "FILE:5: Invalid XML", reference);
 }
 
-// SimGrid's parser takes much that is no XML, so that nobody would have looked at what follows it.
+// SimGrid's parser accepts much that is no XML, so the text after it would not have been checked.
 TEST(PlatformCheck, WhatIsNotWellFormedNeverReachesSimGrid) {
   const std::string form = "a platform is well-formed XML 1.0";
   expect_file_error(platform_xml(hosts + link + "<route src=\"north\""), "FILE:9: this is not XML: ", form);
@@ -289,7 +289,7 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
   EXPECT_EQ(both.file_errors[1].line, 6);
 }
 
-// Platforms of other projects bring options of their own programs along.
+// Platforms of other projects contain options of their programs.
 TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
   const auto with = [](const std::string& options) {
     return platform_xml(hosts + link + route, "Full", "<config>\n" + options + "</config>\n");
@@ -312,7 +312,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
     std::ifstream in(victim.path());
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "mine");
   }
-  // Those that a platform may set are set beside them, and lines are told as they stand in the file.
+  // Options that a platform may set are set among them; errors have the line of the file.
   const std::string allowed = "<prop id=\"maxmin/concurrency-limit\" value=\"100\"/>\n";
   const TemporaryFile both(
       with("<prop id=\"host/model\" value=\"x\"/>\n" + allowed + "<prop id='contexts/guard-size' value='0'/>"));

@@ -228,7 +228,7 @@ TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
   ASSERT_EQ(::kill(parent, SIGINT), 0);  // Ctrl-C
   int status = 0;
   ASSERT_EQ(::waitpid(parent, &status, 0), parent);
-  // Orphaned, the child may stay a zombie for as long as nobody waits for it; it must not be running any more.
+  // Orphaned, the child may stay a zombie until it is waited for; it must not be running any more.
   char state = '?';
   for (int i = 0; i < 500; ++i) {
     state = 'X';

@@ -14,8 +14,8 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// Steps whose ranks come to collectives apart: jitter, a node of other devices,
-// a slow rail, odd numbers of nodes. By flow as by messages.
+// Steps whose ranks enter collectives at different times: jitter, a node of other devices, a slow rail, odd numbers of
+// nodes. By flow and by messages.
 
 namespace dadsim::sim {
 namespace {

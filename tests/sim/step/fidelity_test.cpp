@@ -377,7 +377,7 @@ TEST(FidelityChoice, WhatDrawnRefusalsAdviseIsAccepted) {
           EXPECT_FALSE(advice.empty()) << refusal;
           for (const std::string& one : advice) {
             Cluster cured = cluster;
-            if (one == "message") continue;  // takes long, as it says
+            if (one == "message") continue;  // takes long, as its name says
             if (one == "flow") cured.network.fidelity = spec::Fidelity::flow;
             if (one == "closed-form") cured.network.fidelity = spec::Fidelity::closed_form;
             EXPECT_EQ(refusal_of(cured, one.empty() ? 8 : kMany), "") << "advised by: " << refusal;

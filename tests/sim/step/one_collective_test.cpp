@@ -1,4 +1,4 @@
-// A step of one collective takes what the collective takes by itself, on platforms of all kinds.
+// A step of one collective takes as long as the collective alone, on platforms of all kinds.
 #include <gtest/gtest.h>
 
 #include "sim/declared.hpp"

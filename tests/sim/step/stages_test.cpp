@@ -142,7 +142,7 @@ TimedRun timed(Cluster cluster, const schedule::Schedule& schedule, spec::Fideli
   return time_schedules(cluster, schedules, {}, request);
 }
 
-/// Every device behind links of its own.
+/// Every device with its own links.
 class OnAStar {
  public:
   OnAStar(std::size_t devices, double rate, double latency)
@@ -187,12 +187,12 @@ TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
   script.compute(0, same(1));
   const std::int32_t first = script.send(0, 1, same(2000));
   script.compute(0, same(1));
-  const std::int32_t second = script.send(0, 1, same(2000));  // in line behind the first
+  const std::int32_t second = script.send(0, 1, same(2000));  // in line after the first
   script.wait(1, first);
   script.compute(1, same(1));
   script.wait(1, second);
   script.compute(1, same(4));
-  script.wait(0, second);  // whoever only sends waits for nothing
+  script.wait(0, second);  // a rank that only sends waits for nothing
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
     EXPECT_NEAR(timing.seconds, 1 + 2 + 2 + 1 + 4, 1e-6);
@@ -359,14 +359,14 @@ TEST(Stages, ShareALinkThroughWhichTheyReduceAtOnce) {
 }
 
 TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
-  // On a port of 1: the tensor group would take all of it, what is sent on for long leaves 0.9 of it.
+  // On a port of rate 1: the tensor group would take all of it, but messages to the next stage leave 0.9 for long.
   Cluster cluster = gpus(2, 2, 1);
   auto& nodes = std::get<spec::GpuClusterSpec>(cluster.platform.what);
   nodes.port = test::line(10e9, 0);
   nodes.nic = test::line(1e9, 0);
   Parallel script(1, 2, 2);
   const std::int32_t sent = script.send(0, 1, same(5e9));  // both at once: 0.5 of the adapter each
-  script.all_reduce(0, Among::tensor, 10e9);               // 1 s by itself
+  script.all_reduce(0, Among::tensor, 10e9);               // 1 s alone
   script.compute(0, same(1));
   script.wait(1, sent);
   for (const spec::Fidelity fidelity : kBoth) {

@@ -32,7 +32,7 @@ TimedRun traced(const Cluster& cluster, const std::vector<schedule::Schedule>& s
   return time_schedules(cluster, schedules, {}, request);
 }
 
-/// The shape that every timeline has, and the sums that have to agree with what is reported.
+/// The shape of every timeline, and sums that must equal the reported ones.
 void expect_consistent(const step::Timeline& timeline, const step::StepTiming& step) {
   EXPECT_EQ(timeline.seconds, step.seconds);
   std::map<std::int32_t, double> end;
@@ -52,7 +52,7 @@ void expect_consistent(const step::Timeline& timeline, const step::StepTiming& s
   EXPECT_NEAR(waiting, step.exposed_seconds, 1e-9 * step.seconds);
 }
 
-/// Gradients of three layers: computed one after the other, shared while the next is computed.
+/// Gradients of three layers, computed in sequence; each is shared while the next is computed.
 schedule::Schedule overlapping(std::size_t workers) {
   Script script(workers, false);
   std::vector<std::int32_t> shared;
@@ -174,7 +174,7 @@ TEST(Timeline, LinksCarryWhatTheyAreSaidTo) {
       EXPECT_LE(span->amount, use.bandwidth * span->seconds * (1 + 1e-9));
     }
     EXPECT_NEAR(bytes, use.bytes_per_step, 1e-9 * bytes);
-    EXPECT_NEAR(seconds_of(spans), use.busy_share * timeline.seconds, 1e-9);  // nobody shares these links
+    EXPECT_NEAR(seconds_of(spans), use.busy_share * timeline.seconds, 1e-9);  // these links have no other users
   }
 }
 

@@ -45,7 +45,7 @@ Graph complete(std::int32_t workers) {
   return to;
 }
 
-/// A line of its own for every ordered pair of workers, with nothing shared: the one from 0 to 1 has `first_rate`.
+/// A separate line for every ordered pair of workers; that from 0 to 1 has `first_rate`.
 std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
   std::string body;
   for (std::size_t i = 0; i < workers; ++i) body += fmt::format("<host id=\"w{}\" speed=\"1Gf\"/>\n", i);
@@ -84,7 +84,7 @@ TimedRun timed(const Graph& to, double first_rate = 1e6) {
 
 TEST(WithoutBarrier, ASlowLineOfARingDelaysByTheMeanOfItsCycle) {
   const TimedRun run = timed(ring(4), 1e5);
-  // From 0 to 1 and back again are two steps, of which one goes over the slow line.
+  // From 0 to 1 and back again are two steps, one of them over the slow line.
   const double mean = kCompute + (kSlow + kQuick) / 2;
   EXPECT_NEAR(run.steps.at(0).seconds, mean, 1e-6 * mean);
   const double with_barrier = kCompute + kSlow;
@@ -123,7 +123,7 @@ TEST(WithoutBarrier, ASlowLineLimitsByItsBandwidthWhereTheCycleIsLong) {
   Graph to(5);
   for (std::int32_t i = 0; i < 5; ++i) to[static_cast<std::size_t>(i)] = {(i + 1) % 5};
   const TimedRun run = timed(to, 1e5);
-  // The mean around the ring is less than the slow line needs for a message by itself.
+  // The mean around the ring is less than the time of one message over the slow line.
   const double around = kCompute + (kSlow + 4 * kQuick) / 5;
   EXPECT_LT(around, kBytes / 1e5);
   EXPECT_NEAR(run.steps.at(0).seconds, kBytes / 1e5, 1e-6);
