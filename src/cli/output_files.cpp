@@ -20,7 +20,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// To be found by: a step of many nodes is many files.
+/// Set key: a step of many nodes has many files.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 Identity identity(const FileIdentity& file) { return {file.device, file.inode, file.name}; }
 

@@ -14,9 +14,9 @@ class OutputFiles {
     std::string path;  ///< "-" is standard output; empty: this one is not asked for
   };
 
-  /// `inputs` are what the command line names to be read; what those name in turn is noted as it is read. Throws
-  /// UsageError where two of them, an output and an input, or an output and where standard output goes are one file,
-  /// whatever they are called (see FileIdentity).
+  /// `inputs` are the files that the command line reads; files that those name are noted as they are read. Throws
+  /// UsageError if two outputs, an output and an input, or an output and standard output are one file, whatever their
+  /// names (see FileIdentity).
   OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs);
 
   /// Again, with all that has been read by now (see note_input). To be called once the scenario is read and before it

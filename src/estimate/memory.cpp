@@ -92,7 +92,7 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
         const std::span<const spec::LayerShape> layers = layers_of(piece, block);
         const double all = kept.of_all(layers);
         const double own = spec::repeats(block) ? kept.of_block(layers) : all;
-        const bool whole = recomputation == spec::Recomputation::full;  // made anew beside what comes in
+        const bool whole = recomputation == spec::Recomputation::full;  // all but the block input is recomputed
         use.kept += own;
         if (spec::repeats(block)) use.at_work = std::max(use.at_work, whole ? all : all - own);
       }

@@ -20,7 +20,7 @@ struct Residual {
   double log_ratio = 0;  ///< log(measured ÷ predicted)
 };
 
-/// Fewer tables than this say too little of how tables differ: the next wider category lends what it has as if that
+/// Minimum number of tables for a spread between tables: with fewer, the next wider category lends its spread as if it
 /// came from kLentTables more.
 inline constexpr std::size_t kLeastTables = 5;
 inline constexpr std::size_t kLentTables = 4;

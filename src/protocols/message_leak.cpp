@@ -86,7 +86,7 @@ void MessageLeak::trained(std::size_t site, SiteBatches::How batches, std::int64
 bool MessageLeak::affords(std::size_t s, unsigned readers) {
   const auto samples = static_cast<double>(std::min(kMostSamples, meter_.samples_of(s).size()));
   const double rows = samples * static_cast<double>(rows_.rows_per_sample());
-  // The span of the message, the batch and its control in front of it, and where the rows of the batch may stand.
+  // Span of the message, the batch, its control before it, and the possible positions of the batch's rows.
   const double directions = std::min({rows, static_cast<double>(rows_.outputs()), static_cast<double>(rows_.inputs())});
   const double macs = algorithms::basis_macs(rows_, rows) + 2 * samples * forward_macs_ +
                       2 * rows * directions * static_cast<double>(rows_.inputs());

@@ -63,7 +63,7 @@ struct Outages {
   std::vector<std::string> hosts = {};  ///< per node; nodes of one host go down together
   /// Per node, the node of the cluster that its host is on, by its name; empty where no rule names any.
   std::vector<std::string> on = {};
-  std::vector<std::string> links = {};  ///< those that there are, each once; empty where none is named
+  std::vector<std::string> links = {};  ///< those present, each once; empty if none is named
   /// Per node, the node of the World whose device it is; that node is up while all its devices are. Empty: every node
   /// is its own.
   std::vector<std::size_t> device_of = {};

@@ -27,7 +27,7 @@ struct PaperScenario {
 
 class PaperNetworks : public testing::TestWithParam<PaperScenario> {};
 
-// On the scenario's own data: its first batch, and one after some training would show nothing else.
+// The scenario's own data: its first batch. A batch after some training would show the same.
 TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   if (const char* file = GetParam().file) {
     const std::filesystem::path data = test::folder_with(file);

@@ -105,7 +105,7 @@ inline spec::DeviceSpec clockwork() {
           .source = "made up"};
 }
 
-/// A platform file, its numbers as they are written.
+/// A platform file with its numbers as written.
 inline spec::PlatformSpec platform_file(const std::string& path) {
   return {"", spec::PlatformFileSpec{path, spec::Transport::plain}, {}, {}};
 }

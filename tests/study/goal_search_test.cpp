@@ -62,7 +62,7 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
   EXPECT_FALSE(answers[0].may || answers[0].safe) << "nothing is known of seeds";
 }
 
-/// Meets 60 s in the pieces alone.
+/// Meets 60 s only in the pieces.
 Evaluate in_pieces(const std::vector<std::pair<double, double>>& pieces) {
   return [pieces](const std::vector<std::string>& assignments, const std::string&) {
     const double number = std::stod(as_map(assignments).at("link.up"));

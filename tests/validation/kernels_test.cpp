@@ -73,7 +73,7 @@ std::vector<KernelGroup> kernel_groups() {
 
 bool is_product(const KernelRows& table) { return table.kind == "product"; }
 bool is_backward(const KernelRows& table) { return table.kind == "attention-backward"; }
-/// Backward, few have measured the mean of all libraries: what does not grow with the work is taken to be as forward.
+/// Few sources measured the mean of all libraries backward: work-independent parts are taken from the forward pass.
 bool is_as_forward(const KernelRows& table) { return is_backward(table) && table.library == spec::FlashLibrary::any; }
 const sim::AttentionKernel& attention_of(const KernelRows& table) {
   return *sim::attention_kernel(table.family, table.format, is_backward(table), table.library);

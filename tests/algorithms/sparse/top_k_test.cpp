@@ -201,7 +201,7 @@ TEST(TopK, SendsEightBytesPerEntry) {
     EXPECT_EQ(step.uplink_bytes, std::vector<double>(3, 8 * entries + 4 * biases));
     EXPECT_EQ(step.recorded().over, step.uplink_bytes);
     EXPECT_EQ(step.downlink_bytes, mode == spec::ExchangeMode::aggregator ? 3 * 8 * entries + 4 * biases : 0);
-    // A larger network: as large a share of its matrices.
+    // A larger network: the same share of its matrices.
     const spec::ModelShape timed{"timed",
                                  {spec::dense_shape("a", 1000, 300, true), spec::dense_shape("b", 30, 7, false)}};
     EXPECT_EQ(step.recorded(timed).over[0], 8 * (21000 + 15) + 4 * 300);

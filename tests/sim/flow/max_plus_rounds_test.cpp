@@ -73,8 +73,7 @@ std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
 }
 
 TEST(MaxPlusRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
-  // So many that a formula takes their place; 2 seconds of each rank's lateness
-  // make no difference to it.
+  // Enough rounds for a formula to replace them; 2 seconds of lateness per rank do not change it.
   for (unsigned seed = 0; seed < 2; ++seed) {
     std::mt19937 random(seed);
     expect_the_same(rings(random, seed == 1, true), 100'003, seed);

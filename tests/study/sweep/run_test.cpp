@@ -397,7 +397,7 @@ TEST_F(SweepRuns, AMergeSaysWhatIsMissingAndTheSweepGoesOnWithIt) {
   EXPECT_EQ(numbers_.finished, 2);
 }
 
-// Until version 10 of the tables learned runs and what event-driven runs need had tables of their own.
+// Until version 10, learned runs and records of event-driven runs had separate tables.
 TEST_F(SweepRuns, AFileOfTheVersionBeforeIsRefusedWithTheCommandThatConvertsIt) {
   const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   const std::string csv = sweep_csv(run(sweep, "a.sqlite"));
