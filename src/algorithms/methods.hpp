@@ -14,6 +14,7 @@ SynchronousMethod sfb_method();
 SynchronousMethod edad_method();
 SynchronousMethod rank_dad_method();
 SynchronousMethod power_sgd_method();
+SynchronousMethod acp_sgd_method();
 SynchronousMethod top_k_method();
 SynchronousMethod sign_sgd_method();
 SynchronousMethod one_bit_adam_method();

@@ -17,6 +17,7 @@ Registry<SynchronousMethod>& algorithm_registry() {
        edad_method(),
        rank_dad_method(),
        power_sgd_method(),
+       acp_sgd_method(),
        top_k_method(),
        sign_sgd_method(),
        one_bit_adam_method(),
