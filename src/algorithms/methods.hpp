@@ -16,6 +16,7 @@ SynchronousMethod rank_dad_method();
 SynchronousMethod power_sgd_method();
 SynchronousMethod acp_sgd_method();
 SynchronousMethod top_k_method();
+SynchronousMethod ef21_method();
 SynchronousMethod sign_sgd_method();
 SynchronousMethod one_bit_adam_method();
 SynchronousMethod demo_method();

@@ -19,6 +19,7 @@ Registry<SynchronousMethod>& algorithm_registry() {
        power_sgd_method(),
        acp_sgd_method(),
        top_k_method(),
+       ef21_method(),
        sign_sgd_method(),
        one_bit_adam_method(),
        demo_method(),

@@ -16,6 +16,14 @@ void ErrorMemory::keep(models::Matrix wanted, const models::Matrix& arrived) {
   error_ -= arrived;
 }
 
+models::Matrix EstimateMemory::add(models::Matrix gradient) {
+  if (estimate_.size() == 0) estimate_.setZero(gradient.rows(), gradient.cols());
+  gradient -= estimate_;
+  return gradient;
+}
+
+void EstimateMemory::keep(models::Matrix, const models::Matrix& arrived) { estimate_ += arrived; }
+
 models::Matrix MomentumMemory::add(models::Matrix gradient) {
   if (velocity_.size() == 0) {
     velocity_.setZero(gradient.rows(), gradient.cols());

@@ -41,6 +41,18 @@ class ErrorMemory final : public Memory {
   models::Matrix error_;
 };
 
+/// EF21 (Richtárik, Sokolov, Fatkhullin, NeurIPS 2021, arXiv 2106.05203, algorithm 2): sends the difference between the
+/// gradient and its estimate, which all receivers have; the estimate moves by what arrived, and starts at zero.
+class EstimateMemory final : public Memory {
+ public:
+  models::Matrix add(models::Matrix gradient) override;
+  void keep(models::Matrix wanted, const models::Matrix& arrived) override;
+  const models::Matrix& held() const override { return estimate_; }
+
+ private:
+  models::Matrix estimate_;
+};
+
 /// Momentum correction and factor masking of Deep Gradient Compression (Lin et al., ICLR 2018, arXiv 1712.01887,
 /// sections 3.1 and 3.2): u ← m u + g, v ← v + u (with Nesterov's momentum u ← m (u + g), v ← v + u + g); v is sent,
 /// and u and v become zero at sent entries. Before that a gradient whose norm is above a threshold is scaled down to it

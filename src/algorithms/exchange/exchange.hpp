@@ -80,6 +80,13 @@ class Exchange {
   /// Returns whether messages are compressed: sums over sites are no longer linear then.
   bool compresses() const { return wire_.compresses(); }
 
+  /// From now on, sums of compressed gradients are sums of differences (Wire::send_differences()).
+  void send_differences() { wire_.send_differences(); }
+  /// Returns whether sum() leaves biases uncompressed next to a compressed matrix.
+  bool leaves_biases() const {
+    return compresses() && scope() == spec::CompressSpec::Scope::layer && wire_.leaves_biases();
+  }
+
   /// Applies `how` to the rows of all sites, in site order, and gives the result to every site. Peers all-gather and
   /// each run `how`; otherwise the aggregator gathers, runs `how` and broadcasts the result.
   Pending<Rows> combine(const Contribution& own, Combination how);

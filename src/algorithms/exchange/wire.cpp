@@ -27,7 +27,13 @@ void Wire::decode(compress::Decoder& from, std::uint32_t matrix, models::Mutable
 
 compress::Memory& Wire::memory(std::int32_t site, std::uint32_t matrix) {
   const auto [memory, is_new] = memory_.try_emplace({of_all(site), matrices_.places.at(matrix)});
-  if (is_new) memory->second = compressor_->make_memory();
+  if (!is_new) return *memory->second;
+  if (!differences_)
+    memory->second = compressor_->make_memory();
+  else if (site >= 0)
+    memory->second = std::make_unique<compress::EstimateMemory>();
+  else
+    memory->second = std::make_unique<compress::ErrorMemory>();
   return *memory->second;
 }
 

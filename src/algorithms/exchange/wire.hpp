@@ -58,10 +58,13 @@ class Wire {
   /// Returns whether the compression error is kept and added to the next message. This suits values that add up over
   /// steps: gradients and their sums.
   bool remembers() const { return remembers_; }
+  /// From now on, sites send differences to an estimate that receivers have too (compress::EstimateMemory). The
+  /// aggregator adds up differences, and keeps what its own messages lose of the sum.
+  void send_differences() { remembers_ = differences_ = compresses(); }
   /// Returns the memory of `site` for a matrix.
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
   /// Returns whether the sites' memories have momentum, which uncompressed sums need too.
-  bool has_momentum() const { return remembers_ && info_->has_momentum; }
+  bool has_momentum() const { return remembers_ && !differences_ && info_->has_momentum; }
   /// Returns the memory, the same at each of `sites` sites, for a sum sent uncompressed next to compressed ones.
   /// *Requires*: has_momentum().
   compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
@@ -84,6 +87,7 @@ class Wire {
   const compress::CompressorInfo* info_;
   std::unique_ptr<compress::Compressor> compressor_;
   bool adds_, forwards_, unbiased_, remembers_;
+  bool differences_ = false;
   spec::CompressSpec::Scope scope_;
   std::uint64_t seed_;
   /// Returns the number among all sites of a site of the step; −1, the aggregator, stays.

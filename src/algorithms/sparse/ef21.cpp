@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "algorithms/cost.hpp"
+#include "algorithms/exact/gradient_sharing.hpp"
+#include "algorithms/methods.hpp"
+#include "algorithms/step/training_step.hpp"
+#include "compress/registry.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// EF21 (Richtárik, Sokolov, Fatkhullin, NeurIPS 2021, arXiv 2106.05203, algorithm 2), with C the run's compressor and
+/// G_s the gradient of site s with the weight N_s ÷ ΣN:
+///   C_s = C(G_s − H_s),  H_s ← H_s + C_s,  H ← H + Σ_s C_s;  all apply H
+/// H_s and H start at zero. Among peers every site has H; an aggregator whose messages lose something keeps that and
+/// adds it to the next (EF21-BC, Fatkhullin et al., arXiv 2110.03294). Numbers that are sent uncompressed are summed.
+class Ef21 final : public Algorithm {
+ public:
+  void run(TrainingStep& step) override {
+    Exchange& exchange = step.exchange();
+    exchange.send_differences();
+    GradientSharing().run(step);  // gradient(l) = Σ_s C_s
+    if (!exchange.compresses()) return;
+    sums_.resize(step.matrices());
+    step.backward_with_embeddings([&](std::size_t l) {
+      using step::extent::parameters;
+      step.charge(step::Phase::merge, step::Role::workers,
+                  {{.flops = parameters(), .bytes_moved = 3.0 * cost::kFloatBytes * parameters(), .launches = 1.0}});
+      models::LayerGradient& sum = sums_[l];
+      models::LayerGradient& gradient = step.gradient(l);
+      if (sum.weight.size() == 0) {
+        sum = gradient;
+        return;
+      }
+      gradient.weight = sum.weight += gradient.weight;
+      if (!exchange.leaves_biases()) gradient.bias = sum.bias += gradient.bias;
+    });
+  }
+
+ private:
+  std::vector<models::LayerGradient> sums_;  ///< H per matrix
+};
+
+}  // namespace
+
+SynchronousMethod ef21_method() {
+  return {
+      {.name = "ef21",
+       .description =
+           "Sites send the compressed difference between their gradient and an estimate that receivers have, "
+           "and all apply the sum of the estimates.",
+       .source = "Richtárik, Sokolov, Fatkhullin, EF21: A New, Simpler, Theoretically Better, and Practically Faster "
+                 "Error Feedback, NeurIPS 2021, arXiv 2106.05203; the aggregator's messages: Fatkhullin et al., EF21 "
+                 "with Bells & Whistles, arXiv 2110.03294",
+       .payload = "what <compress> makes of pq (and of the q biases); without it pq",
+       .family = "sparsification",
+       .formula = "C_s = C(G_s − H_s), C the compressor of <compress>\n"
+                  "H_s ← H_s + C_s, H ← H + Σ_s C_s\n"
+                  "G = H",
+       .compute = "a difference and two sums per parameter",
+       .checks =
+           "Its definition, site by site in double with top-k: to 1e-5 over 12 steps, with sites of unequal size "
+           "(tests/algorithms/sparse/ef21_test.cpp)\n"
+           "A gradient that stands still: H becomes it (1e-6), with every compressor that only leaves out; error "
+           "feedback does not\n"
+           "Heterogeneous quadratics with full gradients and a constant step: to 1e-6 of the optimum, where error "
+           "feedback stays 1e-2 away\n"
+           "Without <compress>: gradient sharing, to the bit",
+       .sends_gradients = true,
+       .sums_in_buckets = true,
+       .forgets = "its estimates take the place of a memory",
+       // The estimate of a site that is absent would count with the weight that it had in another company.
+       .check =
+           [](const RunFacts& facts) {
+             RunFaults faults;
+             const spec::RunSpec& run = facts.run;
+             if (run.absence.goes_without() && run.compress.method != "none") {
+               faults.push_back(
+                   not_built(fmt::format("absent=\"{}\": '{}' keeps estimates of sites that are absent in its sum",
+                                         to_string(run.absence.does), run.algorithm),
+                             "absent=\"wait\" or \"restart\""));
+             }
+             if (compress::compressors().at(run.compress.method).has_momentum) {
+               faults.push_back(
+                   Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has none",
+                                     run.compress.method, run.algorithm),
+                         "method=\"top-k\" in <compress>"});
+             }
+             return faults;
+           },
+       .exact = true,
+       // H_s and H.
+       .state =
+           [](const spec::ParameterValues&) {
+             return estimate::AlgorithmState{2.0 * step::extent::in_with_bias() * step::extent::out(), 0, true};
+           }},
+      [](const spec::RunSpec&) { return std::make_unique<Ef21>(); }};
+}
+
+}  // namespace dadsim::algorithms
