@@ -1,5 +1,8 @@
 #include "algorithms/cost.hpp"
 
+#include "models/muon.hpp"
+#include "models/optimizer.hpp"
+
 namespace dadsim::algorithms {
 
 step::Expression weights_of_matrix() { return step::extent::in() * step::extent::out(); }
@@ -72,10 +75,33 @@ step::Work only_where(const step::Expression& condition, const step::Work& work)
           .launches = condition * work.launches};
 }
 
-step::Work update(double floats_per_parameter, double flops_per_parameter) {
-  return {.flops = flops_per_parameter * step::extent::parameters(),
-          .bytes_moved = cost::kFloatBytes * floats_per_parameter * step::extent::parameters(),
-          .launches = 1.0};
+namespace {
+
+/// Work of Newton–Schulz (models::orthogonalised()) for each matrix of a layer; experts have one each. With s × l the
+/// matrix lying on its side: X Xᵀ, A² and the product with X.
+step::Work newton_schulz() {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as they are derived
+  const step::Expression s = min({in(), out()});
+  const step::Expression hidden = hidden_matrix();
+  const step::Expression steps = static_cast<double>(models::kNewtonSchulzSteps) * hidden;
+  const step::Expression matrices = quotient(parameters(), in_with_bias() * out() + 1.0 - hidden);
+  return {.flops = steps * matrices * (4.0 * s * weights_of_matrix() + 2.0 * s * s * s),
+          .bytes_moved = kFloatBytes * steps * matrices * (4.0 * weights_of_matrix() + 5.0 * s * s),
+          .launches = 3.0 * steps};
+}
+
+}  // namespace
+
+std::vector<step::ComputeOp> update(const spec::OptimizerSpec& optimizer, bool directions) {
+  step::Work pass{
+      .flops = models::update_flops_per_parameter(optimizer) * step::extent::parameters(),
+      .bytes_moved = cost::kFloatBytes * models::update_floats_per_parameter(optimizer) * step::extent::parameters(),
+      .launches = 1.0};
+  const bool muon = optimizer.kind == spec::OptimizerSpec::Kind::muon;
+  if (muon && directions) pass.bytes_moved += -4.0 * kFloatBytes * step::extent::hidden_matrix() * weights_of_matrix();
+  std::vector<step::ComputeOp> ops{{step::Phase::update, step::Role::workers, {pass}, false, true}};
+  if (muon && !directions) ops.push_back({step::Phase::orthogonalise, step::Role::workers, {newton_schulz()}});
+  return ops;
 }
 
 }  // namespace dadsim::algorithms::cost

@@ -1,6 +1,9 @@
 #pragma once
 
-#include "step/expression.hpp"
+#include <vector>
+
+#include "spec/specification.hpp"
+#include "step/step.hpp"
 
 // Costs of the pieces of a training step, as formulas in the layer's extents. Flops count a multiply-add as two; bytes
 // count every operand once, in fp32; launches count kernels.
@@ -35,7 +38,8 @@ step::Work product_of_factors(const step::Expression& components);
 step::Work add_gradients(double workers);
 /// Work that is done only where `condition` (0 or 1, in symbols of the layer) holds.
 step::Work only_where(const step::Expression& condition, const step::Work& work);
-/// One step of the optimizer.
-step::Work update(double floats_per_parameter, double flops_per_parameter);
+/// One step of the optimizer in every layer: a pass over its numbers, and the products with which Muon makes the steps
+/// of hidden matrices orthogonal. `directions`: those come as orthogonal steps (models::LayerGradient::is_direction).
+std::vector<step::ComputeOp> update(const spec::OptimizerSpec& optimizer, bool directions = false);
 
 }  // namespace dadsim::algorithms::cost

@@ -193,6 +193,15 @@ void add_parameters(const spec::ModelShape& part, const HeldBytes& copies, const
   add_parameters(held.experts, {}, largest.experts, 0, optimizer, widths, parallelism, expert_copies, use);
 }
 
+/// Returns the second moments that an optimizer does not keep of a layer.
+double second_moments_left_out(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model,
+                               std::size_t position) {
+  if (optimizer.kind != spec::OptimizerSpec::Kind::muon || !spec::delta_relations(model, position).hidden_matrix)
+    return 0;
+  const spec::LayerShape& layer = model.layers[position];
+  return static_cast<double>(layer.experts) * static_cast<double>(layer.in) * static_cast<double>(layer.out);
+}
+
 }  // namespace
 
 double MemoryUse::total() const {
@@ -216,9 +225,16 @@ double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer) {
     case spec::OptimizerSpec::Kind::adam:
     case spec::OptimizerSpec::Kind::adamw:
     case spec::OptimizerSpec::Kind::lamb:
+    case spec::OptimizerSpec::Kind::muon:
       return 2;
   }
   throw std::logic_error("unknown optimizer");
+}
+
+double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model) {
+  double floats = optimizer_state_per_parameter(optimizer) * static_cast<double>(model.parameters());
+  for (std::size_t i = 0; i < model.layers.size(); ++i) floats -= second_moments_left_out(optimizer, model, i);
+  return floats;
 }
 
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
@@ -244,6 +260,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     MemoryUse use;
     spec::ModelShape own;
     PieceActivations activations;
+    double left_out = 0;
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
       if (parallelism.stage_of(static_cast<std::int32_t>(piece)) != static_cast<std::int32_t>(stage)) continue;
       const std::span<const spec::LayerShape> layers = layers_of(part, pieces[piece]);
@@ -255,6 +272,11 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       activations.largest_away = std::max(activations.largest_away, of_piece.largest_away);
       activations.at_work = std::max(activations.at_work, of_piece.at_work);
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
+      for (std::size_t i = pieces[piece].first; i < pieces[piece].end; ++i) {
+        const double copies = part.layers[i].expert_group > 1 ? part.layers[i].expert_copies : sharers;
+        left_out += second_moments_left_out(optimizer, part, i) /
+                    (parallelism.sharding >= spec::Sharding::optimizer ? copies : 1);
+      }
     }
     const bool last =
         parallelism.stage_of(static_cast<std::int32_t>(pieces.size()) - 1) == static_cast<std::int32_t>(stage);
@@ -262,6 +284,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
                         part.layers.front().kind == spec::LayerKind::embedding;
     add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : HeldBytes{}, optimizer,
                    widths_of(precision, widths), parallelism, sharers, use);
+    if (!parallelism.offloads_optimizer()) use.optimizer -= widths_of(precision, widths).states.moment * left_out;
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     const double of_all = at_a_time / parallelism.interleave;
     // One block's are on their way while another's are worked on.

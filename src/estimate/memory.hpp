@@ -48,8 +48,10 @@ struct MemoryUse {
   bool operator==(const MemoryUse&) const = default;
 };
 
-/// Floats that an optimizer keeps per parameter.
+/// Floats that an optimizer keeps per parameter; Muon keeps fewer of hidden matrices.
 double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
+/// Floats that an optimizer keeps of a network: Muon has one moment of hidden matrices.
+double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model);
 
 /// The memory that worker `worker` needs in a step of `samples`: where a worker is a replica of several devices, the
 /// one of them that needs most.

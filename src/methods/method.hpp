@@ -32,7 +32,8 @@ enum class Sharing : std::uint8_t {
 enum class Needs : std::uint8_t {
   any_optimizer,
   plain_sgd,  ///< SGD without momentum: the method's own momentum, or the sign that it applies, replaces one
-  adam        ///< Adam or AdamW, whose parameters it takes over
+  adam,       ///< Adam or AdamW, whose parameters it takes over
+  muon        ///< Muon, whose momentum, scale and AdamW it takes over
 };
 
 /// Default objective of a method: Σ p_s F_s, F_s the mean loss over the samples of site s.
@@ -156,8 +157,8 @@ struct MethodInfo {
   /// The gradient is right only in expectation over the sites' random draws: no parameters make it exact, and sites in
   /// another order draw other numbers.
   bool estimates = false;
-  /// Sites apply the sign of something: as large for a small gradient as for a large one, and so no sum over sites,
-  /// whatever the parameters.
+  /// Sites apply the sign of something, or an orthogonal matrix: as large for a small gradient as for a large one, and
+  /// so no sum over sites, whatever the parameters.
   bool applies_signs = false;
   /// It adds noise on purpose, which the parameters of `lossless` turn off.
   bool perturbs = false;

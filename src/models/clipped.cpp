@@ -7,7 +7,7 @@ namespace dadsim::models {
 double norm_of(const Gradient& gradient) {
   double sum = 0;
   for (const LayerGradient& layer : gradient.matrices) {
-    if (layer.weight.size() > 0) sum += layer.weight.cast<double>().squaredNorm();
+    if (layer.weight.size() > 0 && !layer.is_direction) sum += layer.weight.cast<double>().squaredNorm();
     if (layer.bias.size() > 0) sum += layer.bias.cast<double>().squaredNorm();
   }
   for (const Vector& vector : gradient.vectors) sum += vector.cast<double>().squaredNorm();
@@ -24,7 +24,7 @@ void Clipped::update(Network& network, const Gradient& gradient, double learning
   const auto factor = static_cast<float>(largest_ / norm);
   Gradient clipped = gradient;
   for (LayerGradient& layer : clipped.matrices) {
-    layer.weight *= factor;
+    if (!layer.is_direction) layer.weight *= factor;
     layer.bias *= factor;
   }
   for (Vector& vector : clipped.vectors) vector *= factor;

@@ -11,7 +11,8 @@ namespace dadsim::models {
 double norm_of(const Gradient& gradient);
 
 /// Gives an optimizer gradients of norm at most `largest`: if ‖g‖ > largest, g ← g · largest ÷ ‖g‖ (arXiv 1211.5063,
-/// algorithm 1; the norm covers all parameters together, as in PyTorch's clip_grad_norm_).
+/// algorithm 1; the norm covers all parameters together, as in PyTorch's clip_grad_norm_; directions count
+/// as nothing and keep their length).
 class Clipped : public Optimizer {
  public:
   Clipped(std::unique_ptr<Optimizer> inner, double largest) : inner_(std::move(inner)), largest_(largest) {}

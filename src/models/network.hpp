@@ -20,6 +20,8 @@ template <class T>
 struct LayerGradientOf {
   MatrixOf<T> weight;  ///< out × in; entries × width for a table
   VectorOf<T> bias;    ///< out, or empty
+  /// `weight` is an orthogonal step, which Muon scales and applies (Dion); biases are a gradient.
+  bool is_direction = false;
 };
 using LayerGradient = LayerGradientOf<float>;
 

@@ -10,6 +10,7 @@
 #include "models/clipped.hpp"
 #include "models/lamb.hpp"
 #include "models/lars.hpp"
+#include "models/muon.hpp"
 #include "models/sgd.hpp"
 
 namespace dadsim::models {
@@ -53,6 +54,8 @@ std::unique_ptr<Optimizer> make_unclipped(const spec::OptimizerSpec& spec, const
       return std::make_unique<Lamb>(spec, network);
     case spec::OptimizerSpec::Kind::lars:
       return std::make_unique<Lars>(spec, network);
+    case spec::OptimizerSpec::Kind::muon:
+      return std::make_unique<Muon>(spec, network);
   }
   throw std::logic_error("unknown optimizer");
 }
@@ -68,6 +71,8 @@ double unclipped_floats(const spec::OptimizerSpec& spec) {
       return Lamb::floats_per_parameter();
     case spec::OptimizerSpec::Kind::lars:
       return Lars::floats_per_parameter(spec);
+    case spec::OptimizerSpec::Kind::muon:
+      return Muon::floats_per_parameter();
   }
   throw std::logic_error("unknown optimizer");
 }
@@ -83,6 +88,8 @@ double unclipped_flops(const spec::OptimizerSpec& spec) {
       return Lamb::flops_per_parameter(spec);
     case spec::OptimizerSpec::Kind::lars:
       return Lars::flops_per_parameter(spec);
+    case spec::OptimizerSpec::Kind::muon:
+      return Muon::flops_per_parameter(spec);
   }
   throw std::logic_error("unknown optimizer");
 }

@@ -28,10 +28,10 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Applies weights ← weights − …; each implementation gives its formula (sgd.hpp, adam.hpp, lamb.hpp, lars.hpp),
-  /// after clipped.hpp. Weight decay shrinks biases too, as PyTorch's optimizers do by default. The same bits for any
-  /// number of threads. A matrix with an empty gradient stays unchanged, and so does its state. Throws std::logic_error
-  /// if the gradient does not have the network's shape.
+  /// Applies weights ← weights − …; each implementation gives its formula (sgd.hpp, adam.hpp, lamb.hpp, lars.hpp,
+  /// muon.hpp), after clipped.hpp. Weight decay shrinks biases too, as PyTorch's optimizers do by default. The same
+  /// bits for any number of threads. A matrix with an empty gradient stays unchanged, and so does its state. Throws
+  /// std::logic_error if the gradient does not have the network's shape.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;
 
   /// Returns the state kept between steps, as one row of numbers.

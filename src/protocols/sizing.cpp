@@ -21,11 +21,6 @@
 namespace dadsim::protocols {
 namespace {
 
-step::Work update_work(const spec::TrainingSpec& training) {
-  return algorithms::cost::update(models::update_floats_per_parameter(training.optimizer),
-                                  models::update_flops_per_parameter(training.optimizer));
-}
-
 bool is_update(const schedule::Task& task) {
   const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
   return compute != nullptr && compute->phase == step::Phase::update;
@@ -71,9 +66,7 @@ Sizing::Sizing(const algorithms::LearningProblem& problem, const spec::CompressS
   step.set_sharing(false);
   algorithms::LocalGradient().run(step);
   step.finish();
-  step.backward([&](std::size_t) {
-    step.charge(step::Phase::update, step::Role::workers, {update_work(problem.training)}, false, true);
-  });
+  step.backward([&](std::size_t) { step.charge(algorithms::cost::update(problem.training.optimizer)); });
   local_step_ = step.recorder().take().first;
   plain_bytes_ = bytes_of(nullptr);
   compressed_bytes_ = compresses_ ? bytes_of(compressor_.get()) : plain_bytes_;
@@ -167,7 +160,11 @@ Sizing::SchedulePtr Sizing::per_parameter_schedule(step::Phase phase, step::Role
 }
 
 world::Work Sizing::update(step::Role who) const {
-  return whole(per_parameter_schedule(step::Phase::update, who, update_work(problem_.training)), who);
+  world::Work work;
+  for (const step::ComputeOp& op : algorithms::cost::update(problem_.training.optimizer)) {
+    work.pieces.push_back(whole(per_parameter_schedule(op.phase, who, op.branches.front()), who).pieces.front());
+  }
+  return work;
 }
 
 world::Work Sizing::per_parameter(step::Role who, double flops, double floats, double launches) const {

@@ -252,7 +252,8 @@ void ModelChunk::shard_gradients() {
       if (collective->among == Among::replicas && how_.sharding_group > 0) collective->among = Among::shard_group;
       collective->algorithm = reduce_scatter_;
     } else if (auto* compute = std::get_if<ComputeTask>(&task.what);
-               compute != nullptr && compute->phase == step::Phase::update) {
+               compute != nullptr &&
+               (compute->phase == step::Phase::update || compute->phase == step::Phase::orthogonalise)) {
       compute->flops = compute->flops.scaled(share);
       compute->bytes_moved = compute->bytes_moved.scaled(share);
     }

@@ -21,7 +21,7 @@ bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& l
 /// `entry` selects the worker's part of what differs from worker to worker:
 ///     launches × overhead + max(flops ÷ attainable rate, bytes ÷ (bandwidth × memory efficiency)),
 /// times the slowdown of this device. Matrix products (forward, propagate and weight gradient of dense layers,
-/// convolutions and attention) attain
+/// convolutions and attention, and the products of orthogonalisation) attain
 ///     peak × efficiency × W ÷ (W + peak × ramp),
 /// with W flops per kernel; fewer rows than a tile has are padded to one tile. Compression (factorise, merge) consists
 /// of thin products in fp32 with the efficiency of dense layers; bandwidth usually limits them. Everything else streams

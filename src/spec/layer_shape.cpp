@@ -1,5 +1,7 @@
 #include "spec/layer_shape.hpp"
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -57,10 +59,13 @@ DeltaRelations delta_relations(const ModelShape& model, std::size_t position) {
     const LayerShape& below = model.layers[i];
     relations.needed_below |= below.parameters > 0 && !below.delta_follows;
   }
-  relations.last_matrix = model.layers[position].has_outer_product();
-  for (std::size_t i = position + 1; i < model.layers.size(); ++i) {
-    if (model.layers[i].has_outer_product()) relations.last_matrix = false;
-  }
+  const LayerShape& here = model.layers[position];
+  const std::span earlier = std::span(model.layers).first(position);
+  const std::span later = std::span(model.layers).subspan(position + 1);
+  relations.last_matrix = here.has_outer_product() && std::ranges::none_of(later, &LayerShape::has_outer_product);
+  const bool ends = relations.last_matrix && std::ranges::none_of(later, &LayerShape::is_tied);
+  const bool begins = std::ranges::none_of(earlier, &LayerShape::has_outer_product);
+  relations.hidden_matrix = here.has_outer_product() && !ends && !(begins && here.kind == LayerKind::convolution);
   relations.follows_below = position > 0 && model.layers[position - 1].delta_follows;
   return relations;
 }

@@ -132,6 +132,8 @@ struct DeltaRelations {
   /// matrices.
   bool needed_below = false;
   bool last_matrix = false;  ///< no later layer has an outer product
+  /// It has an outer product, and neither begins the network as a convolution nor ends it: Muon takes such matrices.
+  bool hidden_matrix = false;
 };
 DeltaRelations delta_relations(const ModelShape& model, std::size_t position);
 

@@ -25,20 +25,39 @@
 namespace dadsim::spec {
 
 struct OptimizerSpec {
-  enum class Kind { sgd, adam, adamw, lamb, lars };
+  enum class Kind { sgd, adam, adamw, lamb, lars, muon };
+  /// Factor on Muon's orthogonal step of a matrix with p outputs and q inputs.
+  enum class MuonScale {
+    tall,      ///< √max(1, p ÷ q)
+    spectral,  ///< √(p ÷ q)
+    rms        ///< 0.2 √max(p, q)
+  };
+  /// Coefficients of Muon's five Newton–Schulz iterations: the same in each, or tuned for each.
+  enum class NewtonSchulz { fixed, tuned };
   Kind kind = Kind::adam;
   double learning_rate = 1e-3;
-  double momentum = 0;                                ///< sgd, lars
-  bool nesterov = false;                              ///< sgd
-  double weight_decay = 0;                            ///< sgd, adam, lars: added to the gradient (L2); adamw: decoupled
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb
+  double momentum = 0;                                ///< sgd, lars, muon
+  bool nesterov = false;                              ///< sgd, muon
+  double weight_decay = 0;                            ///< sgd, adam, lars: added to the gradient (L2); else decoupled
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb; muon: of what Adam takes
   double trust = 0.001;                               ///< lars: trust coefficient η of the paper
   double clip_norm = 0;                               ///< gradients with a larger norm are scaled down to it; 0: never
+  MuonScale scale = MuonScale::tall;
+  NewtonSchulz coefficients = NewtonSchulz::fixed;
+  double adam_rate = 3e-4;  ///< muon: learning rate of parameters that Adam takes
 };
+constexpr auto names_of(OptimizerSpec::MuonScale) {
+  using enum OptimizerSpec::MuonScale;
+  return std::to_array<Name<OptimizerSpec::MuonScale>>({{tall, "tall"}, {spectral, "spectral"}, {rms, "rms"}});
+}
+constexpr auto names_of(OptimizerSpec::NewtonSchulz) {
+  using enum OptimizerSpec::NewtonSchulz;
+  return std::to_array<Name<OptimizerSpec::NewtonSchulz>>({{fixed, "fixed"}, {tuned, "tuned"}});
+}
 constexpr auto names_of(OptimizerSpec::Kind) {
   using enum OptimizerSpec::Kind;
   return std::to_array<Name<OptimizerSpec::Kind>>(
-      {{sgd, "sgd"}, {adam, "adam"}, {adamw, "adamw"}, {lamb, "lamb"}, {lars, "lars"}});
+      {{sgd, "sgd"}, {adam, "adam"}, {adamw, "adamw"}, {lamb, "lamb"}, {lars, "lars"}, {muon, "muon"}});
 }
 
 /// Factor on the learning rate over time.

@@ -27,7 +27,8 @@ constexpr auto names_of(Symbol) {
                                             {slot, "slot"},
                                             {call, "call"},
                                             {samples, "samples"},
-                                            {rows_per_sample, "rows_per_sample"}});
+                                            {rows_per_sample, "rows_per_sample"},
+                                            {hidden_matrix, "hidden_matrix"}});
 }
 
 constexpr auto names_of(Function) {
@@ -317,6 +318,8 @@ double Expression::value(const Factor& factor, const Scope& scope) {
       return samples_of(scope, factor.symbol);
     case Symbol::rows_per_sample:
       return static_cast<double>(layer.rows_per_sample);
+    case Symbol::hidden_matrix:
+      return scope.deltas.hidden_matrix ? 1 : 0;
   }
   throw std::logic_error("unknown symbol");
 }

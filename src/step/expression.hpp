@@ -37,6 +37,7 @@ enum class Symbol : std::uint8_t {
   call,                 ///< a function of other expressions
   samples,              ///< samples of this worker
   rows_per_sample,      ///< rows of A and Δ per sample
+  hidden_matrix,        ///< 1 if spec::DeltaRelations::hidden_matrix, 0 otherwise
 };
 
 enum class Function : std::uint8_t {
@@ -180,6 +181,7 @@ inline Expression delta_follows() { return Symbol::delta_follows; }
 inline Expression delta_follows_below() { return Symbol::delta_follows_below; }
 inline Expression delta_needed_below() { return Symbol::delta_needed_below; }
 inline Expression last_matrix() { return Symbol::last_matrix; }
+inline Expression hidden_matrix() { return Symbol::hidden_matrix; }
 inline Expression earlier_rows(std::int32_t number) { return {Symbol::earlier_rows, number}; }
 inline Expression slot(std::int32_t number) { return {Symbol::slot, number}; }
 

@@ -19,12 +19,13 @@ enum class Phase : std::uint8_t {
   loss,
   backpropagate,
   weight_gradient,
-  factorise,  ///< reduction of what is sent: factors, the largest entries
-  merge,      ///< reduction of what all have sent
-  add,        ///< sums, of gradients or weights
-  update,     ///< the optimizer
-  encode,     ///< numbers to the bytes of a message
-  decode,     ///< bytes to numbers
+  factorise,      ///< reduction of what is sent: factors, the largest entries
+  merge,          ///< reduction of what all have sent
+  add,            ///< sums, of gradients or weights
+  update,         ///< the optimizer
+  encode,         ///< numbers to the bytes of a message
+  decode,         ///< bytes to numbers
+  orthogonalise,  ///< products of the optimizer, as fast as those of layers
 };
 
 constexpr auto names_of(Phase) {
@@ -38,7 +39,8 @@ constexpr auto names_of(Phase) {
                                            {add, "add"},
                                            {update, "update"},
                                            {encode, "encode"},
-                                           {decode, "decode"}});
+                                           {decode, "decode"},
+                                           {orthogonalise, "orthogonalise"}});
 }
 
 /// Participants of an operation.

@@ -15,13 +15,13 @@ namespace dadsim::step {
 
 inline constexpr std::uint32_t kTrajectoryFormat = 7;
 
-constexpr Phase last_of(Phase /*type*/) { return Phase::decode; }
+constexpr Phase last_of(Phase /*type*/) { return Phase::orthogonalise; }
 constexpr Role last_of(Role /*type*/) { return Role::aggregator; }
 constexpr CollectiveKind last_of(CollectiveKind /*type*/) { return CollectiveKind::reduce; }
 constexpr Over last_of(Over /*type*/) { return Over::all_layers; }
 constexpr Alternatives::By last_of(Alternatives::By /*type*/) { return Alternatives::By::time; }
 constexpr ElementType last_of(ElementType /*type*/) { return ElementType::int8; }
-constexpr Symbol last_of(Symbol /*type*/) { return Symbol::rows_per_sample; }
+constexpr Symbol last_of(Symbol /*type*/) { return Symbol::hidden_matrix; }
 constexpr Function last_of(Function /*type*/) { return Function::censored_rank; }
 constexpr Adversary last_of(Adversary /*type*/) { return Adversary::secure_aggregator; }
 

@@ -138,7 +138,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
            maybe("stop", one_of("budget", "target")) + maybe("evaluate-every", one_of("epoch", "1", "500")) +
            maybe("seeds", between(1, 1000)) + maybe("label-smoothing", 0.9 * share()) +
            maybe("clip-norm", 0.1 + share()) + ">";
-    const std::string optimizer = one_of("", "adam", "adamw", "sgd", "lamb", "lars");
+    const std::string optimizer = one_of("", "adam", "adamw", "sgd", "lamb", "lars", "muon");
     if (optimizer == "sgd") {
       xml += "<sgd" + maybe("learning-rate", share());
       if (coin()) xml += fmt::format(" momentum=\"{}\"{}", share(), maybe("nesterov", coin()));
@@ -146,6 +146,10 @@ std::string some_scenario(const TemporaryFolder& folder) {
     } else if (optimizer == "lars") {
       xml += "<lars" + maybe("learning-rate", share()) + maybe("momentum", share()) + maybe("trust", share()) +
              maybe("weight-decay", share()) + "/>";
+    } else if (optimizer == "muon") {
+      xml += "<muon" + maybe("learning-rate", share()) + maybe("momentum", share()) + maybe("nesterov", coin()) +
+             maybe("scale", one_of("tall", "spectral", "rms")) + maybe("coefficients", one_of("fixed", "tuned")) +
+             maybe("adam-rate", share()) + maybe("beta2", share()) + maybe("weight-decay", share()) + "/>";
     } else if (!optimizer.empty()) {
       xml += "<" + optimizer + maybe("learning-rate", share()) + maybe("beta1", share()) + maybe("beta2", share()) +
              maybe("epsilon", share() * 1e-7) + maybe("weight-decay", share()) + "/>";

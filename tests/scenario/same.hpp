@@ -184,10 +184,12 @@ struct Same {
   }
 
   static bool same(const spec::OptimizerSpec& a, const spec::OptimizerSpec& b) {
-    const auto& [kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon, trust, clip_norm] = a;
-    return std::tie(kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon, trust, clip_norm) ==
-           std::tie(b.kind, b.learning_rate, b.momentum, b.nesterov, b.weight_decay, b.beta1, b.beta2, b.epsilon,
-                    b.trust, b.clip_norm);
+    const auto& [kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon, trust, clip_norm, scale,
+                 coefficients, adam_rate] = a;
+    return std::tie(kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon, trust, clip_norm,
+                    scale, coefficients, adam_rate) == std::tie(b.kind, b.learning_rate, b.momentum, b.nesterov,
+                                                                b.weight_decay, b.beta1, b.beta2, b.epsilon, b.trust,
+                                                                b.clip_norm, b.scale, b.coefficients, b.adam_rate);
   }
 
   static bool same(const spec::ScheduleSpec& a, const spec::ScheduleSpec& b) {

@@ -81,7 +81,7 @@ void Exchange::forget(const std::vector<double>& over, double down) {
 }
 
 void Exchange::check(const Payloads& said, std::int32_t worker, const compress::Message& message) const {
-  check_message(said, {&layer(), &recorder_.sizes(), worker}, message);
+  check_message(said, {&layer(), &recorder_.sizes(), worker, nullptr, layers_.deltas_of(layer())}, message);
 }
 
 void Exchange::hand_over(const Payloads& said, std::int32_t worker, const compress::Message& message) {
@@ -467,7 +467,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     }
   }
 
-  const spec::DeltaRelations last{.last_matrix = !beside && &layer() == layers_.outer_products.back()};
+  const spec::DeltaRelations deltas = beside ? spec::DeltaRelations{} : layers_.deltas_of(layer());
   Arrivals arrivals(sites());
   std::size_t most_received = 0;
   for (std::size_t site = 0; site < sites(); ++site) {
@@ -475,7 +475,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     for (std::size_t i = 0; i < to.size(); ++i) {
       const compress::Message& encoded = messages[site][message.same_for_all ? 0 : i];
       check_message(said,
-                    {beside ? &rest : &layer(), &recorder_.sizes(), static_cast<std::int32_t>(site), nullptr, last},
+                    {beside ? &rest : &layer(), &recorder_.sizes(), static_cast<std::int32_t>(site), nullptr, deltas},
                     encoded);
       uplink_bytes_[site] += static_cast<double>(encoded.size());
       const auto neighbour = static_cast<std::size_t>(to[i]);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "spec/layer_shape.hpp"
@@ -12,7 +13,9 @@ namespace dadsim::algorithms {
 /// The layers of a network over which the groups of a step are numbered.
 struct GroupedLayers {
   explicit GroupedLayers(const spec::ModelShape& shape) : all(spec::all_as_one(shape, true)) {
-    for (const spec::LayerShape& layer : shape.layers) {
+    for (std::size_t i = 0; i < shape.layers.size(); ++i) {
+      const spec::LayerShape& layer = shape.layers[i];
+      deltas.emplace(&layer, spec::delta_relations(shape, i));
       if (layer.has_outer_product()) outer_products.push_back(&layer);
       if (layer.has_matrix()) matrices.push_back(&layer);
     }
@@ -25,8 +28,15 @@ struct GroupedLayers {
     return *(recorder.over_embeddings() ? matrices : outer_products).at(static_cast<std::size_t>(index));
   }
 
-  std::vector<const spec::LayerShape*> outer_products, matrices;  ///< without and with embeddings
-  spec::LayerShape all;                                           ///< all layers, with tables, as one
+  /// Returns the relations of a layer; none for all layers as one.
+  spec::DeltaRelations deltas_of(const spec::LayerShape& layer) const {
+    const auto found = deltas.find(&layer);
+    return found == deltas.end() ? spec::DeltaRelations{} : found->second;
+  }
+
+  std::vector<const spec::LayerShape*> outer_products, matrices;   ///< without and with embeddings
+  spec::LayerShape all;                                            ///< all layers, with tables, as one
+  std::map<const spec::LayerShape*, spec::DeltaRelations> deltas;  ///< relations of the layers of the network
 };
 
 }  // namespace dadsim::algorithms

@@ -81,7 +81,7 @@ void LocalHeads::learn(TrainingStep& step, std::size_t head, const models::Matri
   LocalHead& own = heads_[head];
   if (own.optimizer == nullptr) own.optimizer = models::make_optimizer(spec, *own.network);
   step.charge(step::Phase::update, step::Role::workers,
-              {{.flops = models::update_flops_per_parameter(spec) * parameters(),
+              {{.flops = models::update_flops_per_parameter(spec) * parameters(),  // Muon leaves a head to Adam
                 .bytes_moved = cost::kFloatBytes * models::update_floats_per_parameter(spec) * parameters(),
                 .launches = 1.0}});
   const models::Gradient whole{{{gradient.leftCols(own.channels), gradient.col(own.channels)}}, {}};

@@ -67,8 +67,7 @@ OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSp
       topology_(run.parameters, problem.partition.size(), problem.seed),
       exchange_(recorder_, (sites_.push_back(std::make_unique<OwnSite>(problem)), sites_.front()->network.shape()),
                 spec::ExchangeMode::peer, run.compress, problem.seed),
-      update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
-                           models::update_flops_per_parameter(problem.training.optimizer))),
+      update_(cost::update(problem.training.optimizer)),
       worth_(site_factors(run.weights, problem.training, problem.partition)),
       seed_(problem.seed),
       steps_(budget_in_steps(problem.training,
@@ -186,7 +185,7 @@ void OwnWeightsStep::charge_update() {
   recorder_.begin_sweep(step::Over::layers_backward, true);
   for (std::size_t m = matrices(); m-- > 0;) {
     recorder_.begin_group(static_cast<std::int32_t>(m));
-    recorder_.add(step::ComputeOp{step::Phase::update, step::Role::workers, {update_}, false, true});
+    for (const step::ComputeOp& op : update_) recorder_.add(op);
   }
 }
 

@@ -154,7 +154,7 @@ class OwnWeightsStep {
   Topology topology_;
   step::StepRecorder recorder_;
   Exchange exchange_;
-  step::Work update_;
+  std::vector<step::ComputeOp> update_;
   std::optional<Topology::MixingRound> among_attendees_;  ///< round of the sites present; none: all are
   std::vector<bool> there_;                               ///< per site; empty: all are
   bool sites_change_ = false;

@@ -1,5 +1,6 @@
 #include "algorithms/learning/learners.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -59,11 +60,11 @@ class Replica {
     run_step(info_, *algorithm_, step_);
     if (meter_ != nullptr) meter_->end();
     const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
-    const step::Work work =
-        cost::update(models::update_floats_per_parameter(applied), models::update_flops_per_parameter(applied));
+    const bool directions = std::ranges::any_of(step_.gradient().matrices, &models::LayerGradient::is_direction);
+    const std::vector<step::ComputeOp> update = cost::update(applied, directions);
     // Parameters after a matrix that are no matrix are charged with it, and left out if it is frozen.
     step_.backward([&](std::size_t l) {
-      if (!step_.is_frozen(l)) step_.charge(step::Phase::update, step::Role::workers, {work}, false, true);
+      if (!step_.is_frozen(l)) step_.charge(update);
     });
     if (step_.is_applied_as_it_is()) {
       models::Sgd(plain_, network_).update(network_, step_.gradient(), rate);
@@ -183,8 +184,7 @@ class OwnLayers final : public Learners {
         algorithm_(make_algorithm(info, run)),
         networks_(problem.partition.size(), models::Network(problem.data.shape, problem.model, problem.seed)),
         step_(networks_.front(), run.exchange, problem, run.compress),
-        update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
-                             models::update_flops_per_parameter(problem.training.optimizer))) {
+        update_(cost::update(problem.training.optimizer)) {
     for (const models::Network& network : networks_) {
       optimizers_.push_back(make_optimizer(problem.training.optimizer, network));
     }
@@ -199,7 +199,7 @@ class OwnLayers final : public Learners {
     run_step(info_, *algorithm_, step_);
     if (meter_ != nullptr) meter_->end();
     step_.backward([&](std::size_t l) {
-      if (!step_.is_frozen(l)) step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true);
+      if (!step_.is_frozen(l)) step_.charge(update_);
     });
     parallel_for(networks_.size(), [&](std::size_t site) {
       models::Gradient gradient = step_.gradient();
@@ -230,7 +230,7 @@ class OwnLayers final : public Learners {
   std::vector<models::Network> networks_;
   std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
   TrainingStep step_;
-  step::Work update_;
+  std::vector<step::ComputeOp> update_;
   ExchangeLeak* meter_ = nullptr;
 };
 

@@ -278,6 +278,10 @@ void TrainingStep::charge(step::Phase phase, step::Role who, std::vector<step::W
   recorder_.add(step::ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
 }
 
+void TrainingStep::charge(const std::vector<step::ComputeOp>& ops) {
+  for (const step::ComputeOp& op : ops) recorder_.add(op);
+}
+
 models::ConstBlock TrainingStep::of_site(std::size_t site, const models::RowsOf<float>& all) const {
   const Eigen::Index per_sample = all.rows() / offsets_.back();
   return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);

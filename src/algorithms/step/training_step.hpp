@@ -154,6 +154,7 @@ class TrainingStep {
   /// those.
   void charge(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer = false,
               bool every_layer = false);
+  void charge(const std::vector<step::ComputeOp>& ops);
 
   /// Returns A of matrix l at site s, rows × in.
   models::ConstBlock input(std::size_t site, std::size_t l) const;

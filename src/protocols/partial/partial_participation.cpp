@@ -34,8 +34,7 @@ class SharedStep::Stage {
         network_(problem.data.shape, problem.model, problem.seed),
         algorithm_(make_algorithm(info_, run)),
         step_(network_, spec::ExchangeMode::aggregator, problem, run.compress),
-        update_(algorithms::cost::update(models::update_floats_per_parameter(problem.training.optimizer),
-                                         models::update_flops_per_parameter(problem.training.optimizer))) {}
+        update_(algorithms::cost::update(problem.training.optimizer)) {}
 
   models::Network& network() { return network_; }
   const models::Gradient& gradient() const { return step_.gradient(); }
@@ -47,8 +46,7 @@ class SharedStep::Stage {
     step_.begin(number, problem_.data.train, batch);
     step_.set_site_weights(weights);
     run_step(info_, *algorithm_, step_);
-    step_.backward(
-        [&](std::size_t) { step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true); });
+    step_.backward([&](std::size_t) { step_.charge(update_); });
     network_.update_running_statistics(step_.tape());
     return step_.recorder().take();
   }
@@ -59,7 +57,7 @@ class SharedStep::Stage {
   models::Network network_;
   std::unique_ptr<algorithms::Algorithm> algorithm_;
   algorithms::TrainingStep step_;
-  step::Work update_;
+  std::vector<step::ComputeOp> update_;
 };
 
 struct SharedStep::Stages {

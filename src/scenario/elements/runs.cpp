@@ -339,6 +339,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       node.fail_at("algorithm", fmt::format("'{}' is a form of Adam", algorithm->name),
                    "<adam/> or <adamw/> in <training>");
     }
+    if (algorithm->optimizer == methods::Needs::muon && optimizer.kind != spec::OptimizerSpec::Kind::muon) {
+      node.fail_at("algorithm", fmt::format("'{}' is a form of Muon", algorithm->name), "<muon/> in <training>");
+    }
     runs.push_back(std::move(run));
   }
   if (runs.size() <= kMaxRuns) complete_labels(runs, context);

@@ -58,6 +58,37 @@ const Table<spec::OptimizerSpec>& lars_table() {
   return kTable;
 }
 
+const Table<spec::OptimizerSpec>& muon_table() {
+  using Spec = spec::OptimizerSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "muon",
+      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows but the last, and but "
+      "a convolution that begins the network. AdamW takes all other parameters.",
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size of hidden matrices."),
+       attribute("momentum", &Spec::momentum, real(kDecay), "Share of the mean of gradients that is kept."),
+       attribute("nesterov", &Spec::nesterov, "Look-ahead momentum; `dion` has none."),
+       attribute("scale", &Spec::scale,
+                 "Factor on the orthogonal step of a matrix with p outputs and q inputs. `tall`: √max(1, p ÷ q), of "
+                 "its authors; `spectral`: √(p ÷ q), of microsoft/dion; `rms`: 0.2 √max(p, q), of Moonlight (arXiv "
+                 "2502.16982)."),
+       attribute("coefficients", &Spec::coefficients,
+                 "Of the five Newton–Schulz iterations. `fixed`: the same in each, of its authors; `tuned`: of "
+                 "microsoft/dion and MuLoCo, nearer to orthogonal."),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative), "Decoupled weight decay."),
+       attribute("adam-rate", &Spec::adam_rate, real(kPositive),
+                 "Learning rate of what AdamW takes; the schedule changes both alike."),
+       attribute("beta1", &Spec::beta1, real(kDecay), "AdamW: decay of the mean of gradients."),
+       attribute("beta2", &Spec::beta2, real(kDecay), "AdamW: decay of the mean of squared gradients."),
+       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "AdamW: added to the root of the second moment.")},
+      {.kind = Spec::Kind::muon,
+       .learning_rate = 0.02,
+       .momentum = 0.95,
+       .nesterov = true,
+       .beta2 = 0.95,
+       .epsilon = 1e-10});
+  return kTable;
+}
+
 const Table<spec::OptimizerSpec>& sgd_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable =
@@ -80,6 +111,7 @@ const Table<spec::OptimizerSpec>& optimizer_table(spec::OptimizerSpec::Kind kind
   return kind == sgd     ? sgd_table()
          : kind == lars  ? lars_table()
          : kind == lamb  ? lamb_table()
+         : kind == muon  ? muon_table()
          : kind == adamw ? adamw_table()
                          : adam_table();
 }
@@ -194,7 +226,7 @@ const Table<spec::TrainingSpec>& training_table() {
                             "algorithms hand over that are optimizers themselves).")
                       .if_given())
                .if_left_out("never")})
-          .holds({"adam", "adamw", "sgd", "lamb", "lars", "schedule"});
+          .holds({"adam", "adamw", "sgd", "lamb", "lars", "muon", "schedule"});
   return kTable;
 }
 
@@ -248,8 +280,8 @@ void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
 }
 
 std::vector<ElementRule> training_rules() {
-  return {training_table().rule(), adam_table().rule(), adamw_table().rule(),   lamb_table().rule(),
-          lars_table().rule(),     sgd_table().rule(),  schedule_table().rule()};
+  return {training_table().rule(), adam_table().rule(), adamw_table().rule(), lamb_table().rule(),
+          lars_table().rule(),     muon_table().rule(), sgd_table().rule(),   schedule_table().rule()};
 }
 
 }  // namespace dadsim::scenario

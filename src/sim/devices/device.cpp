@@ -21,7 +21,7 @@ bool may_filter_minimally(spec::LayerKind kind, double overlap, spec::Precision 
 
 bool is_layer_product(const schedule::ComputeTask& task) {
   if (task.phase != step::Phase::forward && task.phase != step::Phase::backpropagate &&
-      task.phase != step::Phase::weight_gradient)
+      task.phase != step::Phase::weight_gradient && task.phase != step::Phase::orthogonalise)
     return false;
   return task.kind == spec::LayerKind::dense || task.kind == spec::LayerKind::convolution ||
          task.kind == spec::LayerKind::attention;
@@ -156,7 +156,8 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
   if (flops == 0) return 0;
   // Only operands of dense layers with a matrix of their own are cast to 8 bit (Micikevicius et al., arXiv:2209.05433).
   // Attention, and decoders that share the embedding table, stay in bf16.
-  if (spec::casts_operands(precision) && (task.kind != spec::LayerKind::dense || task.weights == 0))
+  if (spec::casts_operands(precision) &&
+      (task.kind != spec::LayerKind::dense || task.weights == 0 || task.phase == step::Phase::orthogonalise))
     precision = spec::Precision::bf16;
   double peak = device.peak(precision);
   if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
@@ -169,7 +170,8 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
   }
   if (const std::optional<double> seconds = attention_by_kernels(device, task, flops, precision)) return *seconds;
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
-  if (may_filter_minimally(task.kind, task.overlap, precision)) flops *= device.winograd_share;
+  if (task.phase != step::Phase::orthogonalise && may_filter_minimally(task.kind, task.overlap, precision))
+    flops *= device.winograd_share;
   // The gradient of weights sums over rows, so tiles are not padded there.
   if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
   if (task.shape.fused) flops = std::min(flops, unfused_flops(task, flops));
@@ -216,6 +218,7 @@ double bytes_of_program(const schedule::ComputeTask& task, double flops) {
 /// separately.
 double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                     spec::Precision precision) {
+  if (task.phase == step::Phase::orthogonalise) return 0;
   if (is_told(task)) return cast_bytes(task, flops, precision) + bytes_of_program(task, flops);
   const bool backward = task.phase == step::Phase::backpropagate;
   if (device.kernels == spec::KernelFamily::none || !tells_kernels_apart(precision) ||

@@ -60,7 +60,7 @@ StepTimes::StepTimes(const scenario::Scenario& scenario, const spec::RunSpec& ru
   double parameters = 0;
   for (const spec::LayerShape& layer : timed.shape.layers) parameters += static_cast<double>(layer.parameters);
   constexpr double kFloat = 4;  // bytes: weights and states are kept in fp32
-  model_bytes_ = kFloat * parameters * (1 + estimate::optimizer_state_per_parameter(scenario.training.optimizer));
+  model_bytes_ = kFloat * (parameters + estimate::optimizer_state(scenario.training.optimizer, timed.shape));
 }
 
 StepTimes::Sites StepTimes::all_sites() const {

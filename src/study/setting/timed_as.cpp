@@ -42,7 +42,7 @@ double saved_numbers_of(spec::FrameworkSpec::Sends sends, const spec::OptimizerS
   if (sends == spec::FrameworkSpec::Sends::parameters) return 0;
   double numbers = spec::saved_beside_parameters(shape);
   if (sends == spec::FrameworkSpec::Sends::optimizer) {
-    numbers += estimate::optimizer_state_per_parameter(optimizer) * static_cast<double>(shape.parameters());
+    numbers += estimate::optimizer_state(optimizer, shape);
   }
   return numbers;
 }
@@ -58,7 +58,8 @@ void take_states(const spec::TimedAsSpec& asked, const spec::OptimizerSpec& opti
   if (asked.no_masters) timed.states.master = 0;
   if (as_weights) timed.states.moment = weight;
   if (asked.moments == spec::Moments::bits8) timed.states.moment = kScaled;
-  const double moments = estimate::optimizer_state_per_parameter(optimizer);
+  const auto parameters = static_cast<double>(std::max<std::int64_t>(1, timed.shape.parameters()));
+  const double moments = estimate::optimizer_state(optimizer, timed.shape) / parameters;
   const double less = (asked.no_masters ? 2 * kFloat - weight : 0) + 2 * moments * (kFloat - timed.states.moment);
   const double searched = asked.loss_scaling ? weight : 0;  // one pass over gradients
   timed.update_share = 1 + (searched - less) / (kFloat * models::update_floats_per_parameter(optimizer));
