@@ -15,6 +15,7 @@ SynchronousMethod edad_method();
 SynchronousMethod rank_dad_method();
 SynchronousMethod power_sgd_method();
 SynchronousMethod acp_sgd_method();
+SynchronousMethod dion_method();
 SynchronousMethod top_k_method();
 SynchronousMethod ef21_method();
 SynchronousMethod sign_sgd_method();

@@ -18,6 +18,7 @@ Registry<SynchronousMethod>& algorithm_registry() {
        rank_dad_method(),
        power_sgd_method(),
        acp_sgd_method(),
+       dion_method(),
        top_k_method(),
        ef21_method(),
        sign_sgd_method(),

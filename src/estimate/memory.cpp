@@ -273,7 +273,11 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       activations.at_work = std::max(activations.at_work, of_piece.at_work);
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
       for (std::size_t i = pieces[piece].first; i < pieces[piece].end; ++i) {
-        const double copies = part.layers[i].expert_group > 1 ? part.layers[i].expert_copies : sharers;
+        const spec::LayerShape& layer = part.layers[i];
+        if (layer.has_outer_product() || (state.embeddings && layer.has_matrix()))
+          use.algorithm += bytes * state.floats.evaluate({&layer, &sizes, static_cast<std::int32_t>(worker), nullptr,
+                                                          spec::delta_relations(part, i)});
+        const double copies = layer.expert_group > 1 ? layer.expert_copies : sharers;
         left_out += second_moments_left_out(optimizer, part, i) /
                     (parallelism.sharding >= spec::Sharding::optimizer ? copies : 1);
       }
@@ -297,10 +301,6 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       use.activations +=
           batch * (first.kind == spec::LayerKind::embedding ? kToken * static_cast<double>(first.rows_per_sample)
                                                             : bytes * first.inputs());
-    }
-    for (const spec::LayerShape& layer : own.layers) {
-      if (!layer.has_outer_product() && !(state.embeddings && layer.has_matrix())) continue;
-      use.algorithm += bytes * state.floats.evaluate({&layer, &sizes, static_cast<std::int32_t>(worker)});
     }
     if (stage == 0 || use.total() > worst.total()) worst = use;
   }

@@ -157,8 +157,8 @@ struct MethodInfo {
   /// The gradient is right only in expectation over the sites' random draws: no parameters make it exact, and sites in
   /// another order draw other numbers.
   bool estimates = false;
-  /// Sites apply the sign of something, or an orthogonal matrix: as large for a small gradient as for a large one, and
-  /// so no sum over sites, whatever the parameters.
+  /// Sites apply the sign of something: as large for a small gradient as for a large one, and so no sum over sites,
+  /// whatever the parameters.
   bool applies_signs = false;
   /// It adds noise on purpose, which the parameters of `lossless` turn off.
   bool perturbs = false;

@@ -57,12 +57,8 @@ double muon_scale(spec::OptimizerSpec::MuonScale scale, Eigen::Index out, Eigen:
   throw std::logic_error("unknown scale of Muon");
 }
 
-Muon::Muon(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec), moments_(network) {
-  const spec::ModelShape& shape = network.shape();
-  for (std::size_t i = 0; i < shape.layers.size(); ++i) {
-    if (shape.layers[i].has_matrix()) hidden_.push_back(spec::delta_relations(shape, i).hidden_matrix);
-  }
-}
+Muon::Muon(const spec::OptimizerSpec& spec, const Network& network)
+    : spec_(spec), hidden_(spec::hidden_matrices(network.shape())), moments_(network) {}
 
 void Muon::update(Network& network, const Gradient& gradient, double learning_rate) {
   moments_.begin_step(gradient);

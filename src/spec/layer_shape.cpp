@@ -70,4 +70,12 @@ DeltaRelations delta_relations(const ModelShape& model, std::size_t position) {
   return relations;
 }
 
+std::vector<bool> hidden_matrices(const ModelShape& model) {
+  std::vector<bool> hidden;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (model.layers[i].has_matrix()) hidden.push_back(delta_relations(model, i).hidden_matrix);
+  }
+  return hidden;
+}
+
 }  // namespace dadsim::spec

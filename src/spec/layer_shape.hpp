@@ -136,6 +136,8 @@ struct DeltaRelations {
   bool hidden_matrix = false;
 };
 DeltaRelations delta_relations(const ModelShape& model, std::size_t position);
+/// Returns, per layer with a matrix, whether DeltaRelations::hidden_matrix holds.
+std::vector<bool> hidden_matrices(const ModelShape& model);
 
 /// Returns all layers with a matrix (embedding tables included or not) as one with their parameters and nothing else:
 /// for operations on all gradients at once.

@@ -31,8 +31,17 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
 }  // namespace
 
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
-                       const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+                       const std::vector<spec::RunSpec>& runs, const spec::OptimizerSpec& optimizer,
+                       const ReadContext& context) {
   const spec::ParallelismSpec& how = timed.parallelism;
+  if (optimizer.kind == spec::OptimizerSpec::Kind::muon &&
+      (how.tensor > 1 || how.sharding == spec::Sharding::parameters || how.offloads_optimizer())) {
+    context.findings.add(
+        timed_as.origin,
+        not_built("<muon> multiplies whole matrices on the device, and <timed-as> divides them or "
+                  "leaves moments with the host",
+                  "tensor=\"1\", sharding=\"gradients\" and no offload of the optimizer, or <adamw/>"));
+  }
   if (how.devices() > 1 && timed.workload.empty()) {
     context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
                          "workload=\"…\" beside tensor and pipeline");

@@ -355,7 +355,8 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
       Node(*timed_as, context.findings)
           .refuse("input-rate", "means nothing here: it limits steps, and no run takes any", "remove it");
     }
-    check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
+    check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, scenario.training.optimizer,
+                      context);
   }
   if (data_element != nullptr)
     data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);

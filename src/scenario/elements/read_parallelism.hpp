@@ -27,6 +27,7 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
 
 /// Checks that the devices can be dealt out to workers, and that the runs can be divided so.
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
-                       const std::vector<spec::RunSpec>& runs, const ReadContext& context);
+                       const std::vector<spec::RunSpec>& runs, const spec::OptimizerSpec& optimizer,
+                       const ReadContext& context);
 
 }  // namespace dadsim::scenario
