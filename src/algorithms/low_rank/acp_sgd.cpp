@@ -1,151 +1,99 @@
-#include "algorithms/low_rank/acp_sgd.hpp"
-
-#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "algorithms/cost.hpp"
 #include "algorithms/low_rank/power_sgd.hpp"
 #include "algorithms/methods.hpp"
 #include "models/gemm/work_count.hpp"
-#include "support/parallel.hpp"
 
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns whether a step sends P; otherwise it sends Q.
-bool sends_p(const TrainingStep& step) { return step.number() % 2 == 0; }
+/// ACP-SGD, alternating compression with error feedback (Zhang, Zhang, Shi, Chu, Li, ICDCS 2023, arXiv 2306.08881;
+/// authors' program lzhangbv/acpsgd). Per matrix, with G_s (out × in) the gradient of site s with the weight N_s ÷ ΣN
+/// and r = min(rank, in, out):
+///   M_s = G_s + E_s
+///   even steps:  Q ← orthonormalise(Q),  P_s = M_s Q  (out × r),  E_s = M_s − P_s Qᵀ,  P = Σ_s P_s
+///   odd steps:   P ← orthonormalise(P),  Q_s = M_sᵀ P  (in × r),  E_s = M_s − P Q_sᵀ,  Q = Σ_s Q_s
+///   G ≈ P Qᵀ
+/// A step sends one factor, in one sum that does not wait for another. E_s follows from the site's own factor, before
+/// the sum; a site that is absent keeps its E_s. P and Q start as N(0, 1), the same at every site. Biases are summed
+/// uncompressed. Uncompressed sums depend on the E_s through their sum alone, which is then kept once for all sites.
+class AcpSgd final : public Algorithm {
+ public:
+  explicit AcpSgd(SubspaceOptions options) : options_(options) {}
+  void run(TrainingStep& step) override;
 
-/// Work of an orthonormal basis with `rows` rows (as in subspace.cpp), of M = G + E, of the factor, and of the new E.
-step::Work factor_work(const step::Expression& rows, const step::Expression& rank) {
-  const step::Expression gram_schmidt = 4.0 * rank * rank * rows;
-  return {.flops = gram_schmidt + (4.0 * rank + 2.0) * weights_of_matrix(),
-          .bytes_moved = cost::kFloatBytes * (0.5 * gram_schmidt + 6.0 * weights_of_matrix() +
-                                              2.0 * rank * (step::extent::in() + step::extent::out())),
-          .launches = 6.0 * rank + 3.0};
-}
+ private:
+  struct AlternatingFactors {
+    std::vector<models::Matrix> memory;  ///< out × in: E between steps; of all sites together, or per site
+    models::Matrix p, q;                 ///< out × r and in × r
+    FollowedSites followed;
+  };
+  SubspaceOptions options_;
+  std::vector<AlternatingFactors> layers_;
+};
 
 /// Work of G = P Qᵀ.
-step::Work product_work(const step::Expression& rank) {
+step::Work alternating_product_work(const step::Expression& rank) {
   return {.flops = 2.0 * rank * weights_of_matrix(),
           .bytes_moved = cost::kFloatBytes * (weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
           .launches = 1.0};
 }
 
 /// One matrix within a step.
-struct MatrixOfStep {
-  models::Matrix beside;                 ///< biases, and the matrix itself if it is not compressed
-  std::vector<models::Matrix> of_sites;  ///< P_s or Q_s
+struct AlternatingMatrix {
+  Gradients gradients;
+  models::Matrix beside;  ///< biases, and the matrix itself if it is not compressed
   Pending<models::Matrix> beside_sum, factor;
 };
-
-}  // namespace
-
-models::Matrix AcpSgd::add_gradients(TrainingStep& step, std::size_t l, bool is_compressed) {
-  const models::WeightsOf<float>& weights = step.weights(l);
-  const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
-  std::vector<models::LayerGradient> own(step.sites());
-  parallel_for(own.size(), [&](std::size_t s) {
-    own[s] = {models::Matrix::Zero(weights.out(), weights.in()), models::Vector::Zero(weights.bias.size())};
-    add_to(s, own[s]);
-  });
-  const Eigen::Index biases = weights.bias.size();
-  models::Matrix beside = models::Matrix::Zero(biases + (is_compressed ? 0 : weights.weight.size()), 1);
-  std::vector<models::Matrix>& memory = layers_[l].memory;
-  memory.resize(step.all_sites());
-  for (std::size_t s = 0; s < own.size(); ++s) {
-    beside.topRows(biases) += own[s].bias;
-    models::Matrix& kept = memory[step.among_all(s)];
-    if (!is_compressed) {
-      beside.bottomRows(weights.weight.size()) += own[s].weight.reshaped<Eigen::RowMajor>();
-    } else if (kept.size() == 0) {
-      kept = std::move(own[s].weight);
-    } else {
-      kept += own[s].weight;
-    }
-  }
-  return beside;
-}
-
-std::vector<models::Matrix> AcpSgd::factors_of_sites(TrainingStep& step, std::size_t l,
-                                                     const step::Expression& compressed, const step::Expression& rank) {
-  const bool p = sends_p(step);
-  step.charge(step::Phase::factorise, step::Role::workers,
-              {cost::only_where(compressed, factor_work(p ? step::extent::in() : step::extent::out(), rank))});
-  const models::WeightsOf<float>& weights = step.weights(l);
-  AlternatingFactors& state = layers_[l];
-  models::Matrix& basis = p ? state.q : state.p;
-  if (basis.size() == 0) {
-    basis.setZero(p ? weights.in() : weights.out(),
-                  std::min({static_cast<Eigen::Index>(options_.rank), weights.in(), weights.out()}));
-  }
-  draw_missing_columns(basis, step.seed(), static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(step.number()));
-  orthonormalise(basis);
-  std::vector<models::Matrix> factors(step.sites());
-  parallel_for(factors.size(), [&](std::size_t s) {
-    models::Matrix& m = state.memory[step.among_all(s)];
-    if (p) {
-      factors[s].noalias() = models::counted(m * basis);
-      m.noalias() -= models::counted(factors[s] * basis.transpose());
-    } else {
-      factors[s].noalias() = models::counted(m.transpose() * basis);
-      m.noalias() -= models::counted(basis * factors[s].transpose());
-    }
-  });
-  return factors;
-}
 
 void AcpSgd::run(TrainingStep& step) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   layers_.resize(step.matrices());
-  const SubspaceOptions options{options_.rank, false, options_.least_compression};
   Exchange& exchange = step.exchange();
-  std::vector<MatrixOfStep> matrices(step.matrices());
+  std::vector<AlternatingMatrix> matrices(step.matrices());
   const step::Expression r = matrix_rank(step.recorder().add_slot({static_cast<std::int32_t>(options_.rank)}));
-  const step::Expression compressed = options.compresses(r);  // 0 or 1
+  const step::Expression compressed = options_.compresses(r);  // 0 or 1
+  const bool sends_q = step.number() % 2 == 1;
   const auto is_compressed = [&](std::size_t l) {
-    return options.compresses(step.weights(l).in(), step.weights(l).out());
+    return options_.compresses(step.weights(l).in(), step.weights(l).out());
   };
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    matrices[l].beside = add_gradients(step, l, is_compressed(l));
+    matrices[l].gradients = form_gradients(step, l, is_compressed(l), matrices[l].beside);
+    if (is_compressed(l)) layers_[l].followed.add_gradients(step, l);
     step.backpropagate(l);
   });
   // Bucket by bucket, overlapped with the backward pass, as the hooks of the authors' program do.
   step.stage_of_buckets([&](std::size_t l) {
-    MatrixOfStep& m = matrices[l];
+    AlternatingMatrix& m = matrices[l];
+    AlternatingFactors& state = layers_[l];
+    models::Matrix& basis = sends_q ? state.p : state.q;
     m.beside_sum =
         exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.beside),
                               [&](std::size_t s) { return beside_of_site(step, l, s, !is_compressed(l)); });
-    if (is_compressed(l)) {
-      m.of_sites = factors_of_sites(step, l, compressed, r);
-    } else {
-      step.charge(step::Phase::factorise, step::Role::workers,
-                  {cost::only_where(compressed, factor_work(sends_p(step) ? in() : out(), r))});
-      m.of_sites.resize(step.sites());
-    }
-    std::vector<models::Matrix> sent = m.of_sites;
-    for (; !exchange.compresses() && sent.size() > 1; sent.pop_back()) sent.front() += sent.back();
-    m.factor = exchange.sum(compressed * r * (sends_p(step) ? out() : in()), std::move(sent),
-                            [&m](std::size_t s) { return m.of_sites[s]; });
+    std::vector<models::Matrix> own =
+        project_half(step, l, std::move(m.gradients), state.memory, basis, sends_q, options_, r);
+    const Exchange::PartOfSum part = [&](std::size_t s) {
+      const models::Matrix& m_s = state.followed[s];
+      return sends_q ? models::Matrix(m_s.transpose() * basis) : models::Matrix(m_s * basis);
+    };
+    m.factor = exchange.sum(compressed * r * (sends_q ? in() : out()), std::move(own),
+                            state.followed.known() ? part : nullptr);
+    state.followed.take_off_projection(basis, sends_q);
   });
   step.stage_of_buckets([&](std::size_t l) {
-    MatrixOfStep& m = matrices[l];
     AlternatingFactors& state = layers_[l];
-    models::LayerGradient& gradient = step.gradient(l);
-    models::Matrix factor = std::move(m.factor.wait());
-    step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, product_work(r))});
-    const models::Matrix& beside = m.beside_sum.wait();
-    gradient.bias = beside.topRows(step.weights(l).bias.size()).reshaped();
-    if (!is_compressed(l)) {
-      gradient.weight = beside.bottomRows(beside.rows() - gradient.bias.size())
-                            .reshaped<Eigen::RowMajor>(step.weights(l).out(), step.weights(l).in());
-      return;
-    }
-    (sends_p(step) ? state.p : state.q) = std::move(factor);
-    gradient.weight.noalias() = models::counted(state.p * state.q.transpose());
+    (sends_q ? state.q : state.p) = std::move(matrices[l].factor.wait());
+    step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, alternating_product_work(r))});
+    if (is_compressed(l)) step.gradient(l).weight = models::counted(state.p * state.q.transpose());
+    take_beside(step, l, is_compressed(l), matrices[l].beside_sum.wait());
   });
 }
+
+}  // namespace
 
 SynchronousMethod acp_sgd_method() {
   static constexpr spec::IntegerParameter kRank{
@@ -195,7 +143,7 @@ SynchronousMethod acp_sgd_method() {
                  static_cast<std::int32_t>(kRank.of(values)), true};
            }},
       [](const spec::RunSpec& run) {
-        return std::make_unique<AcpSgd>(AcpSgd::Options{.rank = kRank.of(run.parameters),
+        return std::make_unique<AcpSgd>(SubspaceOptions{.rank = kRank.of(run.parameters),
                                                         .least_compression = kLeastCompression.of(run.parameters)});
       }};
 }

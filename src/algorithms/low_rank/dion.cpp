@@ -1,18 +1,24 @@
-#include "algorithms/low_rank/dion.hpp"
-
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "algorithms/cost.hpp"
+#include "algorithms/low_rank/power_sgd.hpp"
 #include "algorithms/methods.hpp"
-#include "algorithms/pieces/subspace.hpp"
 #include "models/gemm/work_count.hpp"
 
 namespace dadsim::algorithms {
 namespace {
 
 using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+
+/// Origin of Q.
+enum class Columns {
+  normalised,   ///< each column of R by itself
+  orthonormal,  ///< all of R (Orth-Dion, arXiv 2605.16341)
+};
 
 constexpr float kLeastLength = 1e-8F;  // added to the length of a column of R
 
@@ -22,34 +28,13 @@ step::Expression sends_factors(double fraction) {
   return hidden_matrix() * exceeds(weights_of_matrix(), rank_of_share(fraction) * (in() + out()));
 }
 
-/// Numbers of a matrix and of both factors, read or written once.
-step::Expression matrix_and_factors(const step::Expression& r) { return weights_of_matrix() + r * (in() + out()); }
-step::Expression gram_schmidt_flops(const step::Expression& r, const step::Expression& rows) {
-  return 4.0 * r * r * rows;
-}
-
-/// Work of M + G and of P = M Q.
-step::Work momentum_work(const step::Expression& r) {
-  return {.flops = (1.0 + 2.0 * r) * weights_of_matrix(),
-          .bytes_moved = cost::kFloatBytes * (3.0 * weights_of_matrix() + matrix_and_factors(r)),
-          .launches = 2.0};
-}
-
-/// Work of an orthonormal P (as in subspace.cpp) and of R = Mᵀ P.
-step::Work rows_work(const step::Expression& r) {
-  return {.flops = gram_schmidt_flops(r, out()) + 2.0 * r * weights_of_matrix(),
-          .bytes_moved = cost::kFloatBytes * (0.5 * gram_schmidt_flops(r, out()) + matrix_and_factors(r)),
-          .launches = 6.0 * r + 1.0};
-}
-
-/// Work of M − (1 − μ) P Rᵀ, of Q from R, and of P Qᵀ.
-step::Work direction_work(const step::Expression& r, Dion::Columns columns) {
-  const bool each = columns == Dion::Columns::normalised;
-  const step::Expression orthonormal = gram_schmidt_flops(r, in());
-  return {.flops = (4.0 * r + 2.0) * weights_of_matrix() + (each ? 3.0 * r * in() : orthonormal),
-          .bytes_moved = cost::kFloatBytes * (weights_of_matrix() + 2.0 * matrix_and_factors(r) +
-                                              (each ? 3.0 * r * in() : 0.5 * orthonormal)),
-          .launches = 3.0 + (each ? step::Expression(2.0) : 6.0 * r)};
+/// Work of Q from R, and of P Qᵀ.
+step::Work direction_work(const step::Expression& r, Columns columns) {
+  const bool each = columns == Columns::normalised;
+  const step::Expression made = (each ? step::Expression(3.0) : 4.0 * r) * r * in();
+  return {.flops = 2.0 * r * weights_of_matrix() + made,
+          .bytes_moved = cost::kFloatBytes * (made + weights_of_matrix() + r * (in() + out())),
+          .launches = 1.0 + (each ? step::Expression(2.0) : 6.0 * r)};
 }
 
 /// One matrix within a step.
@@ -60,152 +45,156 @@ struct DionMatrix {
   Pending<models::Matrix> beside_sum, p, r;
 };
 
-}  // namespace
+/// Dion, distributed orthonormalised updates (Ahn et al., arXiv 2504.05295; reference program microsoft/dion). Per
+/// hidden matrix (spec::DeltaRelations::hidden_matrix), with G_s (out × in) the gradient of site s with the weight N_s
+/// ÷ ΣN, r = ⌈fraction · min(in, out)⌉ and μ the momentum of <muon>:
+///   M_s ← M_s + G_s
+///   P = orthonormalise(Σ_s M_s Q)            (out × r)   first sum
+///   R = Σ_s M_sᵀ P                           (in × r)    second sum
+///   M_s ← M_s − (1 − μ) N_s ÷ ΣN · P Rᵀ
+///   Q ← the columns of R ÷ (their length + 1e-8), or orthonormalise(R)
+///   the step is P Qᵀ, which Muon scales and applies
+/// Where r(in + out) ≥ in · out the gradient is summed whole and every site makes P and R by itself. Other parameters
+/// are summed uncompressed, and take the AdamW of <muon>. A site that is absent keeps its M_s.
+///
+/// P and R depend on the M_s through their sum alone, so one M is kept unless participants change.
+class Dion final : public Algorithm {
+ public:
+  Dion(double fraction, Columns columns) : fraction_(fraction), columns_(columns) {}
+  void run(TrainingStep& step) override;
 
-Eigen::Index Dion::rank_of(const TrainingStep& step, std::size_t l) const {
-  const models::WeightsOf<float>& weights = step.weights(l);
-  return step::kept_entries(options_.fraction, std::min(weights.in(), weights.out()), 1);
-}
+ private:
+  struct MatrixState {
+    std::vector<models::Matrix> momentum;  ///< M, out × in: of all sites together, or per site
+    models::Matrix basis;                  ///< Q, in × r
+    FollowedSites followed;                ///< M_s for an observer
+    Eigen::Index rank = 0;
+    bool is_hidden = false;
+    bool sends = false;  ///< P and R are sent
+  };
 
-bool Dion::is_compressed(const TrainingStep& step, std::size_t l) const {
-  const models::WeightsOf<float>& weights = step.weights(l);
-  return layers_[l].is_hidden && weights.in() * weights.out() > rank_of(step, l) * (weights.in() + weights.out());
+  /// Sets what is known before the first step.
+  void begin(const TrainingStep& step);
+  /// Calls `body(M, share)` for the momenta of this step, `share` being N_s ÷ ΣN, or 1 of all sites together.
+  template <class Body>
+  static void for_momenta(TrainingStep& step, MatrixState& state, const Body& body);
+
+  double fraction_;
+  Columns columns_;
+  std::vector<MatrixState> layers_;
+};
+
+void Dion::begin(const TrainingStep& step) {
+  const std::vector<bool> hidden = spec::hidden_matrices(step.network().shape());
+  layers_.resize(step.matrices());
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    MatrixState& state = layers_[l];
+    const Eigen::Index in = step.weights(l).in(), out = step.weights(l).out();
+    state.is_hidden = hidden.at(step.in_network(l));
+    if (!state.is_hidden) continue;
+    state.rank = step::kept_entries(fraction_, std::min(in, out), 1);
+    state.sends = in * out > state.rank * (in + out);
+    state.momentum.assign(step.sites_change() && state.sends ? step.all_sites() : 1, models::Matrix::Zero(out, in));
+    state.basis.setZero(in, state.rank);
+  }
 }
 
 template <class Body>
-void Dion::for_momenta(TrainingStep& step, std::size_t l, const Body& body) {
-  std::vector<models::Matrix>& momentum = layers_[l].momentum;
-  if (momentum.size() == 1) return body(momentum.front(), 1.0F);
+void Dion::for_momenta(TrainingStep& step, MatrixState& state, const Body& body) {
+  if (state.momentum.empty()) return;  // no hidden matrix
+  if (state.momentum.size() == 1) return body(state.momentum.front(), 1.0F);
   Eigen::Index all = 0;
   for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
   for (std::size_t site = 0; site < step.sites(); ++site) {
-    body(momentum[step.among_all(site)], static_cast<float>(step.samples(site)) / static_cast<float>(all));
+    body(state.momentum[step.among_all(site)], static_cast<float>(step.samples(site)) / static_cast<float>(all));
   }
-}
-
-models::Matrix Dion::add_gradients(TrainingStep& step, std::size_t l) {
-  MatrixState& state = layers_[l];
-  const models::WeightsOf<float>& weights = step.weights(l);
-  const bool apart = step.sites_change() && is_compressed(step, l);
-  if (state.is_hidden && state.momentum.empty())
-    state.momentum.assign(apart ? step.all_sites() : 1, models::Matrix::Zero(weights.out(), weights.in()));
-  if (apart) {
-    const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
-    models::LayerGradient sum{models::Matrix(), models::Vector::Zero(weights.bias.size())};
-    for (std::size_t site = 0; site < step.sites(); ++site) {
-      sum.weight.setZero(weights.out(), weights.in());
-      add_to(site, sum);
-      state.momentum[step.among_all(site)] += sum.weight;
-    }
-    return sum.bias;
-  }
-  step.form_gradient(l);
-  const models::LayerGradient& sum = step.gradient(l);
-  if (state.is_hidden) state.momentum.front() += sum.weight;
-  if (is_compressed(step, l)) return sum.bias;
-  models::Matrix beside(sum.bias.size() + sum.weight.size(), 1);
-  beside << sum.bias, sum.weight.reshaped<Eigen::RowMajor>();
-  return beside;
 }
 
 void Dion::run(TrainingStep& step) {
-  if (layers_.empty()) layers_ = states_of(step);
+  if (layers_.empty()) begin(step);
   Exchange& exchange = step.exchange();
   std::vector<DionMatrix> matrices(step.matrices());
-  const step::Expression r = rank_of_share(options_.fraction);
-  const step::Expression compressed = sends_factors(options_.fraction);
+  const step::Expression r = rank_of_share(fraction_);
+  const step::Expression compressed = sends_factors(fraction_);
   const auto charge = [&](step::Phase phase, const step::Work& work) {
     step.charge(phase, step::Role::workers, {cost::only_where(hidden_matrix(), work)});
   };
-  const auto part = [&](std::size_t l, const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
-    const FollowedSites& followed = layers_[l].followed;
-    return followed.known() ? Exchange::PartOfSum([&followed, make](std::size_t s) { return make(followed[s]); })
-                            : nullptr;
+  // Sums over sites where factors are sent; else every site has the sum.
+  const auto sum = [&](std::size_t l, const step::Expression& rows, const models::Matrix& of_all,
+                       const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
+    const MatrixState& state = layers_[l];
+    const Exchange::PartOfSum part = [&state, make](std::size_t s) { return make(state.followed[s]); };
+    return exchange.sum_as_it_is(compressed * r * rows, state.sends ? of_all : models::Matrix(),
+                                 state.followed.known() ? part : nullptr);
   };
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    matrices[l].beside = add_gradients(step, l);
-    if (is_compressed(step, l)) layers_[l].followed.add_gradients(step, l);
+    MatrixState& state = layers_[l];
+    const Gradients gradients = form_gradients(step, l, state.sends, matrices[l].beside);
+    for (std::size_t i = 0; i < gradients.size() && state.is_hidden; ++i)
+      state.momentum[state.momentum.size() > 1 ? step.among_all(i) : 0] += gradients[i];
+    if (state.sends) state.followed.add_gradients(step, l);
     step.backpropagate(l);
   });
   step.stage_of_buckets([&](std::size_t l) {
     DionMatrix& m = matrices[l];
     MatrixState& state = layers_[l];
-    charge(step::Phase::factorise, momentum_work(r));
-    if (state.is_hidden) {
-      if (state.basis.size() == 0) state.basis.setZero(step.weights(l).in(), rank_of(step, l));
-      draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
-                           static_cast<std::uint32_t>(step.number()));
-      m.columns.setZero(step.weights(l).out(), state.basis.cols());
-      for_momenta(step, l, [&](const models::Matrix& momentum, float) {
-        m.columns.noalias() += models::counted(momentum * state.basis);
-      });
-    }
-    const bool sends = is_compressed(step, l);
+    charge(step::Phase::factorise, project_work(r));
+    draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
+                         static_cast<std::uint32_t>(step.number()));
+    m.columns.setZero(step.weights(l).out(), state.rank);
+    for_momenta(step, state, [&](const models::Matrix& momentum, float) {
+      m.columns.noalias() += models::counted(momentum * state.basis);
+    });
     m.beside_sum =
         exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.beside),
-                              [&](std::size_t s) { return beside_of_site(step, l, s, !sends); });
-    m.p = exchange.sum_as_it_is(compressed * r * out(), sends ? m.columns : models::Matrix(),
-                                part(l, [&](const auto& m_s) { return models::Matrix(m_s * state.basis); }));
+                              [&](std::size_t s) { return beside_of_site(step, l, s, !state.sends); });
+    m.p = sum(l, out(), m.columns, [&](const auto& m_s) { return models::Matrix(m_s * state.basis); });
   });
   step.stage_of_buckets([&](std::size_t l) {
     DionMatrix& m = matrices[l];
-    const bool sends = is_compressed(step, l);
-    models::Matrix& sum = m.p.wait();
-    if (sends) m.columns = std::move(sum);
-    charge(step::Phase::factorise, rows_work(r));
-    if (layers_[l].is_hidden) {
-      orthonormalise(m.columns);
-      m.rows.setZero(step.weights(l).in(), m.columns.cols());
-      for_momenta(step, l, [&](const models::Matrix& momentum, float) {
-        m.rows.noalias() += models::counted(momentum.transpose() * m.columns);
-      });
-    }
-    m.r = exchange.sum_as_it_is(compressed * r * in(), sends ? m.rows : models::Matrix(),
-                                part(l, [&](const auto& m_s) { return models::Matrix(m_s.transpose() * m.columns); }));
+    MatrixState& state = layers_[l];
+    if (models::Matrix& p = m.p.wait(); state.sends) m.columns = std::move(p);
+    charge(step::Phase::factorise, project_back_work(r));
+    orthonormalise(m.columns);
+    m.rows.setZero(step.weights(l).in(), state.rank);
+    for_momenta(step, state, [&](const models::Matrix& momentum, float) {
+      m.rows.noalias() += models::counted(momentum.transpose() * m.columns);
+    });
+    m.r = sum(l, in(), m.rows, [&](const auto& m_s) { return models::Matrix(m_s.transpose() * m.columns); });
   });
-  const auto kept = static_cast<float>(1 - step.update_rule().optimizer.momentum);
+  const auto taken_off = static_cast<float>(1 - step.update_rule().optimizer.momentum);
   step.stage_of_buckets([&](std::size_t l) {
     DionMatrix& m = matrices[l];
     MatrixState& state = layers_[l];
     models::LayerGradient& gradient = step.gradient(l);
-    models::Matrix& sum = m.r.wait();
-    if (is_compressed(step, l)) m.rows = std::move(sum);
-    charge(step::Phase::merge, direction_work(r, options_.columns));
-    const models::Matrix& beside = m.beside_sum.wait();
-    gradient.bias = beside.topRows(step.weights(l).bias.size()).reshaped();
+    if (models::Matrix& rows = m.r.wait(); state.sends) m.rows = std::move(rows);
+    charge(step::Phase::merge, reconstruct_work(r));  // M less P Rᵀ
+    charge(step::Phase::merge, direction_work(r, columns_));
+    take_beside(step, l, state.is_hidden, m.beside_sum.wait());
     gradient.is_direction = state.is_hidden;
-    if (!state.is_hidden) {
-      gradient.weight = beside.bottomRows(beside.rows() - gradient.bias.size())
-                            .reshaped<Eigen::RowMajor>(step.weights(l).out(), step.weights(l).in());
-      return;
-    }
-    const models::Matrix taken = kept * models::counted(m.columns * m.rows.transpose());
-    for_momenta(step, l, [&](models::Matrix& momentum, float share) { momentum -= share * taken; });
+    if (!state.is_hidden) return;
+    const models::Matrix taken = taken_off * models::counted(m.columns * m.rows.transpose());
+    for_momenta(step, state, [&](models::Matrix& momentum, float share) { momentum -= share * taken; });
     state.followed.take_off(step, taken);
     state.basis = std::move(m.rows);
-    if (options_.columns == Columns::orthonormal) {
+    if (columns_ == Columns::orthonormal) {
       orthonormalise(state.basis);
     } else {
       for (auto column : state.basis.colwise()) column /= column.norm() + kLeastLength;
     }
-    gradient.weight.noalias() = models::counted(m.columns * state.basis.transpose());
+    gradient.weight = models::counted(m.columns * state.basis.transpose());
   });
 }
 
-std::vector<Dion::MatrixState> Dion::states_of(const TrainingStep& step) {
-  const std::vector<bool> hidden = spec::hidden_matrices(step.network().shape());
-  std::vector<MatrixState> states(step.matrices());
-  for (std::size_t l = 0; l < states.size(); ++l) states[l].is_hidden = hidden.at(step.in_network(l));
-  return states;
-}
+}  // namespace
 
 SynchronousMethod dion_method() {
   static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.25",
                                                  "rank as a share of the shorter side of a matrix, rounded up; the "
                                                  "authors run 1/16 to 1 (1: gradients travel whole)"};
-  static constexpr auto kColumns = spec::choice<Dion::Columns>(
-      "columns", {{"normalised", Dion::Columns::normalised}, {"orthonormal", Dion::Columns::orthonormal}},
+  static constexpr auto kColumns = spec::choice<Columns>(
+      "columns", {{"normalised", Columns::normalised}, {"orthonormal", Columns::orthonormal}},
       "normalised: each column of R is divided by its length; orthonormal: R is orthonormalised (Orth-Dion)");
   return {
       {.name = "dion",
@@ -244,8 +233,7 @@ SynchronousMethod dion_method() {
              return estimate::AlgorithmState{hidden_matrix() * rank_of_share(kFraction.of(values)) * in()};
            }},
       [](const spec::RunSpec& run) {
-        return std::make_unique<Dion>(
-            Dion::Options{.fraction = kFraction.of(run.parameters), .columns = kColumns.of(run.parameters)});
+        return std::make_unique<Dion>(kFraction.of(run.parameters), kColumns.of(run.parameters));
       }};
 }
 

@@ -35,6 +35,14 @@ void FollowedSites::take_off(const TrainingStep& step, const models::Matrix& app
   }
 }
 
+void FollowedSites::take_off_projection(const models::Matrix& basis, bool transposed) {
+  for (models::Matrix& of_site : of_sites_) {
+    if (of_site.size() == 0) continue;
+    of_site -= transposed ? models::Matrix(basis * (basis.transpose() * of_site))
+                          : models::Matrix((of_site * basis) * basis.transpose());
+  }
+}
+
 models::Matrix beside_of_site(const TrainingStep& step, std::size_t l, std::size_t site, bool with_weights) {
   const models::WeightsOf<float>& weights = step.weights(l);
   const Eigen::Index biases = weights.bias.size();
@@ -55,27 +63,6 @@ models::Matrix PowerSgd::memory(std::size_t layer) const {
   return sum;
 }
 
-Gradients PowerSgd::gradients_of_sites(TrainingStep& step, std::size_t l, models::Matrix& biases) const {
-  Gradients gradients;
-  if (!step.exchange().compresses() && !step.sites_change()) {
-    step.form_gradient(l);
-    biases = step.gradient(l).bias;
-    gradients.push_back(std::move(step.gradient(l).weight));
-    return gradients;
-  }
-  const models::WeightsOf<float>& weights = step.weights(l);
-  const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
-  biases.setZero(weights.bias.size(), 1);
-  for (std::size_t site = 0; site < step.sites(); ++site) {
-    models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
-                              models::Vector::Zero(weights.bias.size())};
-    add_to(site, own);
-    biases += own.bias;
-    gradients.push_back(std::move(own.weight));
-  }
-  return gradients;
-}
-
 namespace {
 
 /// The state of one matrix within a step.
@@ -87,17 +74,6 @@ struct UnderWay {
   models::Matrix rest;                      ///< sum over sites of what was sent next to P
   Pending<models::Matrix> beside, p, q;
 };
-
-/// Appends the weights row by row after the biases; they are linear in the rows of the sites, and so already summed
-/// over them.
-void append_weights(const Gradients& of_sites, models::Matrix& beside) {
-  const Eigen::Index before = beside.rows();
-  beside.conservativeResize(before + of_sites.front().size(), 1);
-  beside.bottomRows(of_sites.front().size()).setZero();
-  for (const models::Matrix& gradient : of_sites) {
-    beside.bottomRows(gradient.size()) += gradient.reshaped<Eigen::RowMajor>();
-  }
-}
 
 }  // namespace
 
@@ -121,8 +97,7 @@ void PowerSgd::run(TrainingStep& step) {
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
     UnderWay& m = matrices[l];
-    m.gradients = gradients_of_sites(step, l, m.own_beside);  // G_s
-    if (!is_compressed(l)) append_weights(m.gradients, m.own_beside);
+    m.gradients = form_gradients(step, l, is_compressed(l), m.own_beside);  // G_s
     if (is_compressed(l)) followed_[l].add_gradients(step, l);
     step.backpropagate(l);
   });
@@ -169,10 +144,7 @@ void PowerSgd::run(TrainingStep& step) {
     gradient.weight = reconstruct(step, m.columns, layers_[l], options, r);
     followed_[l].take_off(step, gradient.weight);
     if (options_.rounds == SubspaceRounds::two) m.rest = std::move(m.beside.wait());
-    gradient.bias = m.rest.topRows(step.weights(l).bias.size()).reshaped();
-    if (is_compressed(l)) return;
-    gradient.weight = m.rest.bottomRows(m.rest.rows() - gradient.bias.size())
-                          .reshaped<Eigen::RowMajor>(step.weights(l).out(), step.weights(l).in());
+    take_beside(step, l, is_compressed(l), m.rest);
   });
 }
 

@@ -22,6 +22,8 @@ class FollowedSites {
   const models::Matrix& operator[](std::size_t site) const { return of_sites_[site]; }
   /// Subtracts each site's share N_s ÷ ΣN of the applied gradient: E_s remains.
   void take_off(const TrainingStep& step, const models::Matrix& applied);
+  /// Subtracts M_s B Bᵀ, or B Bᵀ M_s, of an orthonormal basis B.
+  void take_off_projection(const models::Matrix& basis, bool transposed);
 
  private:
   bool known_ = true;
@@ -70,10 +72,6 @@ class PowerSgd final : public Algorithm {
   const models::Matrix& memory(std::size_t layer, std::size_t site) const { return layers_[layer].memory.at(site); }
 
  private:
-  /// Returns one gradient per memory of the subspace: of all sites together, or of each. `biases` receives the sum of
-  /// theirs.
-  Gradients gradients_of_sites(TrainingStep& step, std::size_t l, models::Matrix& biases) const;
-
   Options options_;
   std::vector<Subspace> layers_;
   std::vector<FollowedSites> followed_;  ///< per matrix

@@ -14,30 +14,13 @@ namespace {
 
 /// Share of a column's length below which its remainder is fp32 rounding noise.
 constexpr float kRoundingNoise = 1e-6F;
-/// Work of M = G + E and P = M Q.
-step::Work project_work(const step::Expression& rank) {
-  return {.flops = weights_of_matrix() + 2.0 * rank * weights_of_matrix(),
-          .bytes_moved =
-              cost::kFloatBytes * (4.0 * weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 2.0};
-}
-
-/// Work of P̂ from P (per column two passes of two products with the previous columns, a norm and a division) and of Q
-/// = Mᵀ P̂.
-step::Work project_back_work(const step::Expression& rank) {
-  const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
-  return {.flops = gram_schmidt + 2.0 * rank * weights_of_matrix(),
-          .bytes_moved = cost::kFloatBytes *
-                         (0.5 * gram_schmidt + weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 6.0 * rank + 1.0};
-}
-
-/// Work of G = P̂ Qᵀ and E = M − G.
-step::Work reconstruct_work(const step::Expression& rank) {
-  return {.flops = 2.0 * rank * weights_of_matrix() + weights_of_matrix(),
-          .bytes_moved =
-              cost::kFloatBytes * (4.0 * weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 2.0};
+/// Work of a basis with `rows` rows made orthonormal, of M = G + E, of its product with the basis, and of the new E.
+step::Work project_half_work(const step::Expression& rows, const step::Expression& rank) {
+  const step::Expression gram_schmidt = 4.0 * rank * rank * rows;
+  return {.flops = gram_schmidt + (4.0 * rank + 2.0) * weights_of_matrix(),
+          .bytes_moved = cost::kFloatBytes * (0.5 * gram_schmidt + 6.0 * weights_of_matrix() +
+                                              2.0 * rank * (step::extent::in() + step::extent::out())),
+          .launches = 6.0 * rank + 3.0};
 }
 
 /// Returns whether each site has a matrix of its own; otherwise one matrix is the sum over all sites.
@@ -56,6 +39,63 @@ std::vector<models::Matrix> summed_where_linear(TrainingStep& step, std::vector<
 }
 
 }  // namespace
+
+step::Work project_work(const step::Expression& rank) {
+  return {.flops = weights_of_matrix() + 2.0 * rank * weights_of_matrix(),
+          .bytes_moved =
+              cost::kFloatBytes * (4.0 * weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
+          .launches = 2.0};
+}
+
+step::Work project_back_work(const step::Expression& rank) {
+  const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
+  return {.flops = gram_schmidt + 2.0 * rank * weights_of_matrix(),
+          .bytes_moved = cost::kFloatBytes *
+                         (0.5 * gram_schmidt + weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
+          .launches = 6.0 * rank + 1.0};
+}
+
+step::Work reconstruct_work(const step::Expression& rank) {
+  return {.flops = 2.0 * rank * weights_of_matrix() + weights_of_matrix(),
+          .bytes_moved =
+              cost::kFloatBytes * (4.0 * weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
+          .launches = 2.0};
+}
+
+Gradients form_gradients(TrainingStep& step, std::size_t l, bool is_compressed, models::Matrix& beside) {
+  Gradients gradients;
+  models::Vector biases;
+  if (!of_sites(step)) {
+    step.form_gradient(l);
+    biases = step.gradient(l).bias;
+    gradients.push_back(std::move(step.gradient(l).weight));
+  } else {
+    const models::WeightsOf<float>& weights = step.weights(l);
+    const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
+    biases.setZero(weights.bias.size());
+    for (std::size_t site = 0; site < step.sites(); ++site) {
+      models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
+                                models::Vector::Zero(weights.bias.size())};
+      add_to(site, own);
+      biases += own.bias;
+      gradients.push_back(std::move(own.weight));
+    }
+  }
+  beside = models::Matrix::Zero(biases.size() + (is_compressed ? 0 : gradients.front().size()), 1);
+  beside.topRows(biases.size()) = biases;
+  for (std::size_t i = 0; i < gradients.size() && !is_compressed; ++i) {
+    beside.bottomRows(gradients[i].size()) += gradients[i].reshaped<Eigen::RowMajor>();
+  }
+  return gradients;
+}
+
+void take_beside(TrainingStep& step, std::size_t l, bool is_compressed, const models::Matrix& beside) {
+  const models::WeightsOf<float>& weights = step.weights(l);
+  models::LayerGradient& gradient = step.gradient(l);
+  gradient.bias = beside.topRows(weights.bias.size()).reshaped();
+  if (is_compressed) return;
+  gradient.weight = beside.bottomRows(weights.weight.size()).reshaped<Eigen::RowMajor>(weights.out(), weights.in());
+}
 
 bool SubspaceOptions::compresses(Eigen::Index in, Eigen::Index out) const {
   const auto r = static_cast<double>(std::min({static_cast<Eigen::Index>(rank), in, out}));
@@ -111,6 +151,37 @@ std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients
     models::Matrix& memory = state.memory[place(step, i)];
     memory += gradients[i];
     projections[i].noalias() = models::counted(memory * state.basis);
+  }
+  return summed_where_linear(step, std::move(projections));
+}
+
+std::vector<models::Matrix> project_half(TrainingStep& step, std::size_t l, Gradients gradients,
+                                         std::vector<models::Matrix>& memory, models::Matrix& basis, bool transposed,
+                                         const SubspaceOptions& options, const step::Expression& rank) {
+  step.charge(step::Phase::factorise, step::Role::workers,
+              {cost::only_where(options.compresses(rank),
+                                project_half_work(transposed ? step::extent::out() : step::extent::in(), rank))});
+  const models::WeightsOf<float>& weights = step.weights(l);
+  if (!options.compresses(weights.in(), weights.out())) return std::vector<models::Matrix>(summands(step));
+  if (memory.empty())
+    memory.assign(of_sites(step) ? step.all_sites() : 1, models::Matrix::Zero(weights.out(), weights.in()));
+  if (basis.size() == 0) {
+    basis.setZero(transposed ? weights.out() : weights.in(),
+                  std::min({static_cast<Eigen::Index>(options.rank), weights.in(), weights.out()}));
+  }
+  draw_missing_columns(basis, step.seed(), static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(step.number()));
+  orthonormalise(basis);
+  std::vector<models::Matrix> projections(gradients.size());
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    models::Matrix& m = memory[place(step, i)];
+    m += gradients[i];
+    if (transposed) {
+      projections[i].noalias() = models::counted(m.transpose() * basis);
+      m.noalias() -= models::counted(basis * projections[i].transpose());
+    } else {
+      projections[i].noalias() = models::counted(m * basis);
+      m.noalias() -= models::counted(projections[i] * basis.transpose());
+    }
   }
   return summed_where_linear(step, std::move(projections));
 }

@@ -33,6 +33,20 @@ struct SubspaceOptions {
 /// Gradients to be added to the memories, one per memory.
 using Gradients = std::vector<models::Matrix>;
 
+/// Returns the gradients of matrix l. `beside` receives what is sent as it is: the sums over sites of its biases and,
+/// if it is not compressed, of the matrix, row by row.
+Gradients form_gradients(TrainingStep& step, std::size_t l, bool is_compressed, models::Matrix& beside);
+/// Puts these sums into gradient(l).
+void take_beside(TrainingStep& step, std::size_t l, bool is_compressed, const models::Matrix& beside);
+
+/// Work of M = G + E and P = M Q.
+step::Work project_work(const step::Expression& rank);
+/// Work of P̂ from P (per column two passes of two products with the previous columns, a norm and a division) and of Q
+/// = Mᵀ P̂.
+step::Work project_back_work(const step::Expression& rank);
+/// Work of G = P̂ Qᵀ and E = M − G.
+step::Work reconstruct_work(const step::Expression& rank);
+
 /// Computes M = G + E and returns P = M Q (out × r), per memory.
 std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients gradients, Subspace& state,
                                     const SubspaceOptions& options, const step::Expression& rank);
@@ -49,6 +63,12 @@ std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& col
 /// Returns G = P̂ Qᵀ, and leaves E = M less each site's share of G.
 models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
                            const SubspaceOptions& options, const step::Expression& rank);
+
+/// Does one half of a step, for methods that send one factor: computes M = G + E, makes the basis orthonormal (in × r;
+/// `transposed`: out × r) and returns M · basis (or Mᵀ · basis) per memory; leaves E = M less what these stand for.
+std::vector<models::Matrix> project_half(TrainingStep& step, std::size_t l, Gradients gradients,
+                                         std::vector<models::Matrix>& memory, models::Matrix& basis, bool transposed,
+                                         const SubspaceOptions& options, const step::Expression& rank);
 
 /// Draws columns that are zero anew from N(0, 1), the same at every site: all columns before the first step, and later
 /// those without a direction in the previous step's gradients (they would stay zero for ever).
