@@ -136,7 +136,7 @@ LAW(ExactAlgorithmsEqualThePooledGradient, [](const Variant& one) { return !one.
 
 LAW(CompressingNothingIsExact, [](const Variant& one) {
   return one.shares_a_network() && !one.exact() && !one.unstable() && !one.info().estimates &&
-         !one.info().applies_signs;
+         !one.info().applies_signs && one.info().optimizer != Needs::muon;
 }) {
   for (const std::size_t sites : {1, 2, 5, 16}) {
     for (const spec::ExchangeMode mode : modes()) {
@@ -281,6 +281,9 @@ LAW(SameSeedSameBitsForAnyNumberOfThreads, [](const Variant& one) {
   problem.training.epochs = 1;
   if (info().optimizer == Needs::plain_sgd) {
     problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 1e-3};
+  }
+  if (info().optimizer == Needs::muon) {
+    problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::muon, .momentum = 0.9};
   }
   for (const spec::ExchangeMode mode : modes()) {
     const spec::RunSpec asked = GetParam().run(mode);

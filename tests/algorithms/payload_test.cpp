@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/one_step.hpp"
+#include "compress/registry.hpp"
 #include "spec/preset.hpp"
 #include "spec/workload.hpp"
 
@@ -59,6 +60,25 @@ TEST(Payload, PowerSgdSendsTwoFactors) {
   const OneStep step("power-sgd", paper_setup());
   EXPECT_EQ(floats_up(step), 4660);
   EXPECT_EQ(step.recorded().down / 4, 4660) << "sums come back as large as they went";
+}
+
+TEST(Payload, AcpSgdSendsOneFactor) {
+  OneStep::Setup setup = paper_setup();
+  setup.parameters = {{"rank", "2"}};
+  EXPECT_EQ(floats_up(OneStep("acp-sgd", setup)), 2 * (512 + 256 + 10)) << "P first; Q is the other part of 4660";
+}
+
+TEST(Payload, DionSendsTwoFactorsOfHiddenMatrices) {
+  OneStep::Setup setup = paper_setup();
+  setup.parameters = {{"fraction", "0.125"}};
+  EXPECT_EQ(floats_up(OneStep("dion", setup)), 64 * (784 + 512) + 32 * (512 + 256) + 2560);
+}
+
+TEST(Payload, Ef21SendsWhatItsCompressorMakesOfTheGradient) {
+  OneStep::Setup setup = paper_setup();
+  EXPECT_EQ(floats_up(OneStep("ef21", setup)), 535040);
+  setup.compress = {.method = "int8", .parameters = default_parameters(compress::compressors().at("int8"))};
+  EXPECT_EQ(floats_up(OneStep("ef21", setup)), 535040 / 4 + 3) << "a byte each, and a scale per matrix";
 }
 
 TEST(Payload, PeersHandOverTheSame) {

@@ -15,8 +15,9 @@ namespace dadsim::test {
 /// Several steps of one algorithm on the same weights, each on other rows.
 class SeveralSteps {
  public:
-  SeveralSteps(algorithms::Algorithm& algorithm, spec::ExchangeMode mode, std::vector<int> rows)
-      : algorithm_(algorithm), rows_(std::move(rows)), step_(network_, mode, kSeed) {
+  SeveralSteps(algorithms::Algorithm& algorithm, spec::ExchangeMode mode, std::vector<int> rows,
+               const spec::CompressSpec& compress = {})
+      : algorithm_(algorithm), rows_(std::move(rows)), step_(network_, mode, kSeed, compress) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -26,10 +27,12 @@ class SeveralSteps {
   }
 
   algorithms::UpdateRule rule;
+  bool repeats = false;  ///< every step has the rows of the first
 
   /// With `attendees` the others miss it.
   algorithms::TrainingStep& next(const algorithms::Attendees* attendees = nullptr) {
     std::vector<std::vector<std::int32_t>> batch;
+    if (repeats) next_sample_ = 0;
     for (std::size_t i = 0; i < (attendees == nullptr ? rows_.size() : attendees->sites.size()); ++i) {
       const std::size_t site = attendees == nullptr ? i : static_cast<std::size_t>(attendees->sites[i]);
       auto& own = batch.emplace_back();
@@ -42,6 +45,10 @@ class SeveralSteps {
     return step_;
   }
   models::Network& network() { return network_; }
+  /// Returns the gradient that all sites would apply without compression.
+  models::LayerGradient exact(std::size_t l) const {
+    return models::weight_gradient<float>(step_.deltas(l), step_.inputs(l), true);
+  }
   const spec::ModelShape& shape() const { return network_.shape(); }
 
   /// A site's part of the gradient of matrix l in the last step: all parts add up to that of all samples.
@@ -53,8 +60,9 @@ class SeveralSteps {
     return own;
   }
 
- private:
   static constexpr std::uint64_t kSeed = 11;
+
+ private:
   models::Network network_{
       12,
       {.name = "",

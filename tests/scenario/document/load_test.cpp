@@ -229,6 +229,14 @@ TEST(Load, DefaultsThatDependOnTheKind) {
   EXPECT_EQ(lamb.weight_decay, 0.01);
   EXPECT_EQ(lamb.epsilon, 1e-6);
   EXPECT_EQ(lamb.clip_norm, 1.5);
+  const spec::OptimizerSpec muon = with(R"(<training><muon scale="rms" coefficients="tuned"/></training>)").optimizer;
+  EXPECT_EQ(muon.kind, spec::OptimizerSpec::Kind::muon);
+  EXPECT_EQ(muon.learning_rate, 0.02);
+  EXPECT_EQ(muon.momentum, 0.95);
+  EXPECT_TRUE(muon.nesterov);
+  EXPECT_EQ(muon.adam_rate, 3e-4);
+  EXPECT_EQ(muon.scale, spec::OptimizerSpec::MuonScale::rms);
+  EXPECT_EQ(muon.coefficients, spec::OptimizerSpec::NewtonSchulz::tuned);
   const spec::OptimizerSpec lars = with(R"(<training><lars trust="0.02"/></training>)").optimizer;
   EXPECT_EQ(lars.kind, spec::OptimizerSpec::Kind::lars);
   EXPECT_EQ(lars.learning_rate, 1);

@@ -1,0 +1,130 @@
+// EF21 against its definition, arXiv 2106.05203, algorithm 2.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+
+#include "algorithms/one_step.hpp"
+#include "algorithms/sign/several_steps.hpp"
+#include "compress/registry.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+using MatrixD = models::MatrixOf<double>;
+using test::SeveralSteps;
+
+spec::CompressSpec compressor(const std::string& name, const spec::ParameterValues& given = {}) {
+  spec::CompressSpec spec{.method = name, .parameters = default_parameters(compress::compressors().at(name))};
+  for (const auto& [key, value] : given) spec.parameters[key] = value;
+  return spec;
+}
+
+std::unique_ptr<Algorithm> made(const std::string& name) { return make_algorithm(algorithm_registry().at(name)); }
+
+/// The k entries of the largest magnitude, the others 0.
+MatrixD largest_of(const MatrixD& matrix, std::size_t k) {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(matrix.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, std::greater{}, [&](Eigen::Index i) { return std::abs(matrix.data()[i]); });
+  MatrixD kept = MatrixD::Zero(matrix.rows(), matrix.cols());
+  for (std::size_t i = 0; i < k; ++i) kept.data()[order[i]] = matrix.data()[order[i]];
+  return kept;
+}
+
+double off(const TrainingStep& step, const SeveralSteps& steps, std::size_t l) {
+  const models::LayerGradient exact = steps.exact(l);
+  return (step.gradient(l).weight - exact.weight).norm() / exact.weight.norm();
+}
+
+TEST(Ef21, IsItsDefinition) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
+    const std::unique_ptr<Algorithm> algorithm = made("ef21");
+    SeveralSteps steps(*algorithm, mode, {9, 1, 3}, compressor("top-k", {{"fraction", "0.1"}}));
+    std::vector<std::vector<MatrixD>> estimates(3, std::vector<MatrixD>(3));
+    for (int t = 0; t < 12; ++t) {
+      const TrainingStep& step = steps.next();
+      for (std::size_t l = 0; l < 3; ++l) {
+        MatrixD sum = MatrixD::Zero(step.weights(l).out(), step.weights(l).in());
+        for (std::size_t site = 0; site < 3; ++site) {
+          MatrixD& estimate = estimates[l][site];
+          if (t == 0) estimate = MatrixD::Zero(sum.rows(), sum.cols());
+          const MatrixD wanted = steps.of_site(site, l).weight.cast<double>();
+          const auto k = static_cast<std::size_t>(std::ceil(0.1 * static_cast<double>(wanted.size())));
+          estimate += largest_of(wanted - estimate, k);
+          sum += estimate;
+        }
+        EXPECT_LT((step.gradient(l).weight.cast<double>() - sum).norm(), 1e-5 * sum.norm()) << t << ' ' << l;
+        EXPECT_LT((step.gradient(l).bias - steps.exact(l).bias).norm(), 1e-6 * steps.exact(l).bias.norm());
+      }
+    }
+  }
+}
+
+// What tells EF21 from error feedback: its estimates become a gradient that stands still, and error feedback goes on
+// applying a few large entries at a time.
+TEST(Ef21, EstimatesBecomeAGradientThatStandsStill) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
+    for (const char* name : {"top-k", "redsync", "int8", "fp16", "sign"}) {
+      const std::unique_ptr<Algorithm> algorithm = made("ef21");
+      SeveralSteps steps(*algorithm, mode, {9, 1, 3}, compressor(name));
+      steps.repeats = true;
+      for (int t = 0; t < 250; ++t) steps.next();
+      const TrainingStep& step = steps.next();
+      for (std::size_t l = 0; l < 3; ++l) {
+        EXPECT_LT(off(step, steps, l), 1e-4) << name;
+        const models::LayerGradient exact = steps.exact(l);
+        EXPECT_LT((step.gradient(l).bias - exact.bias).norm(), 1e-4 * exact.bias.norm()) << name;
+      }
+    }
+  }
+  const std::unique_ptr<Algorithm> sharing = made("gradient-sharing");
+  spec::CompressSpec remembers = compressor("top-k");
+  remembers.memory = true;
+  SeveralSteps steps(*sharing, spec::ExchangeMode::peer, {9, 1, 3}, remembers);
+  steps.repeats = true;
+  for (int t = 0; t < 250; ++t) steps.next();
+  EXPECT_GT(off(steps.next(), steps, 0), 0.5);
+}
+
+TEST(Ef21, WithoutACompressorIsGradientSharing) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
+    const std::unique_ptr<Algorithm> ef21 = made("ef21"), sharing = made("gradient-sharing");
+    SeveralSteps one(*ef21, mode, {5, 0, 3}), other(*sharing, mode, {5, 0, 3});
+    for (int t = 0; t < 3; ++t) {
+      const TrainingStep& a = one.next();
+      const TrainingStep& b = other.next();
+      for (std::size_t l = 0; l < 3; ++l) EXPECT_EQ(a.gradient(l).weight, b.gradient(l).weight);
+    }
+  }
+}
+
+// Differences are encoded as gradients are.
+TEST(Ef21, SendsWhatTheCompressorMakesOfAGradient) {
+  test::OneStep::Setup setup;
+  setup.rows = {5, 1, 2};
+  for (const char* name : {"top-k", "int8", "sign", "qsgd"}) {
+    setup.compress = compressor(name);
+    const test::OneStep ef21("ef21", setup), sharing("gradient-sharing", setup);
+    EXPECT_EQ(ef21.uplink_bytes, sharing.uplink_bytes) << name;
+    EXPECT_EQ(ef21.recorded().over, ef21.uplink_bytes) << name;
+  }
+}
+
+TEST(Ef21, RefusesWhatItsEstimatesDoNotGoWith) {
+  spec::RunSpec run = test::run_of("ef21", spec::ExchangeMode::peer);
+  const RunFacts facts{run, 4};
+  EXPECT_TRUE(faults_of(algorithm_registry().at("ef21"), facts).empty());
+  run.compress = compressor("dgc");
+  EXPECT_EQ(faults_of(algorithm_registry().at("ef21"), facts).size(), 1U);
+  run.compress = compressor("top-k");
+  EXPECT_TRUE(faults_of(algorithm_registry().at("ef21"), facts).empty());
+  run.absence.does = spec::AbsenceSpec::Does::without;
+  EXPECT_EQ(faults_of(algorithm_registry().at("ef21"), facts).size(), 1U);
+}
+
+}  // namespace
+}  // namespace dadsim::algorithms
