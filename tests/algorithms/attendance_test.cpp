@@ -72,7 +72,7 @@ bool is_linear(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty()) return false;
   // These two keep Σ x over Σ w, which differs from the mean of x / w.
   if (method.name == "sgp" || method.name == "sparse-push") return false;
-  if (method.estimates || method.optimizer == Needs::adam) return false;
+  if (method.estimates || method.optimizer == Needs::adam || method.optimizer == Needs::muon) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
 }
 

@@ -86,7 +86,8 @@ Eigen::MatrixXd learned(const Unequal& sites, const SynchronousMethod& method, S
 /// Those that lose nothing with the right parameters, by plain SGD, and those that mix weights.
 bool comes_to_a_minimum(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty() || method.estimates) return false;
-  if (method.optimizer == Needs::adam || !method.statistics.empty()) return false;
+  if (method.optimizer == Needs::adam || method.optimizer == Needs::muon) return false;
+  if (!method.statistics.empty()) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
 }
 

@@ -245,6 +245,7 @@ TEST_F(Leak, EveryMethodIsMeasuredOrSaysWhyNot) {
     if (!method.statistics.empty()) run.share = {{.layers = "*", .statistic = method.statistics.front().name}};
     training_.optimizer = {};
     if (method.optimizer == Needs::plain_sgd) training_.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
+    if (method.optimizer == Needs::muon) training_.optimizer.kind = spec::OptimizerSpec::Kind::muon;
     const step::Leak leak = learn(run, {data_, partition_, model_, training_, 3}).leak.value();
     if (leak.why_not) continue;
     ASSERT_FALSE(leak.adversaries.empty()) << method.name;

@@ -72,7 +72,9 @@ inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
 }
 
 inline const char* optimizer_of(const methods::MethodInfo& info) {
-  return info.optimizer == methods::Needs::plain_sgd ? "<sgd learning-rate=\"0.05\"/>" : "<adam/>";
+  return info.optimizer == methods::Needs::plain_sgd ? "<sgd learning-rate=\"0.05\"/>"
+         : info.optimizer == methods::Needs::muon    ? "<muon/>"
+                                                     : "<adam/>";
 }
 
 inline void Draft::set(DraftAttributes& attributes, const std::string& name, const std::string& value) {

@@ -62,8 +62,9 @@ class LearningDrawing {
   }
 
   Element optimizer(const std::string& asked) {
-    std::string name = draw_.one_of({"adam", "adamw", "sgd", "lamb", "lars"});
+    std::string name = draw_.one_of({"adam", "adamw", "sgd", "lamb", "lars", "muon"});
     if (asked == "plain-sgd") return draw_.element("sgd", {{"momentum", ""}, {"nesterov", ""}}, 0.3);
+    if (asked == "muon") name = asked;
     if (asked == "adam") name = draw_.one_of({"adam", "adamw"});
     if (name == "sgd" && draw_.chance(0.7)) return draw_.element("sgd", {{"momentum", "0.9"}}, 0.3);
     return draw_.element(

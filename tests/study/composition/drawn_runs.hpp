@@ -23,8 +23,8 @@ class RunDrawing {
       if (learned_first && one.event_driven()) return false;
       if (event_driven && !one.event_driven()) return false;
       return std::ranges::none_of(chosen, [&](const methods::MethodInfo* other) {
-        return (one.optimizer == methods::Needs::adam && other->optimizer == methods::Needs::plain_sgd) ||
-               (one.optimizer == methods::Needs::plain_sgd && other->optimizer == methods::Needs::adam);
+        constexpr auto kAny = methods::Needs::any_optimizer;
+        return one.optimizer != other->optimizer && one.optimizer != kAny && other->optimizer != kAny;
       });
     };
     if (!wanted.empty()) chosen.push_back(&*std::ranges::find(all, wanted, &methods::MethodInfo::name));
@@ -40,6 +40,7 @@ class RunDrawing {
     for (const methods::MethodInfo* one : methods) {
       if (one->optimizer == methods::Needs::plain_sgd) return "plain-sgd";
       if (one->optimizer == methods::Needs::adam) return "adam";
+      if (one->optimizer == methods::Needs::muon) return "muon";
     }
     return "";
   }

@@ -129,6 +129,7 @@ inline const std::map<std::string, Texts>& own_values() {
       {"adam.learning-rate", {"0.001", "0.01"}},
       {"adamw.learning-rate", {"0.001", "0.01"}},
       {"lamb.learning-rate", {"0.001", "0.01"}},
+      {"muon.learning-rate", {"0.001", "0.02"}},
       {"shift.offset", {"0", "0.2", "1"}},
       {"shift.noise", {"0", "0.2", "1"}},
       {"shift.gain", kDeviations},

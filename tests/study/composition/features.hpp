@@ -312,7 +312,7 @@ class FeatureList {
                                                 {{"evaluate-every", "1"}}})
       attributes(kAxis, &Draft::training, all);
     for (const char* xml : {R"(<sgd learning-rate="0.05"/>)", R"(<sgd learning-rate="0.05" momentum="0.9"/>)",
-                            "<adam/>", "<adamw/>", "<lamb/>", "<lars/>"})
+                            "<adam/>", "<adamw/>", "<lamb/>", "<lars/>", "<muon/>"})
       add(kAxis, xml, [xml](Draft& draft) { draft.optimizer = xml; });
     element(kAxis, &Draft::schedule, R"(<schedule kind="cosine"/>)");
     for (const char* xml : {R"(<split by="dirichlet" alpha="0.5"/>)", R"(<split by="iid" size-spread="0.5"/>)"})

@@ -138,7 +138,7 @@ class Remedies {
   }
 
   void put_in_elements() {
-    for (const char* optimizer : {"sgd", "adam", "adamw"}) {
+    for (const char* optimizer : {"sgd", "adam", "adamw", "muon"}) {
       if (refusal_.remedy.find(fmt::format("<{}/>", optimizer)) == std::string::npos) continue;
       add([&](Element& root) {
         for (Element& child : root.children) {

@@ -203,17 +203,20 @@ TEST(Timed, EveryMethodIsTimedOnEveryKindOfLayer) {
   <layer name="b" kind="dense" in="32" out="6" parameters="198"/>
 </workload>
 )");
-  for (const bool adam : {false, true}) {
+  using methods::Needs;
+  for (const auto& [needs, optimizer] :
+       {std::pair{Needs::plain_sgd, "<sgd/>"}, {Needs::adam, "<adam/>"}, {Needs::muon, "<muon/>"}}) {
     std::string runs = "  <run algorithm=\"forward-gradient\" label=\"local\" loss=\"local\"/>\n";
     for (const methods::MethodInfo* info : protocols::all_methods()) {
-      if (info->event_driven() || (info->optimizer == methods::Needs::adam) != adam) continue;
+      const Needs own = info->optimizer == Needs::any_optimizer ? Needs::plain_sgd : info->optimizer;
+      if (info->event_driven() || own != needs) continue;
       runs += fmt::format("  <run algorithm=\"{}\"/>\n", info->name);
     }
     const std::string text = R"(<scenario name="timed" seed="1">
   <platform><federation><sites name="s" count="3" up="10Mbps" down="20Mbps" latency="5ms"/></federation></platform>
   <workers><worker hosts="s-[1-3]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
   <timing-only/>
-  <training>)" + std::string(adam ? "<adam/>" : "<sgd/>") +
+  <training>)" + std::string(optimizer) +
                              "</training>\n  <timed-as file=\"own.xml\" batch=\"4\"/>\n" + runs + "</scenario>\n";
     const report::Result result =
         run_experiment(load_scenario(folder.write("timed.xml", text), {}, make_catalog()), false);
