@@ -40,7 +40,7 @@ class Muon : public Optimizer {
  private:
   spec::OptimizerSpec spec_;
   std::vector<bool> hidden_;  ///< per matrix of the network
-  GradientMoments moments_;   ///< of hidden matrices, m is the first moment, and the second stays 0
+  GradientMoments moments_;   ///< m of hidden matrices is the first moment; their second stays 0
 };
 
 }  // namespace dadsim::models

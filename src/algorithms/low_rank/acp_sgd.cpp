@@ -42,6 +42,13 @@ step::Work alternating_product_work(const step::Expression& rank) {
           .launches = 1.0};
 }
 
+/// Returns P Qᵀ; empty if the matrix is not compressed. Charges.
+models::Matrix product_of_factors(TrainingStep& step, const models::Matrix& p, const models::Matrix& q,
+                                  const step::Expression& compressed, const step::Expression& rank) {
+  step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, alternating_product_work(rank))});
+  return models::counted(p * q.transpose());
+}
+
 /// One matrix within a step.
 struct AlternatingMatrix {
   Gradients gradients;
@@ -87,8 +94,7 @@ void AcpSgd::run(TrainingStep& step) {
   step.stage_of_buckets([&](std::size_t l) {
     AlternatingFactors& state = layers_[l];
     (sends_q ? state.q : state.p) = std::move(matrices[l].factor.wait());
-    step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, alternating_product_work(r))});
-    if (is_compressed(l)) step.gradient(l).weight = models::counted(state.p * state.q.transpose());
+    step.gradient(l).weight = product_of_factors(step, state.p, state.q, compressed, r);
     take_beside(step, l, is_compressed(l), matrices[l].beside_sum.wait());
   });
 }

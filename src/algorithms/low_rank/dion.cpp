@@ -37,6 +37,10 @@ step::Work direction_work(const step::Expression& r, Columns columns) {
           .launches = 1.0 + (each ? step::Expression(2.0) : 6.0 * r)};
 }
 
+void charge_hidden(TrainingStep& step, step::Phase phase, const step::Work& work) {
+  step.charge(phase, step::Role::workers, {cost::only_where(hidden_matrix(), work)});
+}
+
 /// One matrix within a step.
 struct DionMatrix {
   models::Matrix beside;   ///< biases, and the gradient itself if it travels whole
@@ -78,6 +82,13 @@ class Dion final : public Algorithm {
   /// Calls `body(M, share)` for the momenta of this step, `share` being N_s ÷ ΣN, or 1 of all sites together.
   template <class Body>
   static void for_momenta(TrainingStep& step, MatrixState& state, const Body& body);
+  // Each charges what it computes.
+  /// Returns Σ M Q.
+  models::Matrix columns_of(TrainingStep& step, std::size_t l);
+  /// Orthonormalises P and returns Σ Mᵀ P.
+  models::Matrix rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns);
+  /// Takes P Rᵀ off the momenta, makes Q of R and returns P Qᵀ.
+  models::Matrix direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns, models::Matrix rows);
 
   double fraction_;
   Columns columns_;
@@ -110,15 +121,52 @@ void Dion::for_momenta(TrainingStep& step, MatrixState& state, const Body& body)
   }
 }
 
+models::Matrix Dion::columns_of(TrainingStep& step, std::size_t l) {
+  charge_hidden(step, step::Phase::factorise, project_work(rank_of_share(fraction_)));
+  MatrixState& state = layers_[l];
+  draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
+                       static_cast<std::uint32_t>(step.number()));
+  models::Matrix columns = models::Matrix::Zero(step.weights(l).out(), state.rank);
+  for_momenta(step, state, [&](const models::Matrix& momentum, float) {
+    columns.noalias() += models::counted(momentum * state.basis);
+  });
+  return columns;
+}
+
+models::Matrix Dion::rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns) {
+  charge_hidden(step, step::Phase::factorise, project_back_work(rank_of_share(fraction_)));
+  orthonormalise(columns);
+  models::Matrix rows = models::Matrix::Zero(step.weights(l).in(), columns.cols());
+  for_momenta(step, layers_[l], [&](const models::Matrix& momentum, float) {
+    rows.noalias() += models::counted(momentum.transpose() * columns);
+  });
+  return rows;
+}
+
+models::Matrix Dion::direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns,
+                                  models::Matrix rows) {
+  charge_hidden(step, step::Phase::merge, reconstruct_work(rank_of_share(fraction_)));  // M less P Rᵀ
+  charge_hidden(step, step::Phase::merge, direction_work(rank_of_share(fraction_), columns_));
+  MatrixState& state = layers_[l];
+  const auto share_sent = static_cast<float>(1 - step.update_rule().optimizer.momentum);
+  const models::Matrix sent = share_sent * models::counted(columns * rows.transpose());
+  for_momenta(step, state, [&](models::Matrix& momentum, float share) { momentum -= share * sent; });
+  state.followed.take_off(step, sent);
+  state.basis = std::move(rows);
+  if (columns_ == Columns::orthonormal) {
+    orthonormalise(state.basis);
+  } else {
+    for (auto column : state.basis.colwise()) column /= column.norm() + kLeastLength;
+  }
+  return models::counted(columns * state.basis.transpose());
+}
+
 void Dion::run(TrainingStep& step) {
   if (layers_.empty()) begin(step);
   Exchange& exchange = step.exchange();
   std::vector<DionMatrix> matrices(step.matrices());
   const step::Expression r = rank_of_share(fraction_);
   const step::Expression compressed = sends_factors(fraction_);
-  const auto charge = [&](step::Phase phase, const step::Work& work) {
-    step.charge(phase, step::Role::workers, {cost::only_where(hidden_matrix(), work)});
-  };
   // Sums over sites where factors are sent; else every site has the sum.
   const auto sum = [&](std::size_t l, const step::Expression& rows, const models::Matrix& of_all,
                        const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
@@ -139,13 +187,7 @@ void Dion::run(TrainingStep& step) {
   step.stage_of_buckets([&](std::size_t l) {
     DionMatrix& m = matrices[l];
     MatrixState& state = layers_[l];
-    charge(step::Phase::factorise, project_work(r));
-    draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
-                         static_cast<std::uint32_t>(step.number()));
-    m.columns.setZero(step.weights(l).out(), state.rank);
-    for_momenta(step, state, [&](const models::Matrix& momentum, float) {
-      m.columns.noalias() += models::counted(momentum * state.basis);
-    });
+    m.columns = columns_of(step, l);
     m.beside_sum =
         exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.beside),
                               [&](std::size_t s) { return beside_of_site(step, l, s, !state.sends); });
@@ -155,44 +197,28 @@ void Dion::run(TrainingStep& step) {
     DionMatrix& m = matrices[l];
     MatrixState& state = layers_[l];
     if (models::Matrix& p = m.p.wait(); state.sends) m.columns = std::move(p);
-    charge(step::Phase::factorise, project_back_work(r));
-    orthonormalise(m.columns);
-    m.rows.setZero(step.weights(l).in(), state.rank);
-    for_momenta(step, state, [&](const models::Matrix& momentum, float) {
-      m.rows.noalias() += models::counted(momentum.transpose() * m.columns);
-    });
+    m.rows = rows_of(step, l, m.columns);
     m.r = sum(l, in(), m.rows, [&](const auto& m_s) { return models::Matrix(m_s.transpose() * m.columns); });
   });
-  const auto taken_off = static_cast<float>(1 - step.update_rule().optimizer.momentum);
   step.stage_of_buckets([&](std::size_t l) {
     DionMatrix& m = matrices[l];
     MatrixState& state = layers_[l];
     models::LayerGradient& gradient = step.gradient(l);
     if (models::Matrix& rows = m.r.wait(); state.sends) m.rows = std::move(rows);
-    charge(step::Phase::merge, reconstruct_work(r));  // M less P Rᵀ
-    charge(step::Phase::merge, direction_work(r, columns_));
+    models::Matrix direction = direction_of(step, l, m.columns, std::move(m.rows));
     take_beside(step, l, state.is_hidden, m.beside_sum.wait());
     gradient.is_direction = state.is_hidden;
-    if (!state.is_hidden) return;
-    const models::Matrix taken = taken_off * models::counted(m.columns * m.rows.transpose());
-    for_momenta(step, state, [&](models::Matrix& momentum, float share) { momentum -= share * taken; });
-    state.followed.take_off(step, taken);
-    state.basis = std::move(m.rows);
-    if (columns_ == Columns::orthonormal) {
-      orthonormalise(state.basis);
-    } else {
-      for (auto column : state.basis.colwise()) column /= column.norm() + kLeastLength;
-    }
-    gradient.weight = models::counted(m.columns * state.basis.transpose());
+    if (state.is_hidden) gradient.weight = std::move(direction);
   });
 }
 
 }  // namespace
 
 SynchronousMethod dion_method() {
-  static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.25",
-                                                 "rank as a share of the shorter side of a matrix, rounded up; the "
-                                                 "authors run 1/16 to 1 (1: gradients travel whole)"};
+  static constexpr spec::RealParameter kFraction{
+      "fraction", 1e-6, 1, "0.25",
+      "rank as a share of the shorter side of a matrix, rounded up; the "
+      "reference program has 1, at which gradients travel whole, and 1/2 for 160M parameters"};
   static constexpr auto kColumns = spec::choice<Columns>(
       "columns", {{"normalised", Columns::normalised}, {"orthonormal", Columns::orthonormal}},
       "normalised: each column of R is divided by its length; orthonormal: R is orthonormalised (Orth-Dion)");

@@ -87,7 +87,7 @@ SynchronousMethod ef21_method() {
                faults.push_back(
                    Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has none",
                                      run.compress.method, run.algorithm),
-                         "method=\"top-k\" in <compress>"});
+                         "method=\"int8\" in <compress>"});
              }
              return faults;
            },

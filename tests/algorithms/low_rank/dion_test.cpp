@@ -114,7 +114,7 @@ TEST(Dion, ASiteThatIsAwayKeepsItsMomentum) {
                         {{{0, 1, 2}, 3, {}}, {{0, 2}, 3, {}}, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}});
 }
 
-// Of all components and a gradient that stands still, P and Q become the singular vectors: the limit of Muon.
+// P and Q of full rank become the singular vectors of a gradient that stands still: the limit of Muon.
 TEST(Dion, AtFullRankStepsAlongTheSingularVectorsOfTheMomentum) {
   const std::unique_ptr<Algorithm> algorithm = dion("1");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {29, 2, 12});

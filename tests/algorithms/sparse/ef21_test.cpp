@@ -64,8 +64,7 @@ TEST(Ef21, IsItsDefinition) {
   }
 }
 
-// What tells EF21 from error feedback: its estimates become a gradient that stands still, and error feedback goes on
-// applying a few large entries at a time.
+// Estimates become a gradient that stands still. Error feedback goes on applying a few large entries at a time.
 TEST(Ef21, EstimatesBecomeAGradientThatStandsStill) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
     for (const char* name : {"top-k", "redsync", "int8", "fp16", "sign"}) {
