@@ -55,6 +55,15 @@ TEST_F(TrainCommand, AnswersInTwelveLinesAndSaysWhatItTookForGranted) {
     EXPECT_NE(said.out.find(words), std::string::npos) << words << '\n' << said.out;
 }
 
+TEST_F(TrainCommand, ASliceOfAPodIsATorusWhoseAxesAreAsEqualAsTheyCanBe) {
+  const nlohmann::json answer =
+      json_of({"train", "gpt2", "--gpus", "48", "--device", "tpu-v5p", "--global-batch", "96", "--write", "slice.xml"});
+  const std::string text = read_file(folder_.path() / "slice.xml");
+  EXPECT_NE(text.find("<torus link=\"ici-v5p\" dimensions=\"4x4x3\"/>"), std::string::npos) << text;
+  EXPECT_DOUBLE_EQ(json_of({"slice.xml"})["runs"][0]["step_seconds"].get<double>(),
+                   answer["layouts"][0]["simulated"]["step_seconds"].get<double>());
+}
+
 // A file that others change has to begin where the answer was.
 TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
   const nlohmann::json answer =
@@ -81,7 +90,8 @@ TEST_F(TrainCommand, OverwritesNoScenario) {
 }
 
 TEST_F(TrainCommand, NamesThatMeanNothingHaveThreeRemediesAtMost) {
-  refused({"train", "llama-70c", "--gpus", "8", "--device", "h100"}, "MODEL: 'llama-70c' is none of `dadsim workloads`");
+  refused({"train", "llama-70c", "--gpus", "8", "--device", "h100"},
+          "MODEL: 'llama-70c' is none of `dadsim workloads`");
   refused({"train", "llama 70b", "--gpus", "8", "--device", "h900"}, "--device: 'h900' is none of `dadsim devices`");
   refused(small({"--nic", "100G"}), "did you mean 'ethernet-100g', 'roce-100' or 'ib-edr'?");
 }
@@ -96,7 +106,9 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
   refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--sequence", "9"}, "has no length to choose");
   refused({"train", "gpt2", "--gpus", "12", "--device", "h100"}, "12 devices do not fill nodes of 8; 8 or 16");
   refused({"train", "gpt2", "--gpus", "8", "--device", "v100", "--precision", "fp8"}, "v100-sxm2 has no fp8");
-  refused({"train", "gpt2", "--gpus", "8", "--device", "tpu-v5p"}, "has no usual system");
+  refused({"train", "gpt2", "--gpus", "8", "--device", "jetson-nano"}, "has no usual system");
+  refused({"train", "gpt2", "--gpus", "512", "--device", "tpu-v6e"},
+          "a pod of TPU v6e has 256 devices, and 512 are more");
 }
 
 // The remedy is what has to be typed.

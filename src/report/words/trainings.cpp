@@ -34,6 +34,11 @@ std::string usual_system(const Statement& taken) {
   return text + ".";
 }
 
+std::string usual_slice(const Statement& taken) {
+  return fmt::format("{} {} in a torus of {} over {} (a slice of a {}).", whole_count(taken, "devices"),
+                     taken.subjects.at(0), taken.text("dimensions"), taken.text("link"), taken.subjects.at(1));
+}
+
 std::string usual_batch(const Statement& taken) {
   std::string text = fmt::format("{} samples a step", whole_count(taken, "samples"));
   if (taken.has("tokens"))
@@ -118,6 +123,7 @@ std::string train_help(const Statement& answer) {
 constexpr std::array kTrainings{
     StatementKind{"near-name", "a name that was typed is taken for one of a catalogue", near_name},
     StatementKind{"usual-system", "in which nodes devices stand where nobody said it", usual_system},
+    StatementKind{"usual-slice", "the torus in which devices of a pod stand where nobody said it", usual_slice},
     StatementKind{"usual-batch", "how many samples a step has where nobody said it", usual_batch},
     StatementKind{"usual-training", "in which arithmetic a network is trained, and by which optimizer", usual_training},
     StatementKind{"usual-price", "what a device costs where nobody said it", usual_price},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -39,6 +40,24 @@ constexpr std::size_t kNextLayouts = 2;           // layouts listed after the be
 
 InputError refused_option(const std::string& option, const std::string& what, const std::string& remedy) {
   return InputError(Diagnostic{option, 0, what, remedy});
+}
+
+/// Returns at most `count` numbers above 1 whose product is `devices`, as equal as they can be, the largest first.
+std::vector<std::int64_t> equal_axes(std::int64_t devices, std::int64_t count) {
+  std::vector<std::int64_t> axes;
+  for (; count > 0 && devices > 1; --count) {
+    const double wanted = std::pow(static_cast<double>(devices), 1 / static_cast<double>(count));
+    std::int64_t axis = devices;
+    for (std::int64_t one = 2; one <= devices && count > 1; ++one) {
+      if (devices % one == 0 && std::abs(std::log(static_cast<double>(one) / wanted)) <
+                                    std::abs(std::log(static_cast<double>(axis) / wanted)))
+        axis = one;
+    }
+    axes.push_back(axis);
+    devices /= axis;
+  }
+  std::ranges::sort(axes, std::greater<>());
+  return axes;
 }
 
 /// A question with everything found that was not said.
@@ -79,6 +98,15 @@ class Training {
       const std::size_t equals = one.find('=');
       add(one.substr(one.find('.') + 1, equals - one.find('.') - 1), one.substr(equals + 1));
     }
+    const std::string cluster =
+        axes_.empty() ? fmt::format("<gpu-cluster nodes=\"{}\" gpus=\"{}\" inside=\"{}\"{}{} nic=\"{}\"/>",
+                                    asked_.gpus / of_node_, of_node_, system_.inside,
+                                    system_.mesh && of_node_ > 1 ? " mesh=\"true\"" : "",
+                                    rails_ > 1 ? fmt::format(" rails=\"{}\"", rails_) : std::string(), system_.nic)
+                      : fmt::format(
+                            "<gpu-cluster nodes=\"{}\" gpus=\"1\" nic=\"{}\">"
+                            "<torus link=\"{}\" dimensions=\"{}\"/></gpu-cluster>",
+                            asked_.gpus, system_.nic, system_.nic, fmt::join(axes_, "x"));
     const std::string costs =
         price_
             ? fmt::format("  <costs>\n    <price device=\"{}\" per-hour=\"{}\"/>\n  </costs>\n", device_->name, *price_)
@@ -87,13 +115,11 @@ class Training {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<!-- The quickest layout that `dadsim train` found; `dadsim layout` looks for others (docs/train.md). -->\n"
         "<scenario name=\"{} on {} {}\" seed=\"1\">\n"
-        "  <platform>\n    <gpu-cluster nodes=\"{}\" gpus=\"{}\" inside=\"{}\"{}{} nic=\"{}\"/>\n  </platform>\n"
+        "  <platform>\n    {}\n  </platform>\n"
         "  <workers>\n    <worker hosts=\"{}\" device=\"{}\"/>\n  </workers>\n"
         "  <network fidelity=\"flow\"/>\n  <timing-only/>\n  <training>\n    <adamw/>\n  </training>\n"
         "  <timed-as {}/>\n  <run algorithm=\"{}\" exchange=\"peer\" bucket=\"25MB\"/>\n{}</scenario>\n",
-        workload_, asked_.gpus, device_->name, asked_.gpus / of_node_, of_node_, system_.inside,
-        system_.mesh && of_node_ > 1 ? " mesh=\"true\"" : "",
-        rails_ > 1 ? fmt::format(" rails=\"{}\"", rails_) : std::string(), system_.nic,
+        workload_, asked_.gpus, device_->name, cluster,
         asked_.gpus == 1 ? std::string("gpu-0") : fmt::format("gpu-[0-{}]", asked_.gpus - 1), device_->name, timed,
         algorithms::baseline().name, costs);
   }
@@ -170,8 +196,27 @@ class Training {
     }
   }
 
+  /// Lays the devices out as a slice of a pod, whose axes are as equal as the number of devices allows.
+  void find_slice(const UsualSystem& pod) {
+    system_ = pod;
+    if (asked_.gpus > pod.gpus)
+      throw refused_option("--gpus",
+                           fmt::format("a {} has {} devices, and {} are more", pod.system, pod.gpus, asked_.gpus),
+                           fmt::format("{}, or --gpus-per-node K --inside LINK --nic LINK", pod.gpus));
+    axes_ = equal_axes(asked_.gpus, pod.axes);
+    taken_.push_back(report::Statement{"usual-slice", {device_->name, pod.system}}
+                         .with("devices", static_cast<double>(asked_.gpus))
+                         .with("dimensions", fmt::format("{}", fmt::join(axes_, " x ")))
+                         .with("link", pod.nic));
+  }
+
   void find_system() {
     const UsualSystem* usual = usual_system_of(device_->name);
+    const bool is_told = !asked_.inside.empty() || !asked_.nic.empty() || asked_.gpus_per_node;
+    if (usual != nullptr && usual->axes > 0) {
+      if (!is_told) return find_slice(*usual);
+      usual = nullptr;  // nodes at a switch have nothing of a torus
+    }
     if (usual == nullptr && (asked_.inside.empty() || asked_.nic.empty() || !asked_.gpus_per_node))
       throw refused_option("--device", fmt::format("{} has no usual system that dadsim knows", device_->name),
                            "--gpus-per-node K --inside LINK --nic LINK");
@@ -255,6 +300,7 @@ class Training {
   std::int64_t parameters_ = 0;
   bool attends_ = false;
   UsualSystem system_;
+  std::vector<std::int64_t> axes_;  ///< of a torus of devices; empty: nodes at a switch
   std::int64_t of_node_ = 1, rails_ = 1, batch_ = 1;
   spec::Precision precision_ = spec::Precision::bf16;
   std::optional<double> price_;  ///< USD of a device and hour; none: money is not told
