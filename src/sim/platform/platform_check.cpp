@@ -112,7 +112,19 @@ KnownHosts hosts_called(const std::unordered_set<std::string_view>& names) {
           .names = [&names] { return std::vector<std::string>(names.begin(), names.end()); }};
 }
 
-void check_hosts(const KnownHosts& known, const std::vector<std::string>& hosts, const MessageSink& sink) {
+/// Returns what gives each of so many workers of a host a place, on a platform of its kind.
+std::string place_for(const spec::PlatformSpec& platform, int workers) {
+  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what))
+    return fmt::format("set core=\"{}\" in the platform or use other hosts", workers);
+  const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
+  return cluster == nullptr
+             ? std::string("a host of its own for each")
+             : fmt::format("a host of its own for each; nodes=\"{}\" of <gpu-cluster> adds one", cluster->nodes + 1);
+}
+
+/// Tells what is wrong with the hosts, a crowded one once.
+void check_hosts(const KnownHosts& known, const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
+                 const MessageSink& sink) {
   std::unordered_map<std::string_view, int> placed;
   for (const std::string& name : hosts) ++placed[name];
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -123,11 +135,12 @@ void check_hosts(const KnownHosts& known, const std::vector<std::string>& hosts,
       continue;
     }
     const int cores = host->cores;
-    const int workers = placed[hosts[i]];
+    int& workers = placed[hosts[i]];
     if (workers > cores) {
       tell(sink, CheckTopic::host_error, i,
            fmt::format("host '{}' has {} core{} and {} workers", hosts[i], cores, cores == 1 ? "" : "s", workers),
-           fmt::format("set core=\"{}\" in the platform or use other hosts", workers));
+           place_for(platform, workers));
+      workers = 0;
     } else if (!(host->speed > 0)) {
       tell(sink, CheckTopic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
            "any speed above 0 will do; the worker's device says what it computes");
@@ -144,7 +157,7 @@ bool passes_as_described(const spec::PlatformSpec& platform, const std::vector<s
   const std::unordered_set<std::string_view> names(declared.begin(), declared.end());
   if (names.size() < declared.size() || std::ranges::any_of(declared, has_hidden_characters)) return false;
   tell(sink, CheckTopic::loaded, 0);
-  check_hosts(hosts_called(names), hosts, sink);
+  check_hosts(hosts_called(names), platform, hosts, sink);
   return true;
 }
 
@@ -317,7 +330,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     for (const std::string& rate : event_rate_faults(platform, *engine)) {
       tell(sink, CheckTopic::route_error, 0, "the platform: " + rate);
     }
-    check_hosts(hosts_of(*engine), hosts, sink);
+    check_hosts(hosts_of(*engine), platform, hosts, sink);
     std::vector<Way> ways;
     std::set<Way> known;
     for (const auto& [a, b] : pairs) {

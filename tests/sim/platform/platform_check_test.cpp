@@ -397,14 +397,25 @@ TEST(PlatformCheck, HostsThatAreNotThere) {
 TEST(PlatformCheck, MoreWorkersThanCores) {
   const std::string content = platform_xml(hosts + link + route);
   const std::string error = "host 'north' has 1 core and 2 workers; set core=\"2\" in the platform or use other hosts";
-  EXPECT_EQ(check(content, {"north", "north"}).host_errors, (std::vector<std::string>{error, error}));
+  EXPECT_EQ(check(content, {"north", "north"}).host_errors, (std::vector<std::string>{error, ""}));
   const PlatformFindings wide =
       check(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"2\"/>"), {"north", "north"});
   EXPECT_EQ(wide.host_errors, (std::vector<std::string>{"", ""}));
   EXPECT_EQ(
-      check(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"2\"/>"), {"north", "north", "north"}).host_errors[2],
+      check(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"2\"/>"), {"north", "north", "north"}).host_errors[0],
       "host 'north' has 2 cores and 3 workers; set core=\"3\" in the platform or use other hosts");
   EXPECT_EQ(check(platform_xml("<host id=\"north\" speed=\"0f\"/>" + link), {"north", "north"}).host_errors.size(), 2U);
+}
+
+TEST(PlatformCheck, ADeclaredClusterHasNoCoresToSet) {
+  spec::PlatformSpec platform;
+  spec::GpuClusterSpec cluster;
+  cluster.nodes = 4;
+  platform.what = cluster;
+  const std::string error =
+      "host 'gpu-0' has 1 core and 2 workers; a host of its own for each; nodes=\"5\" of <gpu-cluster> adds one";
+  EXPECT_EQ(check_platform(platform, {"gpu-0", "gpu-1", "gpu-0"}, {}).host_errors,
+            (std::vector<std::string>{error, "", ""}));
 }
 
 TEST(PlatformCheck, AHostWithoutSpeed) {
