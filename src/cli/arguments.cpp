@@ -6,6 +6,7 @@
 
 #include "support/diagnostics.hpp"
 #include "support/terminal.hpp"
+#include "support/text_encoding.hpp"
 
 namespace dadsim::cli {
 
@@ -14,6 +15,12 @@ namespace po = boost::program_options;
 po::variables_map read_arguments(const std::vector<std::string>& given, const po::options_description& options) {
   std::vector<std::string> arguments = given;
   std::ranges::replace(arguments, std::string("-h"), std::string("--help"));
+  for (const std::string& one : arguments) {
+    const std::string plain = with_plain_characters(one);
+    const std::string name = plain.substr(std::min(plain.find_first_not_of('-'), plain.size()));
+    if (plain.starts_with('-') && !one.starts_with("--") && options.find_nothrow(name.substr(0, name.find('=')), false))
+      throw UsageError(fmt::format("'{}' begins with a dash; write --{}", one, name));
+  }
   po::options_description all = options;
   all.add_options()("positional", po::value<std::vector<std::string>>());
   po::positional_options_description positional;

@@ -16,6 +16,7 @@
 #include "cli/usage_words.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
+#include "support/shell_word.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -90,18 +91,24 @@ std::vector<std::int64_t> parse_steps(const std::string& text) {
   return {steps.begin(), steps.end()};
 }
 
-/// A first word that is neither a command nor a file, but nearly a command.
-void check_misspelt_command(const std::string& word) {
+bool is_there(const std::string& file) {
   std::error_code error;
-  if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error)) {
-    return;
-  }
+  return std::filesystem::exists(file, error);
+}
+
+/// Refuses a first word that is neither a command nor a file: nearly a command, or with a file after it.
+void check_misspelt_command(const std::string& word, const std::string& next) {
+  if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || is_there(word)) return;
   std::vector<std::string> known;
   for (const Command& command : commands()) known.push_back(command.name);
   for (const Listing& listing : listings()) known.push_back(listing.name);
   const std::string meant = closest(word, known);
   if (!meant.empty()) {
     throw UsageError(fmt::format("there is no file and no command '{}'; did you mean '{}'?", word, meant));
+  }
+  if (is_there(next)) {
+    throw UsageError(fmt::format("there is no command '{0}'; dadsim {1} runs {1}, dadsim --help names all commands",
+                                 word, shell_word(next)));
   }
 }
 
@@ -124,7 +131,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (find_command(arguments[1]) != nullptr)
       std::swap(arguments[0], arguments[1]);
     else if (find_listing(arguments[1]) == nullptr) {
-      check_misspelt_command(arguments[1]);
+      check_misspelt_command(arguments[1], {});
       throw UsageError(fmt::format("there is no command '{}'; dadsim --help names all", arguments[1]));
     }
   }
@@ -141,7 +148,8 @@ Options parse_options(int argc, const char* const* argv) {
       options.arguments.assign(arguments.begin() + 1, arguments.end());
       return options;
     }
-    if (find_listing(arguments[0]) == nullptr) check_misspelt_command(arguments[0]);
+    if (find_listing(arguments[0]) == nullptr)
+      check_misspelt_command(arguments[0], arguments.size() > 1 ? arguments[1] : std::string());
   }
   const po::variables_map values = read_arguments(arguments, visible_options());
   if (values.contains("help")) options.command = Options::Command::help;

@@ -14,6 +14,7 @@
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/input_files.hpp"
+#include "support/text_encoding.hpp"
 
 namespace dadsim {
 
@@ -93,6 +94,7 @@ std::string read_input(const std::string& path, const std::string& form, const I
   note_input(path);
   if (content->size() <= limit.most) content = unpacked(path, *std::move(content), limit.most + 1);
   if (content->size() > limit.most) throw too_large();
+  if (const std::optional<Fault> fault = fault_of_encoding(path, *content)) throw refuse(fault->what, fault->remedy);
   return *std::move(content);
 }
 

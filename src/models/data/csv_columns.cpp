@@ -27,6 +27,7 @@ constexpr std::size_t kMaxCsvSites = 10000;
 /// Observations of a column while its rows are read.
 struct Sight {
   bool number = true;
+  bool comma = true;  ///< all values are numbers, some with a decimal comma
   bool any = false;
   std::string table{};          ///< table of the first value that is not a number
   std::int64_t first_word = 0;  ///< line of that value
@@ -49,6 +50,7 @@ struct TableSights {
 void look_at(Sight& sight, const std::string& value, const CsvText& table, std::int64_t line, char separator,
              std::size_t most) {
   sight.any = true;
+  sight.comma = sight.comma && number_of_field(value, ';');
   if (sight.number && !number_of_field(value, separator)) {
     sight.number = false;
     sight.table = table.name;
@@ -266,10 +268,17 @@ CsvColumns inspect_csv(const CsvTables& tables) {
   const auto target =
       static_cast<std::size_t>(std::ranges::find(sights.names, sights.roles.target) - sights.names.begin());
   result.target = target;
+  constexpr const char* kWithPoints = "write points for the commas, or put semicolons between fields";
   LineErrors errors(tables.train.front().name);
+  const Sight* with_commas = nullptr;
+  std::vector<std::string> columns_with_commas;
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
     const Sight& sight = sights.columns[c];
     const std::string name = shown_field(sights.names[c]);
+    if (c != target && sight.comma && !sight.number) {
+      with_commas = with_commas == nullptr ? &sight : with_commas;
+      columns_with_commas.push_back(name);
+    }
     CsvColumns::Column column{sights.names[c], sight.number, {}, result.features};
     if (c == target) {
       result.classes = in_order(sight);
@@ -295,7 +304,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
         LineErrors there(sight.table);
         there.add(sight.first_word,
                   fmt::format("column '{}' holds words, and more than {} different values", name, kMaxWords),
-                  "numbers alone, or fewer words, or the column among those to ignore");
+                  sight.comma ? kWithPoints : "numbers alone, or fewer words, or the column among those to ignore");
         errors.add_all(there);
       }
       result.features += static_cast<std::int64_t>(column.words.size());
@@ -317,6 +326,14 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     }
   }
   note_first_line(tables, sights, result.notes);
+  if (with_commas != nullptr) {
+    const std::size_t others = columns_with_commas.size() - 1;
+    result.notes.push_back(to_string(Diagnostic{
+        with_commas->table, static_cast<int>(with_commas->first_word),
+        fmt::format("numbers with a comma, as '{}', are taken for words in column '{}'{}", *with_commas->values.begin(),
+                    columns_with_commas.front(), others > 0 ? fmt::format(" and {} more", others) : ""),
+        kWithPoints}));
+  }
   for (const auto& [name, where] : sights.untrained) {
     result.notes.push_back(to_string(
         Diagnostic{tables.test.front().name, static_cast<int>(where.first),

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "models/data/number_text.hpp"
+#include "support/utf8.hpp"
 
 namespace dadsim::models {
 namespace {
@@ -29,11 +30,15 @@ const char* name_of(char separator) {
 }  // namespace
 
 std::string shown_field(std::string_view text) {
-  std::string result(text.substr(0, 40));
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  constexpr std::size_t kCharacters = 40;
+  std::string result;
+  for (std::size_t characters = 0; !text.empty(); ++characters) {
+    if (characters == kCharacters) return result + "…";
+    const Utf8Character first = first_character(text);
+    result += first.bytes == 0 || first.code < 0x20 || first.code == 0x7f ? "?" : text.substr(0, first.bytes);
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
   }
-  return text.size() > 40 ? result + "…" : result;
+  return result;
 }
 
 CsvRows::CsvRows(const CsvText& table, char separator, LineErrors& errors)

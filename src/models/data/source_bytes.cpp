@@ -12,6 +12,7 @@
 #include "support/diagnostics.hpp"
 #include "support/input_files.hpp"
 #include "support/interrupt.hpp"
+#include "support/text_encoding.hpp"
 
 namespace dadsim::models {
 
@@ -69,8 +70,12 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
 
 std::string SourceBytes::rest(std::int64_t most) {
   std::string bytes;
+  const auto check_encoding = [&] {
+    if (std::optional<Fault> fault = fault_of_encoding(name_, bytes)) fail(fault->what, fault->remedy);
+  };
   if (!file_ && stored_ <= most) {  // in one piece
     bytes = std::exchange(memory_, {});
+    check_encoding();
     return bytes;
   }
   // An uncompressed file's size is known before reading; a compressed one's only during it.
@@ -90,6 +95,7 @@ std::string SourceBytes::rest(std::int64_t most) {
     }
   }
   bytes.shrink_to_fit();  // it has grown by doubling
+  check_encoding();
   return bytes;
 }
 

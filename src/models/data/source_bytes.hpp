@@ -30,7 +30,8 @@ class SourceBytes {
 
   /// Reads up to `size` bytes; fewer only at the end. Throws InputError for a broken gzip stream.
   std::size_t read(unsigned char* to, std::size_t size);
-  /// Reads all remaining bytes. Throws InputError for more than `most` bytes; memory grows with the bytes read.
+  /// Reads all remaining bytes of a text. Throws InputError for more than `most` bytes, and for UTF-16; memory grows
+  /// with the bytes read.
   std::string rest(std::int64_t most);
 
   [[noreturn]] void fail(std::string what, std::string remedy) const;

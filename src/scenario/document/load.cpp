@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -13,8 +14,29 @@
 #include "scenario/xml/element.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/findings.hpp"
+#include "scenario/xml/root_element.hpp"
 
 namespace dadsim::scenario {
+
+namespace {
+
+/// Refuses a document of another kind that a scenario names.
+void check_root(const std::string& path, std::string_view text) {
+  constexpr const char* kPlatform = "<platform file=\"{}\"/>";
+  constexpr const char* kTimed = "<timed-as file=\"{}\" batch=\"1\"/>";
+  static const std::map<std::string_view, std::pair<const char*, const char*>> kOthers{
+      {"platform", {"a platform of SimGrid", kPlatform}},
+      {"cluster-platform", {"a platform", kPlatform}},
+      {"workload", {"a workload", kTimed}},
+      {"recorded-step", {"a recorded step", kTimed}}};
+  const std::optional<RootElement> root = find_root_element(text);
+  const auto other = root ? kOthers.find(root->name) : kOthers.end();
+  if (other == kOthers.end()) return;
+  throw InputError({path, root->line, fmt::format("is {}, not a scenario", other->second.first),
+                    fmt::format("name it in a scenario: {}", fmt::format(fmt::runtime(other->second.second), path))});
+}
+
+}  // namespace
 
 ScenarioSource::ScenarioSource(std::string path) : path_(std::move(path)) {
   Findings findings(path_);
@@ -24,6 +46,7 @@ ScenarioSource::ScenarioSource(std::string path) : path_(std::move(path)) {
 }
 
 ScenarioSource::ScenarioSource(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
+  check_root(path_, text_);
   Findings findings(path_);
   root_ = parse_xml(text_, kScenarioDocument, findings);
   findings.throw_if_any();

@@ -7,8 +7,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "scenario/language/number_notation.hpp"
 #include "scenario/xml/white_space.hpp"
 #include "support/parse_whole.hpp"
+#include "support/text_encoding.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -57,10 +59,14 @@ Node::Node(const Element& element, Findings& findings)
   check_children();
   if (!rule_.text && element_.text_origin.line > 0) {
     const std::vector<std::string> found = split_words(element_.text);
+    std::string remedy = remedy_for_characters(element_.text);
+    if (remedy.empty()) {
+      remedy = rule_.children.empty() ? fmt::format("<{}> holds attributes alone", element_.name)
+                                      : "only elements belong here";
+    }
     findings_.add(element_.text_origin,
                   fmt::format("text '{}' in <{}>", printable(fmt::format("{}", fmt::join(found, " "))), element_.name),
-                  rule_.children.empty() ? fmt::format("<{}> holds attributes alone", element_.name)
-                                         : "only elements belong here");
+                  std::move(remedy));
   }
 }
 
@@ -117,6 +123,10 @@ void Node::fail_at(std::string_view attribute, std::string_view what, std::strin
 void Node::fail_at(std::string_view attribute, Fault fault) const {
   const Attribute* found = element_.find(attribute);
   const std::string value = found == nullptr ? "" : fmt::format("=\"{}\"", printable(found->value));
+  const bool is_title = attribute == "name" || attribute == "label";
+  if (found != nullptr && !is_title && !fault.remedy.starts_with("write ") && !fault.remedy.starts_with("did you")) {
+    if (std::string plain = remedy_for_characters(found->value); !plain.empty()) fault.remedy = std::move(plain);
+  }
   fault.what = element_.name.empty() ? fmt::format("--{} '{}' {}", attribute, printable(found->value), fault.what)
                                      : fmt::format("{}{} of <{}> {}", attribute, value, element_.name, fault.what);
   findings_.add(origin(attribute), std::move(fault));
@@ -147,10 +157,14 @@ std::optional<std::int64_t> Node::integer(std::string_view attribute, std::int64
     missing(attribute, whole_number_remedy(minimum, maximum));
     return std::nullopt;
   }
-  const std::optional<std::int64_t> value = parse_whole<std::int64_t>(found->value);
-  if (value && *value >= minimum && *value <= maximum) return value;
-  fail_at(attribute, is_whole_number(found->value) ? "is out of range" : "is not a whole number",
-          whole_number_remedy(minimum, maximum));
+  const auto parse = [&](const std::string& text) { return parse_whole<std::int64_t>(text, minimum, maximum); };
+  if (const std::optional<std::int64_t> value = parse(found->value)) return value;
+  if (is_whole_number(found->value)) {
+    fail_at(attribute, "is out of range", whole_number_remedy(minimum, maximum));
+    return std::nullopt;
+  }
+  const std::string meant = remedy_for_number(found->value, [&](const auto& text) { return parse(text).has_value(); });
+  fail_at(attribute, kNotWhole, meant.empty() ? whole_number_remedy(minimum, maximum) : meant);
   return std::nullopt;
 }
 
@@ -168,8 +182,15 @@ std::optional<double> Node::real(std::string_view attribute, const Range& range)
   }
   const std::optional<double> value = parse_real(found->value);
   if (value && range.contains(*value)) return value;
-  const bool number = value || is_too_large_or_small(found->value);
-  fail_at(attribute, number ? "is out of range" : "is not a number", remedy);
+  if (value || is_too_large_or_small(found->value)) {
+    fail_at(attribute, "is out of range", remedy);
+    return std::nullopt;
+  }
+  const std::string meant = remedy_for_number(found->value, [&](const std::string& text) {
+    const std::optional<double> other = parse_real(text);
+    return other && range.contains(*other);
+  });
+  fail_at(attribute, "is not a number", meant.empty() ? remedy : meant);
   return std::nullopt;
 }
 
@@ -191,13 +212,20 @@ std::vector<std::int64_t> Node::integers(std::string_view attribute, std::int64_
   const std::optional<std::string> all = required_text(attribute, remedy);
   std::vector<std::int64_t> values;
   if (!all) return values;
+  const auto parse = [&](const std::string& word) { return parse_whole<std::int64_t>(word, minimum, maximum); };
   for (const std::string& word : split_words(*all)) {
-    const std::optional<std::int64_t> value = parse_whole<std::int64_t>(word);
-    if (!value || *value < minimum || *value > maximum) {
-      fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);
-      return {};
+    if (const std::optional<std::int64_t> value = parse(word)) {
+      values.push_back(*value);
+      continue;
     }
-    values.push_back(*value);
+    std::string spaced = with_plain_characters(*all);
+    std::ranges::replace_if(
+        spaced, [](char c) { return c == ',' || c == ';'; }, ' ');
+    const std::vector<std::string> words = split_words(spaced);
+    const bool meant = std::ranges::all_of(words, [&](const auto& one) { return parse(one).has_value(); });
+    fail_at(attribute, fmt::format("holds '{}'", printable(word)),
+            meant ? fmt::format("write {}", fmt::join(words, " ")) : remedy);
+    return {};
   }
   return values;
 }

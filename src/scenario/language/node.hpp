@@ -16,6 +16,9 @@
 
 namespace dadsim::scenario {
 
+/// What a text other than a whole number is reported as.
+inline constexpr const char* kNotWhole = "is not a whole number";
+
 /// Returns the whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing outside a double's range.
 std::optional<double> parse_real(std::string_view text);
 /// Reads one element and reports its errors; an element without a name holds command line options. Every getter returns

@@ -9,6 +9,9 @@
 #include <cmath>
 #include <span>
 #include <system_error>
+#include <vector>
+
+#include "scenario/language/number_notation.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -151,18 +154,18 @@ const char* base_unit(Unit unit) {
 }
 
 std::string meant_quantity(Unit unit, const std::string& text) {
-  std::string compact;
-  for (const char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) compact += c;
-  }
   const auto is_right = [&](const std::string& one) { return parse_quantity(unit, one).has_value(); };
-  if (compact != text && is_right(compact)) return compact;
-  const std::size_t number = std::min(compact.find_first_not_of("0123456789."), compact.size());
-  if (number == 0 || number == compact.size()) return {};
-  const std::string right = right_unit(unit, compact.substr(number));
-  if (right.empty()) return {};
-  const std::string meant = compact.substr(0, number) + right;
-  return meant != text && is_right(meant) ? meant : std::string();
+  std::vector<std::string> forms = other_notations(text);
+  if (const auto right = std::ranges::find_if(forms, is_right); right != forms.end()) return *right;
+  forms.push_back(text);
+  for (const std::string& form : forms) {
+    const std::size_t number = std::min(form.find_first_not_of("0123456789."), form.size());
+    if (number == 0 || number == form.size()) continue;
+    const std::string right = right_unit(unit, form.substr(number));
+    const std::string meant = form.substr(0, number) + right;
+    if (!right.empty() && meant != text && is_right(meant)) return meant;
+  }
+  return {};
 }
 
 std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form) {

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "scenario/xml/white_space.hpp"
+#include "support/text_encoding.hpp"
 #include "support/utf8.hpp"
 #include "support/watched_memory.hpp"
 
@@ -148,7 +149,9 @@ class TreeBuilder {
     if (failed_ || problem.level == XML_ERR_WARNING) return;  // only the first one: the others follow from it
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
-    fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)), remedy_for(problem.code, kind_));
+    const std::string typed = remedy_for_characters(character_at_error());
+    fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)),
+         typed.empty() ? remedy_for(problem.code, kind_) : typed);
   }
 
   void fail(int line, std::string what, std::string remedy) {
@@ -182,6 +185,15 @@ class TreeBuilder {
     std::size_t cut = 200;
     while (cut > 0 && (static_cast<unsigned char>(message[cut]) & 0xC0U) == 0x80U) --cut;
     return message.substr(0, cut) + "…";
+  }
+
+  /// Returns the character that the parser stopped at.
+  std::string_view character_at_error() const {
+    const xmlParserInput* input = context->input;
+    if (input == nullptr || input->cur == nullptr || input->cur >= input->end) return {};
+    const std::string_view rest(reinterpret_cast<const char*>(input->cur),
+                                static_cast<std::size_t>(input->end - input->cur));
+    return rest.substr(0, first_character(rest).bytes);
   }
 
   std::size_t position() const {

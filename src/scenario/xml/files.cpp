@@ -18,6 +18,7 @@
 
 #include "support/fingerprint.hpp"
 #include "support/input_files.hpp"
+#include "support/text_encoding.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::scenario {
@@ -83,6 +84,8 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
   if (!content) {
     return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "give yourself the right to read it");
   }
+  if (std::optional<Fault> fault = fault_of_encoding(path, *content))
+    return fail(std::move(fault->what), std::move(fault->remedy));
   return content;
 }
 

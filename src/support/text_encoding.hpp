@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "support/diagnostics.hpp"
+
+// Faults of text that another program has saved: an encoding that is not UTF-8, typographic characters.
+namespace dadsim {
+
+/// Returns the fault of a text file whose first bytes are UTF-16, with or without a byte order mark (RFC 2781, 3.2);
+/// nullopt for all others. The remedy holds a command that converts `path`.
+std::optional<Fault> fault_of_encoding(const std::string& path, std::string_view bytes);
+
+/// Returns the text with plain characters in place of those that word processors and web pages put there: no-break
+/// spaces, curly quotes, dashes, byte order marks inside a text.
+std::string with_plain_characters(std::string_view text);
+
+/// Returns the remedy for the first such character: "write a blank in place of the no-break space (U+00A0)"; empty if
+/// there is none.
+std::string remedy_for_characters(std::string_view text);
+
+}  // namespace dadsim
