@@ -74,7 +74,7 @@ const spec::DeviceSpec& device_of(const po::variables_map& values) {
   if (name.empty()) throw UsageError("--on is missing; a device, " + suggestion("", names));
   const spec::NameMeant meant = spec::name_meant(spec::NameKind::device, name, names);
   if (meant.name.empty())
-    throw UsageError(fmt::format("--on '{}'; {}", name, spec::remedy_for_name(spec::NameKind::device, name, names)));
+    throw UsageError(fmt::format("--on '{}'; {}", name, spec::remedy_for_name(spec::NameKind::device, meant)));
   return sim::device_catalog().at(meant.name);
 }
 

@@ -1,5 +1,7 @@
 #include "spec/near_names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -16,8 +18,8 @@ namespace dadsim::spec {
 namespace {
 
 /// Words that say nothing of which one is meant.
-constexpr std::array<std::string_view, 22> kFillers{
-    "nvidia", "geforce", "tesla", "amd", "instinct", "google", "intel", "gpu", "gpus", "hbm2",    "hbm2e",
+constexpr std::array<std::string_view, 23> kFillers{
+    "nvidia", "geforce", "tesla", "amd", "instinct", "google", "intel", "gpu", "gpus", "hbm2",    "hbm2e",   "pt",
     "hbm3",   "hbm3e",   "meta",  "hf",  "instruct", "base",   "chat",  "it",  "nic",  "adapter", "adapters"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
@@ -126,16 +128,16 @@ bool has_name(std::span<const std::string> names, std::string_view name) {
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual) {
   constexpr std::size_t kLongest = 100;  // longest text that may be a name
-  if (has_name(names, typed)) return {std::string(typed), {}, {}};
+  if (has_name(names, typed)) return {std::string(typed), {}, {}, true};
   const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // whose unit is missing
-  if (typed.size() > kLongest || is_rate) return {{}, {}, nearest({}, names, kMostSuggested)};
+  if (typed.size() > kLongest || is_rate) return {};
   const std::vector<std::string> words = words_of_name(kind, typed);
   const std::string key = joined_words(words);
   std::vector<std::string> holding;
   for (const std::string& name : names) {
     const std::vector<std::string> own = words_of_name(kind, name);
     if (without_dots(joined_words(own)) == without_dots(key))
-      return {name, "the same but for case, punctuation and units", {}};
+      return {name, "the same but for case, punctuation and units", {}, true};
     if (holds_words(own, words)) holding.push_back(name);
   }
   if (const Meaning* meaning = common_meaning(kind, key)) {
@@ -148,15 +150,22 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
   }
   if (holding.size() == 1) return {holding.front(), "no other name has these words", {}};
   if (has_name(holding, usual)) return {std::string(usual), "the one of the usual system", {}};
-  const std::string misspelt = holding.empty() ? closest(typed, names) : std::string();
-  if (!misspelt.empty()) return {{}, {}, {misspelt}};
-  return {{}, {}, nearest(typed, holding.empty() ? names : std::span<const std::string>(holding), kMostSuggested)};
+  if (!holding.empty()) return {{}, {}, nearest(typed, holding, kMostSuggested)};
+  const std::string misspelt = closest(lower_case(typed), names);
+  return {{}, {}, misspelt.empty() ? std::vector<std::string>() : std::vector{misspelt}};
 }
 
 std::string remedy_for_name(NameKind kind, std::string_view typed, std::span<const std::string> names) {
-  const NameMeant meant = name_meant(kind, typed, names);
   if (names.empty()) return {};
-  return did_you_mean(meant.name.empty() ? meant.nearest : std::vector{meant.name});
+  return remedy_for_name(kind, name_meant(kind, typed, names));
+}
+
+std::string remedy_for_name(NameKind kind, const NameMeant& meant) {
+  if (!meant.name.empty()) return did_you_mean(std::vector{meant.name});
+  if (!meant.nearest.empty()) return did_you_mean(meant.nearest);
+  return fmt::format("`dadsim {}` lists all names", kind == NameKind::device ? "devices"
+                                                    : kind == NameKind::link ? "links"
+                                                                             : "workloads");
 }
 
 }  // namespace dadsim::spec

@@ -15,7 +15,8 @@ enum class NameKind : std::uint8_t { device, link, workload };
 struct NameMeant {
   std::string name;                  ///< name in the catalogue; empty: no common meaning
   std::string why;                   ///< reason why `name` was meant; empty: it was typed literally
-  std::vector<std::string> nearest;  ///< without `name`: the nearest names, at most three
+  std::vector<std::string> nearest;  ///< without `name`: the nearest names, at most three; empty: none is near
+  bool same = false;                 ///< `name` differs at most in case, punctuation, makers and unit words
 };
 
 /// Looks up what somebody typed among the names of a catalogue. Case, punctuation, makers and unit words make no
@@ -25,7 +26,9 @@ struct NameMeant {
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual = {});
 
-/// The remedy for a name that the catalogue does not have: "did you mean 'h100-sxm5'?".
+/// Returns the remedy for a name that the catalogue does not have: "did you mean 'h100-sxm5'?", or the command that
+/// lists all names.
 std::string remedy_for_name(NameKind kind, std::string_view typed, std::span<const std::string> names);
+std::string remedy_for_name(NameKind kind, const NameMeant& meant);
 
 }  // namespace dadsim::spec

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
@@ -10,6 +13,8 @@
 
 namespace dadsim::scenario {
 namespace {
+
+constexpr std::size_t kListed = 12;  // numbers that a remedy lists
 
 /// Checks the methods for a network with experts: methods that send something other than gradients or parameters work
 /// matrix by matrix, and a block with experts has many.
@@ -28,7 +33,42 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
   }
 }
 
+std::string in_words(std::vector<std::size_t> numbers) {
+  const bool more = numbers.size() > kListed;
+  numbers.resize(std::min(numbers.size(), kListed));
+  return fmt::format("of {}{}", fmt::join(numbers, ", "), more ? " …" : "");
+}
+
 }  // namespace
+
+std::string divisors_of(std::size_t number) {
+  std::vector<std::size_t> divisors;
+  for (std::size_t one = 1; one <= number && divisors.size() <= kListed; ++one) {
+    if (number % one == 0) divisors.push_back(one);
+  }
+  return in_words(divisors);
+}
+
+std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
+  using Way = std::int32_t spec::ParallelismSpec::*;
+  constexpr std::size_t kMostTried = 128;
+  const std::size_t multiple = static_cast<std::size_t>(timed.parallelism.devices());
+  for (const auto& [name, way] : {std::pair<const char*, Way>{"tensor", &spec::ParallelismSpec::tensor},
+                                  {"context", &spec::ParallelismSpec::context},
+                                  {"pipeline", &spec::ParallelismSpec::pipeline},
+                                  {"expert-parallel", &spec::ParallelismSpec::experts}}) {
+    const std::int32_t asked = std::exchange(timed.parallelism.*way, 1);
+    std::vector<std::size_t> numbers;
+    for (std::size_t one = 1; asked > 1 && one <= kMostTried && numbers.size() <= kListed; ++one) {
+      timed.parallelism.*way = static_cast<std::int32_t>(one);
+      const bool divides = devices == 0 || devices % static_cast<std::size_t>(timed.parallelism.devices()) == 0;
+      if (divides && !spec::fault_of_workload(timed)) numbers.push_back(one);
+    }
+    if (!numbers.empty()) return fmt::format("{} {}", name, in_words(numbers));
+    timed.parallelism.*way = asked;
+  }
+  return devices == 0 ? "sizes that go together" : fmt::format("<workers> with a multiple of {} hosts", multiple);
+}
 
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
                        const std::vector<spec::RunSpec>& runs, const spec::OptimizerSpec& optimizer,
@@ -55,7 +95,9 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     context.findings.add(
         timed_as.origin,
         infeasible(fmt::format("<timed-as> makes a worker of {} devices, and there are {}", per_worker, devices),
-                   fmt::format("<workers> with a multiple of {} hosts", per_worker)));
+                   timed.workload.empty() || devices == 0
+                       ? fmt::format("<workers> with a multiple of {} hosts", per_worker)
+                       : remedy_for_division(timed, devices)));
   }
   const std::size_t of_stage = devices / static_cast<std::size_t>(how.pipeline);
   const std::int64_t of_experts = std::int64_t{how.experts} * how.expert_tensor;
@@ -64,7 +106,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
         timed_as.origin,
         infeasible(fmt::format("expert-parallel=\"{}\" of <timed-as> does not divide the {} devices of a stage",
                                how.experts, of_stage / static_cast<std::size_t>(how.expert_tensor)),
-                   "a divisor of them"));
+                   "expert-parallel " + divisors_of(of_stage / static_cast<std::size_t>(how.expert_tensor))));
   }
   if (how.experts > 1 && how.tensor > 1 && !how.sequence_parallel) {
     context.findings.add(timed_as.origin,
@@ -89,7 +131,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
             ? not_built("<timed-as> divides states in groups of workers, and sequences too", "no sharding-group")
             : infeasible(fmt::format("sharding-group=\"{}\" of <timed-as> does not divide the {} workers",
                                      how.sharding_group, workers),
-                         "a divisor of them"));
+                         "sharding-group " + divisors_of(workers)));
   }
   check_experts(timed_as, timed, runs, context);
   if (!how.divides()) return;

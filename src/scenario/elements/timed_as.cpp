@@ -183,7 +183,7 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
   } else if (spec::workload_registry().find(timed.workload) != nullptr) {
     if (const std::optional<Fault> fault = spec::fault_of_workload(timed)) {
       node.fail(infeasible(fmt::format("'{}': {}", timed.workload, fault->what),
-                           fault->remedy.empty() ? "sizes that go together" : fault->remedy));
+                           fault->remedy.empty() ? remedy_for_division(timed, 0) : fault->remedy));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "scenario/language/node.hpp"
 #include "scenario/language/rule.hpp"
 #include "support/parse_whole.hpp"
 
@@ -178,7 +179,7 @@ class Override {
       for (Element* element : same) {
         const Attribute* attribute = element->find(key);
         if (attribute == nullptr) continue;
-        names.push_back(attribute->value);
+        if (std::ranges::find(names, attribute->value) == names.end()) names.push_back(attribute->value);
         if (attribute->value == selector) fitting.push_back(element);
       }
       if (fitting.size() > 1) {
@@ -257,6 +258,11 @@ std::optional<Fault> fault_of_path(const Element& scenario, const std::string& p
   if (rule.find(name) != nullptr || !rule.parameters.empty()) return std::nullopt;
   return Fault{fmt::format("unknown attribute '{}' of <{}>", printable(name), rule.name),
                suggestion(name, rule.attribute_names())};
+}
+
+std::string remedy_of_value(const spec::VariedPath& varied, const Diagnostic& refused) {
+  const bool is_range = varied.values.empty() && !varied.whole;
+  return is_range && refused.what.ends_with(kNotWhole) ? "add whole=\"true\" to this range" : refused.remedy;
 }
 
 }  // namespace dadsim::scenario

@@ -6,6 +6,7 @@
 
 #include "scenario/xml/element.hpp"
 #include "scenario/xml/findings.hpp"
+#include "spec/sweep_specification.hpp"
 
 namespace dadsim::scenario {
 
@@ -18,5 +19,9 @@ bool is_override_path(const std::string& path);
 /// Returns why such a path leads to no attribute of this scenario; none if it does, or if it may name parameters of a
 /// method.
 std::optional<Fault> fault_of_path(const Element& scenario, const std::string& path);
+
+/// Returns the remedy for a varied value that was refused: a range of other numbers than whole ones needs whole="true"
+/// if its attribute takes whole numbers.
+std::string remedy_of_value(const spec::VariedPath& varied, const Diagnostic& refused);
 
 }  // namespace dadsim::scenario

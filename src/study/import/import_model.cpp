@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <functional>
 #include <new>
@@ -19,6 +18,7 @@
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/xml_writer.hpp"
+#include "spec/near_names.hpp"
 #include "spec/workload.hpp"
 #include "spec/workloads/architectures.hpp"
 #include "study/setting/catalog.hpp"
@@ -147,21 +147,6 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
 
 namespace {
 
-/// Returns the workload named after a released model: "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b.
-const spec::Workload* workload_called(const std::string& model) {
-  std::string name = model.substr(model.find_last_of('/') + 1);
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name.starts_with("meta-")) name.erase(0, 5);
-  for (;;) {
-    if (const spec::Workload* found = spec::workload_registry().find(name)) return found;
-    const std::size_t last = name.find_last_of('-');
-    const std::string end = last == std::string::npos ? "" : name.substr(last + 1);
-    if (end != "instruct" && end != "chat" && end != "it" && end != "hf" && end != "base" && end != "pt")
-      return nullptr;
-    name.erase(last);
-  }
-}
-
 /// Returns an element, without the declaration of a document.
 std::string finish_element(scenario::XmlWriter& xml) {
   const std::string text = xml.finish();
@@ -183,12 +168,14 @@ void check_made_of(const std::string& file, const std::function<void()>& read) {
 ImportedModel import_adapter(const std::string& file, const formats::AdapterConfig& adapter,
                              std::optional<ImportedModel> base, std::int64_t sequence) {
   if (!base) {
-    const spec::Workload* workload = workload_called(adapter.base);
-    if (workload == nullptr)
+    const spec::NameMeant meant =
+        spec::name_meant(spec::NameKind::workload, adapter.base, spec::workload_registry().names());
+    if (!meant.same)
       throw InputError(Diagnostic{
           file, 0,
           fmt::format("is an adapter_config.json of PEFT, and no workload is called as its base '{}'", adapter.base),
           "the base's config.json as a second file"});
+    const spec::Workload* workload = spec::workload_registry().find(meant.name);
     base.emplace();
     base->type = base->workload = workload->name;
     if (sequence > 0) base->sizes["sequence"] = fmt::format("{}", sequence);

@@ -14,6 +14,7 @@
 #include "report/run/work.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/document/print.hpp"
+#include "scenario/language/overrides.hpp"
 #include "study/layout/by_flow.hpp"
 #include "study/layout/search_layouts.hpp"
 #include "study/layout/without_layout.hpp"
@@ -299,13 +300,33 @@ class Planner {
     return trial;
   }
 
+  /// Loads a choice. A value that is refused is reported at the line of its <allow>.
+  scenario::Scenario load(const std::vector<std::string>& all) const {
+    try {
+      return source_.load_point(all, catalog_);
+    } catch (const InputError& error) {
+      if (error.is_infeasible()) throw;
+      constexpr std::string_view kSet = "--set ";
+      std::vector<Diagnostic> refused = error.diagnostics();
+      for (Diagnostic& one : refused) {
+        const auto change = std::ranges::find_if(base_.goal->allowed, [&](const spec::AllowedChange& allowed) {
+          return one.file.starts_with(fmt::format("{}{}=", kSet, allowed.varied.path));
+        });
+        if (change == base_.goal->allowed.end()) continue;
+        one = {base_.file, change->varied.line, fmt::format("{}: {}", one.file.substr(kSet.size()), one.what),
+               scenario::remedy_of_value(change->varied, one)};
+      }
+      throw InputError(std::move(refused));
+    }
+  }
+
   report::Trial evaluate_feasible(const std::vector<std::string>& changes, const std::string& label,
                                   report::PlanReport& report) {
     std::vector<std::string> all = overrides_;
     all.insert(all.end(), changes.begin(), changes.end());
     std::optional<report::Layout> layout;
     if (base_.goal->layouts) layout = add_layout(label, all);
-    scenario::Scenario scenario = source_.load_point(all, catalog_);
+    scenario::Scenario scenario = load(all);
     if (layout) take_flow(scenario);
     // Default labels may change with the settings; the order of runs does not.
     const auto index = std::ranges::find(base_.runs, label, &spec::RunSpec::label) - base_.runs.begin();

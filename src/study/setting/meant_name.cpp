@@ -4,7 +4,6 @@
 
 #include "sim/platform.hpp"
 #include "support/diagnostics.hpp"
-#include "support/nearest_names.hpp"
 
 namespace dadsim::study {
 
@@ -13,7 +12,7 @@ std::string meant_name(spec::NameKind kind, const std::string& option, const std
                        std::vector<report::Statement>& taken, const std::string& usual) {
   const spec::NameMeant meant = spec::name_meant(kind, typed, names, usual);
   if (meant.name.empty())
-    throw InputError(Diagnostic{option, 0, fmt::format("'{}' is {}", typed, unknown), did_you_mean(meant.nearest)});
+    throw InputError(Diagnostic{option, 0, fmt::format("'{}' is {}", typed, unknown), remedy_for_name(kind, meant)});
   if (!meant.why.empty()) taken.push_back(report::Statement{"near-name", {typed, meant.name}}.with("why", meant.why));
   return meant.name;
 }

@@ -69,6 +69,9 @@ std::vector<std::string> lines_in(const char* option, std::vector<std::string> l
     if (scenario::parse_quantity(scenario::Unit::bytes_per_second, line)) continue;
     if (const std::string meant = scenario::meant_quantity(scenario::Unit::bytes_per_second, line); !meant.empty())
       throw InputError(Diagnostic{option, 0, fmt::format("'{}' is no rate", line), did_you_mean(std::vector{meant})});
+    const bool is_rate = !line.empty() && line.front() >= '0' && line.front() <= '9';
+    if (is_rate && spec::name_meant(spec::NameKind::link, line, links).name.empty())
+      throw InputError(Diagnostic{option, 0, fmt::format("'{}' is no rate", line), scenario::kBandwidthForm.remedy});
     line = meant_name(spec::NameKind::link, option, line, links, kUnknownName, taken);
   }
   return lines;

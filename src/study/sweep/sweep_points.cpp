@@ -17,6 +17,7 @@
 #include "models/uniform.hpp"
 #include "scenario/document/print.hpp"
 #include "scenario/elements/print_parts.hpp"
+#include "scenario/language/overrides.hpp"
 #include "spec/model_shape.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/memory_check.hpp"
@@ -72,8 +73,9 @@ class PointErrors {
       const auto own = std::ranges::find(overrides, diagnostic.file,
                                          [](const std::string& text) { return "--set " + scenario::printable(text); });
       if (own != overrides.end()) {
-        note({paths_[static_cast<std::size_t>(own - overrides.begin())]->line, diagnostic.what, diagnostic.remedy},
-             point, scenario::printable(*own), "value");
+        const spec::VariedPath& path = *paths_[static_cast<std::size_t>(own - overrides.begin())];
+        note({path.line, diagnostic.what, scenario::remedy_of_value(path, diagnostic)}, point,
+             scenario::printable(*own), "value");
       } else {
         note({paths_.front()->line, to_string({diagnostic.file, diagnostic.line, diagnostic.what, ""}),
               diagnostic.remedy},
