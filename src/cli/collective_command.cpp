@@ -196,6 +196,7 @@ void run_collective(const boost::program_options::variables_map& values) {
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
   outputs.check_against_inputs();
   const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
+  if (ranks.size() < 2) throw UsageError("one host takes part, and a collective needs two; --hosts with two or more");
   std::optional<study::CollectiveTimes> times;
   if (!options.measured.empty()) {
     times =

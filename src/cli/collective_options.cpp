@@ -44,16 +44,7 @@ std::optional<double> unit(std::string_view text) {
   return std::pow(1024.0, static_cast<double>(power + 1));
 }
 
-double parse_size(std::string_view text) {
-  const auto number = number_and_rest(text);
-  const std::optional<double> scale = number ? unit(number->second) : std::nullopt;
-  if (!scale) throw UsageError(fmt::format("--sizes: '{}' is no size in bytes; {}", text, kForm));
-  const double size = number->first * *scale;
-  if (!(size > 0) || size > kLargestSize) {
-    throw UsageError(fmt::format("--sizes: '{}' is out of range; above 0, {}", text, kForm));
-  }
-  return size;
-}
+double parse_size(std::string_view text) { return parse_byte_size("--sizes", text, kForm); }
 
 namespace po = boost::program_options;
 
@@ -132,6 +123,16 @@ void check(const CollectiveOptions& options) {
 }
 
 }  // namespace
+
+double parse_byte_size(const char* option, std::string_view text, const char* form) {
+  const auto number = number_and_rest(text);
+  const std::optional<double> scale = number ? unit(number->second) : std::nullopt;
+  if (!scale) throw UsageError(fmt::format("{}: '{}' is no size in bytes; {}", option, text, form));
+  const double size = number->first * *scale;
+  if (!(size > 0) || size > kLargestSize)
+    throw UsageError(fmt::format("{}: '{}' is out of range; above 0, {}", option, text, form));
+  return size;
+}
 
 std::vector<double> parse_byte_sizes(const std::string& text) {
   std::vector<double> sizes;
@@ -213,7 +214,7 @@ CollectiveOptions collective_options_of(const po::variables_map& values) {
   options.operation = *value_of<report::Operation>(values, "op");
   options.algorithm = given("algorithm").value_or("auto");
   options.sizes = parse_byte_sizes(given("sizes").value_or(kDefaultSizes));
-  options.ranks = value_of<std::int64_t>(values, "ranks", scenario::integer(1, scenario::kMaxWorkers));
+  options.ranks = value_of<std::int64_t>(values, "ranks", scenario::integer(2, scenario::kMaxWorkers));
   options.root = value_of<std::int64_t>(values, "root", scenario::integer(0, scenario::kMaxWorkers - 1));
   if (const auto text = given("hosts")) {
     const scenario::HostList list = scenario::expand_hosts(*text, scenario::kMaxWorkers);

@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace dadsim::cli {
 /// letters do as well), ranges "1KB:1GB" whose sizes double, "1KB:1GB:4" whose sizes are four times the one before, and
 /// lists of both, "1MB,4MB". Throws UsageError.
 std::vector<double> parse_byte_sizes(const std::string& text);
+
+/// Returns one such size. Throws UsageError with `option` and `form`, what would be right.
+double parse_byte_size(const char* option, std::string_view text, const char* form);
 
 inline constexpr std::size_t kMostSizes = 1000;
 inline constexpr double kLargestSize = 1125899906842624.0;  ///< bytes: 1 PiB

@@ -417,7 +417,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const UsageError& error) {
     return complain(kUsage, fmt::format("dadsim: {}", error.what()));
   } catch (const InputError& error) {
-    return complain(kWrongInput, error.what());
+    const bool by_options = !error.is_infeasible() && std::ranges::all_of(error.diagnostics(), [](const auto& one) {
+      return one.file.starts_with("--");
+    });
+    return complain(by_options ? kUsage : kWrongInput, error.what());
   } catch (const OutputError& error) {
     return complain(kOutputFailed, fmt::format("dadsim: {}", error.what()));
   } catch (const Cancelled& cancelled) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
@@ -47,8 +48,9 @@ po::options_description diagnose_options() {
       ("samples-per-second", several("N"), "of all devices")                  //
       ("mfu", several("SHARE"), "model flops utilisation, e.g. 0.41 or 41%")  //
       ("bus-bandwidth", po::value<std::string>()->value_name("RATE"),
-       "of a collective by itself, as nccl-tests have it, e.g. 6GBps; with --size and --test")        //
-      ("size", po::value<std::string>()->value_name("BYTES"), "of that collective; 1GB unless said")  //
+       "of a collective by itself, as nccl-tests have it, e.g. 6GBps; with --size and --test")  //
+      ("size", po::value<std::string>()->value_name("BYTES"),
+       "of that collective, in powers of 1024 as nccl-tests have it; 1GB unless said")  //
       ("test", po::value<std::string>()->value_name("NAME"),
        "which collective: all_reduce_perf unless said, broadcast_perf …; of a log with several, which of them")  //
       ("log", po::value<std::string>()->value_name("FILE"),
@@ -132,7 +134,8 @@ study::Measurement measurement_of(const po::variables_map& values) {
   add("samples-per-second", &study::MeasuredStep::samples_per_second, rate_of);
   add("mfu", &study::MeasuredStep::utilisation, share_of_option);
   if (const auto bandwidth = value_of<double>(values, "bus-bandwidth", quantity(scenario::kBandwidthForm))) {
-    const double bytes = value_of<double>(values, "size", quantity(scenario::kBytesForm)).value_or(1e9);
+    const std::string size = text_of(values, "size");
+    const double bytes = parse_byte_size("--size", size.empty() ? "1GB" : size, "e.g. 64MB or 1GB (powers of 1024)");
     measured.collectives.push_back({.bytes = bytes, .bus_bandwidth = *bandwidth});
   } else if (values.contains("size")) {
     throw UsageError("--size is of a collective; --bus-bandwidth beside it");

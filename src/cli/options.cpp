@@ -174,8 +174,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (!options.pages.empty() && options.listing != "algorithms") {
     throw UsageError("--pages DIR goes with dadsim algorithms");
   }
-  if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
-  if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
+  options.overrides = overrides_of(values);
   options.json = text_of(values, "json");
   options.csv = text_of(values, "csv");
   options.report = text_of(values, "report");

@@ -82,6 +82,14 @@ void add_study_options(po::options_description& description) {
   description.add_options()("help", "this text");
 }
 
+std::vector<std::string> overrides_of(const po::variables_map& values) {
+  std::vector<std::string> overrides;
+  if (values.contains("set")) overrides = values["set"].as<std::vector<std::string>>();
+  if (const auto seed = value_of<std::uint64_t>(values, "seed", scenario::seed()))
+    overrides.push_back(fmt::format("seed={}", *seed));
+  return overrides;
+}
+
 StudyOptions study_options_of(const po::variables_map& values, const std::string& command, std::size_t most_operands) {
   const std::vector<std::string> operands = operands_of(values, most_operands, "one scenario at a time");
   if (operands.empty()) {
@@ -89,8 +97,7 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
   }
   StudyOptions options;
   options.scenario = operands[0];
-  if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
-  if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
+  options.overrides = overrides_of(values);
   options.threads = threads_of(values);
   options.quiet = values.contains("quiet");
   return options;

@@ -25,6 +25,9 @@ struct StudyOptions {
 /// --set, --seed, --threads, --quiet and --help, each with its text.
 void add_study_options(boost::program_options::options_description& description);
 
+/// Returns the changes of --set and --seed, as "path=value". Throws UsageError.
+std::vector<std::string> overrides_of(const boost::program_options::variables_map& values);
+
 /// `command` is named in messages; the scenario is the first of at most so many operands. Throws UsageError.
 StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command,
                               std::size_t most_operands = 1);

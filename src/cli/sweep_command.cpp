@@ -365,7 +365,7 @@ Command merge_command() {
           "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
           "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
           "missing.\n"
-          "dadsim sweep --out OUT.sqlite goes on with that.\n\n",
+          "dadsim sweep scenario.xml --out OUT.sqlite goes on with that.\n\n",
           merge_options,
           run_merge};
 }

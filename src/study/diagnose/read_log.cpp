@@ -87,6 +87,11 @@ constexpr const char* kBar = "a progress bar";
 constexpr double kRounded = 0.025;
 constexpr std::size_t kLeastDecimals = 3;  // decimals of a number with a point
 
+/// Returns whether a unit is the microsecond, with a u, the micro sign (U+00B5) or the Greek letter (U+03BC).
+bool is_microseconds(std::string_view unit) {
+  return unit.starts_with("us") || unit.starts_with("\xc2\xb5s") || unit.starts_with("\xce\xbcs");
+}
+
 /// A number at the begin of a text, with its unit if that is one of time: "5,762", "'0.25'", "123.45ms".
 std::optional<double> leading_number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t:='\""), text.size()));
@@ -109,7 +114,7 @@ std::optional<double> leading_number(std::string_view text) {
   const std::size_t decimals = point == std::string::npos ? 0 : std::max(digits.size() - 1 - point, kLeastDecimals);
   if (0.5 * std::pow(10, -static_cast<double>(decimals)) > kRounded * *number) return std::nullopt;
   const std::string_view unit = text.substr(i);
-  return *number * (unit.starts_with("ms") ? 1e-3 : unit.starts_with("us") ? 1e-6 : 1);
+  return *number * (unit.starts_with("ms") ? 1e-3 : is_microseconds(unit) ? 1e-6 : 1);
 }
 
 double median_of(std::vector<double> values) {
@@ -229,7 +234,7 @@ std::optional<double> seconds_of(const std::string& word) {
   const std::string name = word.substr(unit);
   if (name == "s") return *number;
   if (name == "ms") return *number * 1e-3;
-  if (name == "us" || name == "μs") return *number * 1e-6;
+  if (is_microseconds(name)) return *number * 1e-6;
   return std::nullopt;
 }
 

@@ -219,9 +219,10 @@ void ResultsReader::throw_if_damaged() const {
   throw InputError(Diagnostic{
       database_.path(), 0, "is damaged: " + what,
       fmt::format(
-          "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep --out "
+          "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep {} --out "
           "NEW.sqlite goes on with that",
-          shell_word(database_.path()))});
+          shell_word(database_.path()),
+          identity_.scenario_file.empty() ? "scenario.xml" : shell_word(identity_.scenario_file))});
 }
 
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers) {
