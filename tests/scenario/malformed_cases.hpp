@@ -121,6 +121,7 @@ class MalformedCases {
     variation();
     network();
     platform_files();
+    notations();
     files();
     overrides();
   }
@@ -815,7 +816,7 @@ class MalformedCases {
     exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),
           {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; sizes that go together)"});
     exact("micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
-          {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; a divisor of the batch)"});
+          {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; micro-batch of 1, 2, 3, 6)"});
     exact(
         "dividing what does not divide", timed(R"(tensor="5")"),
         {R"(@FILE@:20: <timed-as> divides a network that does not say how its layers divide; workload="…" beside tensor and pipeline)",
@@ -1257,6 +1258,36 @@ class MalformedCases {
                   " transport=\"udp\"");
   }
 
+  /// Numbers and characters as people write them elsewhere.
+  void notations() {
+    exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
+          {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
+    exact("decimal comma of an override", fixture(),
+          {R"(--set training.adam.learning-rate=0,002: learning-rate="0,002" of <adam> is not a number; write 0.002)"},
+          {"training.adam.learning-rate=0,002"});
+    exact("decimal comma of a quantity", with_platform(replaced(kFederation, "8ms", "8,5ms")),
+          {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with such a unit; did you mean '8.5ms'?)"});
+    exact("separator of thousands", edited({{R"(train="800")", R"(train="1,200")"}}),
+          {R"(@FILE@:9: train="1,200" of <digits> is not a whole number; write 1200)"});
+    exact("thousands or a decimal comma", edited({{R"(alpha="0.3")", R"(alpha="1,200")"}}),
+          {R"(@FILE@:10: alpha="1,200" of <split> is not a number; write 1200 or 1.200)"});
+    exact("whole number with a point", edited({{R"(batch="16")", R"(batch="16.0")"}}),
+          {R"(@FILE@:16: batch="16.0" of <training> is not a whole number; write 16)"});
+    exact("number with a no-break space", edited({{R"(alpha="0.3")", "alpha=\"0.3\u00a0\""}}),
+          {"@FILE@:10: alpha=\"0.3\u00a0\" of <split> is not a number; write 0.3"});
+    exact("quantity with a no-break space", with_platform(replaced(kFederation, "10Mbps", "10\u00a0Mbps")),
+          {"@FILE@:3: up=\"10\u00a0Mbps\" of <sites> is not a number with such a unit; did you mean '10Mbps'?"});
+    part("no-break space between hosts",
+         edited({{R"(hosts="hospital-[1-5]")", "hosts=\"hospital-[1-3]\u00a0hospital-[4-5]\""}}),
+         {"; write a blank in place of the no-break space (U+00A0)"});
+    part("no-break space between attributes", edited({{R"(by="dirichlet" )", "by=\"dirichlet\"\u00a0"}}),
+         {"@FILE@:10: not well-formed XML", "; write a blank in place of the no-break space (U+00A0)"});
+    exact("no-break space between elements", edited({{"    <worker", "   \u00a0<worker"}}),
+          {"@FILE@:5: text '\u00a0' in <workers>; write a blank in place of the no-break space (U+00A0)"});
+    part("curly quotes", edited({{R"(alpha="0.3")", "alpha=\u201c0.3\u201d"}}),
+         {"@FILE@:10: not well-formed XML", "; write \" in place of the curly quote (U+201C)"});
+  }
+
   void files() {
     using File = MalformedCase::File;
     const std::string form = "the path of a scenario file";
@@ -1278,7 +1309,10 @@ class MalformedCases {
           {"@FILE@:2: not UTF-8: byte 0xC0 at offset 55; save the file as UTF-8"});
     exact("surrogate in UTF-8", edited({{"Fixture", "\xED\xA0\x80"}}),
           {"@FILE@:2: not UTF-8: byte 0xED at offset 55; save the file as UTF-8"});
-    exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6), {"@FILE@:1: a NUL byte at offset 3; a scenario is UTF-8 text"});
+    exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6),
+          {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 @FILE@ > NEW"});
+    exact("UTF-16 without a mark", std::string("<\0s\0", 4),
+          {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16LE -t UTF-8 @FILE@ > NEW"});
     exact(
         "control character", edited({{"Fixture", "a\x01"}}),
         {"@FILE@:2: control character 0x01 at offset 56; of control characters, text holds tabs and line ends alone"});
@@ -1290,8 +1324,13 @@ class MalformedCases {
          {"not well-formed XML: ", "; close every element; the file may have been cut off"});
     part("no XML", "{\"name\": 1}",
          {"@FILE@:1: not well-formed XML: ", "; a scenario starts with <scenario name=\"…\">"});
-    exact("another language", "<platform version=\"4.1\"/>\n",
-          {"@FILE@:1: the root element is <platform>; a scenario starts with <scenario name=\"…\">"});
+    exact("another language", "<html/>\n",
+          {"@FILE@:1: the root element is <html>; a scenario starts with <scenario name=\"…\">"});
+    exact("a platform of SimGrid",
+          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n",
+          {"@FILE@:2: is a platform of SimGrid, not a scenario; name it in a scenario: <platform file=\"@FILE@\"/>"});
+    exact("a workload", "<workload name=\"w\"/>\n",
+          {"@FILE@:1: is a workload, not a scenario; name it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
     const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
     part("nested 100,000 deep", edited({{"<model>", nested}}),
          {"@FILE@:12: not well-formed XML: ", "; no scenario needs so much depth or so long a value"});

@@ -10,8 +10,8 @@
 namespace dadsim::algorithms {
 
 /// In the spirit of Sparse-Push (Aketi, Singh, Rabaey, arXiv 2102.05715): push-sum on directed graphs that sends few
-/// entries, with one global average at the end of training (skew compensation). The paper's own rule could not be read;
-/// both forms here keep Σ x_i.
+/// entries, with one global average at the end of training (skew compensation). From the abstract alone;
+/// both forms here are ours, and keep Σ x_i.
 ///
 /// Replicas (quantized push-sum of Taheri et al., ICML 2020, with the largest entries): the receivers of i keep x̂_i,
 /// and unsent changes stay in x_i − x̂_i. With p_ji = 1 / (1 + number of receivers of i), z_i = x_i / w_i:

@@ -16,8 +16,8 @@ namespace dadsim::algorithms {
 namespace {
 
 /// In the spirit of LSG (Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank and Sparse
-/// Gradients, arXiv 2207.02699): RGP that keeps only a share of the numbers, so that noise is added to few. Their
-/// selection rule could not be read; the rules here are ours. All of them use only what all sites already know, so that
+/// Gradients, arXiv 2207.02699): RGP that keeps only a share of the numbers, so that noise is added to few. The
+/// abstract names no selection rule; the rules here are ours. All of them use only what all sites already know, so that
 /// selection spends no privacy and no mask is sent. Numbers that are not kept are zeroed before norms are taken:
 /// clipping applies to what is released.
 ///     S = the ⌈density · numbers⌉ largest scores of a matrix
@@ -152,9 +152,8 @@ SynchronousMethod lsg_method() {
       {{.name = "lsg",
         .description = "RGP of which sites share but some of the numbers, so that noise is added to few.",
         .source = "in the spirit of Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank "
-                  "and Sparse Gradients, arXiv 2207.02699, whose rule of what is kept could not be read; scores of "
-                  "synaptic flow: "
-                  "Tanaka et al., arXiv 2006.05467",
+                  "and Sparse Gradients, arXiv 2207.02699 (abstract; rules of what is kept are dadsim's own); scores of "
+                  "synaptic flow: Tanaka et al., arXiv 2006.05467",
         .payload = "density · min(r(p + q), pq), and the q biases",
         .formula = "L, R, G_L,i, G_R,i as of rgp\n"
                    "S by chance; or the largest of |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s; or by synaptic flow\n"

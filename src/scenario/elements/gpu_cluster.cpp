@@ -46,7 +46,7 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
                 "behind other slots.")
           .if_given(),
       printed_as<Spec>(queue_rule("tcp: bytes that a port of a switch holds in front of an adapter, with their unit. "
-                                  "Left out, what passes in 320 us, at least 300 kB and at most 16 MB."),
+                                  "Left out, what passes in 320 µs, at least 300 kB and at most 16 MB."),
                        [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
           .printed_if([](const Spec& cluster) {
             spec::LinkSpec usual = cluster.nic;

@@ -199,7 +199,7 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
         {file, rows[1].line,
          fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front().size, rows.size(),
                      rows.front().line),
-         fmt::format("the median of {:.5g} to {:.5g} us is compared", least.seconds * 1e6, most.seconds * 1e6)});
+         fmt::format("the median of {:.5g} to {:.5g} µs is compared", least.seconds * 1e6, most.seconds * 1e6)});
   }
   return times;
 }

@@ -65,7 +65,7 @@ TEST(CollectiveLog, OfASizeThatWasMeasuredTwiceTheMedianIsTakenAndTold) {
   EXPECT_DOUBLE_EQ(times.rows[1].in_place_seconds.value(), (30e-6 + 99e-6) / 2);
   ASSERT_EQ(times.warnings.size(), 1U);
   EXPECT_EQ(to_string(times.warnings.front()),
-            "the.log:14: 1048576 bytes were measured 2 times, first in line 13; the median of 31.25 to 99 us is "
+            "the.log:14: 1048576 bytes were measured 2 times, first in line 13; the median of 31.25 to 99 µs is "
             "compared");
 }
 

@@ -362,7 +362,7 @@ std::string rate_in_words(double bytes_per_second) { return human_link_rate(byte
 std::string seconds_in_words(double seconds) {
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.4g} us", seconds * 1e6);
+  return fmt::format("{:.4g} µs", seconds * 1e6);
 }
 
 }  // namespace dadsim::sim
