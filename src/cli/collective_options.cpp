@@ -44,8 +44,6 @@ std::optional<double> unit(std::string_view text) {
   return std::pow(1024.0, static_cast<double>(power + 1));
 }
 
-double parse_size(std::string_view text) { return parse_byte_size("--sizes", text, kForm); }
-
 namespace po = boost::program_options;
 
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
@@ -143,8 +141,8 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
   for (const std::string_view part : split_at(text, ',')) {
     const std::vector<std::string_view> ends = split_at(part, ':');
     if (ends.size() > 3) throw UsageError(fmt::format("--sizes: '{}' has too many colons; {}", part, kForm));
-    const double first = parse_size(ends[0]);
-    const double last = ends.size() > 1 ? parse_size(ends[1]) : first;
+    const double first = parse_byte_size("--sizes", ends[0], kForm);
+    const double last = ends.size() > 1 ? parse_byte_size("--sizes", ends[1], kForm) : first;
     double factor = 2;
     if (ends.size() == 3) {
       const auto number = number_and_rest(ends[2]);

@@ -279,6 +279,10 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   result.rate_as_tcp = study::rate_as_tcp(scenario);
   study::add_step_with_rdma(source, options.overrides, scenario, learned, result);
+  if (!options.quiet) {
+    for (const std::string& sentence : study::warnings_of(scenario, result))
+      say(fmt::format("dadsim: warning: {}\n", sentence));
+  }
   const report::Document document = document_of(result);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
@@ -418,7 +422,7 @@ int run_command_line(int argc, char** argv) {
     return complain(kUsage, fmt::format("dadsim: {}", error.what()));
   } catch (const InputError& error) {
     const bool by_options = !error.is_infeasible() && std::ranges::all_of(error.diagnostics(), [](const auto& one) {
-      return one.file.starts_with("--");
+      return one.file.starts_with("--") || one.file == "MODEL";
     });
     return complain(by_options ? kUsage : kWrongInput, error.what());
   } catch (const OutputError& error) {

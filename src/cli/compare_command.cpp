@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
@@ -11,7 +9,6 @@
 #include "cli/usage_error.hpp"
 #include "report/explain/comparison.hpp"
 #include "scenario/document/load.hpp"
-#include "scenario/xml/findings.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
@@ -64,23 +61,8 @@ void run_compare(const po::variables_map& values) {
   };
   const scenario::Scenario before = load(operands.front(), options.overrides);
   std::vector<std::string> overrides = options.overrides;
-  overrides.insert(overrides.end(), against.begin(), against.end());
-  const auto load_after = [&] {
-    try {
-      return load(operands.back(), overrides);
-    } catch (const InputError& error) {
-      std::vector<Diagnostic> faults = error.diagnostics();
-      for (Diagnostic& fault : faults) {
-        constexpr std::string_view kSet = "--set ";
-        const bool second = std::ranges::any_of(against, [&](const std::string& one) {
-          return fault.file == fmt::format("{}{}", kSet, scenario::printable(one));
-        });
-        if (second) fault.file.replace(0, kSet.size(), "--against ");
-      }
-      throw InputError(std::move(faults));
-    }
-  };
-  const scenario::Scenario after = load_after();
+  for (const std::string& one : against) overrides.push_back("--against " + one);
+  const scenario::Scenario after = load(operands.back(), overrides);
   outputs.check_against_inputs();
   std::vector<std::string> names;
   if (operands.size() == 2) names.push_back(operands.back());

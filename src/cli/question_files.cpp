@@ -33,15 +33,7 @@ void answer_question(const po::variables_map& values, const std::string& read, c
   const StudyFiles files(values, options, {}, {{"--write", written}});
   if (!written.empty()) check_is_new(written);
   const ThreadLimit limit(threads_to_use(threads_of(values)));
-  Answered found;
-  try {
-    found = answer(!options.quiet);
-  } catch (const InputError& error) {
-    const Diagnostic& first = error.diagnostics().front();
-    if ((first.file.starts_with("--") || first.file == "MODEL") && !error.is_infeasible())
-      throw UsageError(error.what());
-    throw;
-  }
+  Answered found = answer(!options.quiet);
   found.document.print(written.empty() || written == "-"
                            ? fmt::format("To keep the scenario behind it: dadsim {} … --write my.xml\n", command)
                            : fmt::format("What would each change save? dadsim explain {}\n", written));

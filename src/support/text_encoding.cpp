@@ -19,25 +19,15 @@ struct LookAlike {
   std::string_view plain;
 };
 
-constexpr std::array kLookAlikes{LookAlike{0x00A0, "no-break space", " "},
-                                 LookAlike{0x2007, "figure space", " "},
-                                 LookAlike{0x2009, "thin space", " "},
-                                 LookAlike{0x202F, "narrow no-break space", " "},
-                                 LookAlike{0x200B, "zero-width space", ""},
-                                 LookAlike{0xFEFF, "byte order mark", ""},
-                                 LookAlike{0x2018, "curly quote", "'"},
-                                 LookAlike{0x2019, "curly quote", "'"},
-                                 LookAlike{0x201A, "curly quote", "'"},
-                                 LookAlike{0x201C, "curly quote", "\""},
-                                 LookAlike{0x201D, "curly quote", "\""},
-                                 LookAlike{0x201E, "curly quote", "\""},
-                                 LookAlike{0x00AB, "quotation mark", "\""},
-                                 LookAlike{0x00BB, "quotation mark", "\""},
-                                 LookAlike{0x2010, "hyphen of another kind", "-"},
-                                 LookAlike{0x2011, "no-break hyphen", "-"},
-                                 LookAlike{0x2013, "dash", "-"},
-                                 LookAlike{0x2014, "dash", "-"},
-                                 LookAlike{0x2212, "minus sign", "-"}};
+// clang-format off
+constexpr std::array kLookAlikes = std::to_array<LookAlike>({
+    {0x00A0, "no-break space", " "}, {0x2007, "figure space", " "}, {0x2009, "thin space", " "},
+    {0x202F, "narrow no-break space", " "}, {0x200B, "zero-width space", ""}, {0xFEFF, "byte order mark", ""},
+    {0x2018, "curly quote", "'"}, {0x2019, "curly quote", "'"}, {0x201A, "curly quote", "'"},
+    {0x201C, "curly quote", "\""}, {0x201D, "curly quote", "\""}, {0x201E, "curly quote", "\""},
+    {0x00AB, "quotation mark", "\""}, {0x00BB, "quotation mark", "\""}, {0x2010, "hyphen of another kind", "-"},
+    {0x2011, "no-break hyphen", "-"}, {0x2013, "dash", "-"}, {0x2014, "dash", "-"}, {0x2212, "minus sign", "-"}});
+// clang-format on
 
 const LookAlike* look_alike(std::uint32_t code) {
   const auto* found = std::ranges::find(kLookAlikes, code, &LookAlike::code);

@@ -1328,9 +1328,9 @@ class MalformedCases {
           {"@FILE@:1: the root element is <html>; a scenario starts with <scenario name=\"…\">"});
     exact("a platform of SimGrid",
           "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n",
-          {"@FILE@:2: is a platform of SimGrid, not a scenario; name it in a scenario: <platform file=\"@FILE@\"/>"});
+          {"@FILE@:2: is a <platform>, not a scenario; name it in a scenario: <platform file=\"@FILE@\"/>"});
     exact("a workload", "<workload name=\"w\"/>\n",
-          {"@FILE@:1: is a workload, not a scenario; name it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
+          {"@FILE@:1: is a <workload>, not a scenario; name it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
     const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
     part("nested 100,000 deep", edited({{"<model>", nested}}),
          {"@FILE@:12: not well-formed XML: ", "; no scenario needs so much depth or so long a value"});

@@ -70,12 +70,8 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
 
 std::string SourceBytes::rest(std::int64_t most) {
   std::string bytes;
-  const auto check_encoding = [&] {
-    if (std::optional<Fault> fault = fault_of_encoding(name_, bytes)) fail(fault->what, fault->remedy);
-  };
   if (!file_ && stored_ <= most) {  // in one piece
     bytes = std::exchange(memory_, {});
-    check_encoding();
     return bytes;
   }
   // An uncompressed file's size is known before reading; a compressed one's only during it.
@@ -95,7 +91,7 @@ std::string SourceBytes::rest(std::int64_t most) {
     }
   }
   bytes.shrink_to_fit();  // it has grown by doubling
-  check_encoding();
+  if (std::optional<Fault> fault = fault_of_encoding(name_, bytes)) fail(fault->what, fault->remedy);
   return bytes;
 }
 

@@ -92,8 +92,9 @@ void add_answer(TableRow row, const PlanReport& report, const GoalAnswer& answer
   for (const Stretch& stretch : answer.misses_again)
     again.add_row().add("from", stretch.from).add("to", stretch.to).add("to_the_end", stretch.to_the_end);
   const std::vector<Statement> remarks = remarks_on(report, answer);
-  std::string takes = in_words(takes_of(report, answer.trial));
-  for (const std::string& remark : in_words(remarks)) takes += "; " + remark;
+  const bool says_accuracy = !remarks.empty() && remarks.front().kind == "target-missed";
+  std::string takes = says_accuracy ? std::string() : in_words(takes_of(report, answer.trial));
+  for (const std::string& remark : in_words(remarks)) takes += (takes.empty() ? "" : "; ") + remark;
   row.add("run", "  run", answer.run, Unit::plain,
           fmt::format("{} {}", mark_of(standing_of(report.goal, answer.trial)), answer.run))
       .add("met", answer.met)

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -22,18 +21,12 @@ namespace {
 
 /// Refuses a document of another kind that a scenario names.
 void check_root(const std::string& path, std::string_view text) {
-  constexpr const char* kPlatform = "<platform file=\"{}\"/>";
-  constexpr const char* kTimed = "<timed-as file=\"{}\" batch=\"1\"/>";
-  static const std::map<std::string_view, std::pair<const char*, const char*>> kOthers{
-      {"platform", {"a platform of SimGrid", kPlatform}},
-      {"cluster-platform", {"a platform", kPlatform}},
-      {"workload", {"a workload", kTimed}},
-      {"recorded-step", {"a recorded step", kTimed}}};
   const std::optional<RootElement> root = find_root_element(text);
-  const auto other = root ? kOthers.find(root->name) : kOthers.end();
-  if (other == kOthers.end()) return;
-  throw InputError({path, root->line, fmt::format("is {}, not a scenario", other->second.first),
-                    fmt::format("name it in a scenario: {}", fmt::format(fmt::runtime(other->second.second), path))});
+  const bool platform = root && (root->name == "platform" || root->name == "cluster-platform");
+  if (!platform && !(root && (root->name == "workload" || root->name == "recorded-step"))) return;
+  throw InputError({path, root->line, fmt::format("is a <{}>, not a scenario", root->name),
+                    fmt::format("name it in a scenario: <{} file=\"{}\"{}/>", platform ? "platform" : "timed-as", path,
+                                platform ? "" : " batch=\"1\"")});
 }
 
 }  // namespace

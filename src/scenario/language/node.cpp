@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "scenario/language/number_notation.hpp"
+#include "scenario/language/quantity.hpp"
 #include "scenario/xml/white_space.hpp"
 #include "support/parse_whole.hpp"
 #include "support/text_encoding.hpp"
@@ -59,14 +59,12 @@ Node::Node(const Element& element, Findings& findings)
   check_children();
   if (!rule_.text && element_.text_origin.line > 0) {
     const std::vector<std::string> found = split_words(element_.text);
-    std::string remedy = remedy_for_characters(element_.text);
-    if (remedy.empty()) {
-      remedy = rule_.children.empty() ? fmt::format("<{}> holds attributes alone", element_.name)
-                                      : "only elements belong here";
-    }
+    const std::string typed = remedy_for_characters(element_.text);
     findings_.add(element_.text_origin,
                   fmt::format("text '{}' in <{}>", printable(fmt::format("{}", fmt::join(found, " "))), element_.name),
-                  std::move(remedy));
+                  !typed.empty()           ? typed
+                  : rule_.children.empty() ? fmt::format("<{}> holds attributes alone", element_.name)
+                                           : "only elements belong here");
   }
 }
 
@@ -159,12 +157,10 @@ std::optional<std::int64_t> Node::integer(std::string_view attribute, std::int64
   }
   const auto parse = [&](const std::string& text) { return parse_whole<std::int64_t>(text, minimum, maximum); };
   if (const std::optional<std::int64_t> value = parse(found->value)) return value;
-  if (is_whole_number(found->value)) {
-    fail_at(attribute, "is out of range", whole_number_remedy(minimum, maximum));
-    return std::nullopt;
-  }
+  const bool whole = is_whole_number(found->value);
   const std::string meant = remedy_for_number(found->value, [&](const auto& text) { return parse(text).has_value(); });
-  fail_at(attribute, kNotWhole, meant.empty() ? whole_number_remedy(minimum, maximum) : meant);
+  fail_at(attribute, whole ? "is out of range" : kNotWhole,
+          whole || meant.empty() ? whole_number_remedy(minimum, maximum) : meant);
   return std::nullopt;
 }
 
@@ -182,15 +178,12 @@ std::optional<double> Node::real(std::string_view attribute, const Range& range)
   }
   const std::optional<double> value = parse_real(found->value);
   if (value && range.contains(*value)) return value;
-  if (value || is_too_large_or_small(found->value)) {
-    fail_at(attribute, "is out of range", remedy);
-    return std::nullopt;
-  }
+  const bool number = value || is_too_large_or_small(found->value);
   const std::string meant = remedy_for_number(found->value, [&](const std::string& text) {
     const std::optional<double> other = parse_real(text);
     return other && range.contains(*other);
   });
-  fail_at(attribute, "is not a number", meant.empty() ? remedy : meant);
+  fail_at(attribute, number ? "is out of range" : "is not a number", number || meant.empty() ? remedy : meant);
   return std::nullopt;
 }
 
@@ -212,20 +205,13 @@ std::vector<std::int64_t> Node::integers(std::string_view attribute, std::int64_
   const std::optional<std::string> all = required_text(attribute, remedy);
   std::vector<std::int64_t> values;
   if (!all) return values;
-  const auto parse = [&](const std::string& word) { return parse_whole<std::int64_t>(word, minimum, maximum); };
   for (const std::string& word : split_words(*all)) {
-    if (const std::optional<std::int64_t> value = parse(word)) {
-      values.push_back(*value);
-      continue;
+    const std::optional<std::int64_t> value = parse_whole<std::int64_t>(word);
+    if (!value || *value < minimum || *value > maximum) {
+      fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);
+      return {};
     }
-    std::string spaced = with_plain_characters(*all);
-    std::ranges::replace_if(
-        spaced, [](char c) { return c == ',' || c == ';'; }, ' ');
-    const std::vector<std::string> words = split_words(spaced);
-    const bool meant = std::ranges::all_of(words, [&](const auto& one) { return parse(one).has_value(); });
-    fail_at(attribute, fmt::format("holds '{}'", printable(word)),
-            meant ? fmt::format("write {}", fmt::join(words, " ")) : remedy);
-    return {};
+    values.push_back(*value);
   }
   return values;
 }

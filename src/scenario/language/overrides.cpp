@@ -58,7 +58,9 @@ std::optional<std::vector<Component>> parse_path(std::string_view path) {
 class Override {
  public:
   Override(Element& scenario, const std::string& text, Findings& findings)
-      : scenario_(scenario), findings_(findings), origin_{"--set " + printable(text), 0} {}
+      : scenario_(scenario),
+        findings_(findings),
+        origin_{(text.starts_with("--") ? "" : "--set ") + printable(text), 0} {}
 
   void apply(const std::string& text) {
     const std::size_t equals = assignment(text);
@@ -237,7 +239,7 @@ class Override {
 }  // namespace
 
 void apply_override(Element& scenario, const std::string& text, Findings& findings) {
-  Override(scenario, text, findings).apply(text);
+  Override(scenario, text, findings).apply(text.starts_with("--") ? text.substr(text.find(' ') + 1) : text);
 }
 
 bool is_override_path(const std::string& path) { return is_xml_text(path) && parse_path(path).has_value(); }

@@ -11,7 +11,8 @@
 namespace dadsim::scenario {
 
 /// Writes one "path=value" of --set into the tree: `seed`, `training.batch`, `run[2].cap`, `run[rank-dad].cap`,
-/// `run[*].exchange`. Missing optional elements are created. Errors go to `findings`; the reader checks the value.
+/// `run[*].exchange`; the name of another option may come first, "--against seed=2". Missing optional elements are
+/// created. Errors go to `findings`; the reader checks the value.
 void apply_override(Element& scenario, const std::string& text, Findings& findings);
 
 /// Returns whether `path` has the form of such a path, whether or not it leads anywhere.

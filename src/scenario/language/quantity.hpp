@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenario/language/node.hpp"
 
@@ -24,6 +26,14 @@ std::optional<double> parse_quantity(Unit unit, std::string_view text);
 /// Returns the presumed correct form of a text that is no quantity of the kind: "20Mbps" for "20 Mbps", "100Mbps" for
 /// "100mbps", "5s" for "5 sec". Empty if there is none.
 std::string meant_quantity(Unit unit, const std::string& text);
+
+/// Returns the forms that a number in another notation may be meant as, likeliest first, without `text` itself: without
+/// blanks, plus sign and typographic characters; without separators of thousands; with a decimal point for a comma.
+std::vector<std::string> other_notations(const std::string& text);
+
+/// Returns the remedy for a number in another notation: "write 0.002" for "0,002", "write 1000 or 1.000" for "1,000".
+/// Empty unless `accepts` takes one of its forms.
+std::string remedy_for_number(const std::string& text, const std::function<bool(const std::string&)>& accepts);
 
 /// Returns the unit with factor one, as SimGrid reads it: "s", "B", "Bps", "f".
 const char* base_unit(Unit unit);

@@ -149,7 +149,7 @@ class TreeBuilder {
     if (failed_ || problem.level == XML_ERR_WARNING) return;  // only the first one: the others follow from it
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
-    const std::string typed = remedy_for_characters(character_at_error());
+    const std::string typed = remedy_for_characters(bytes_at_error());
     fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)),
          typed.empty() ? remedy_for(problem.code, kind_) : typed);
   }
@@ -187,13 +187,11 @@ class TreeBuilder {
     return message.substr(0, cut) + "…";
   }
 
-  /// Returns the character that the parser stopped at.
-  std::string_view character_at_error() const {
+  /// Returns the bytes that the parser stopped at.
+  std::string_view bytes_at_error() const {
     const xmlParserInput* input = context->input;
     if (input == nullptr || input->cur == nullptr || input->cur >= input->end) return {};
-    const std::string_view rest(reinterpret_cast<const char*>(input->cur),
-                                static_cast<std::size_t>(input->end - input->cur));
-    return rest.substr(0, first_character(rest).bytes);
+    return {reinterpret_cast<const char*>(input->cur), std::min<std::size_t>(4, input->end - input->cur)};
   }
 
   std::size_t position() const {

@@ -65,7 +65,7 @@ void Findings::throw_if_any() const {
   if (diagnostics_.empty()) return;
   const auto group = [&](const Diagnostic& diagnostic) {
     if (diagnostic.file == file_) return 0;
-    return diagnostic.file.starts_with("--set ") ? 1 : 2;
+    return diagnostic.file.starts_with("--") ? 1 : 2;
   };
   std::vector<Diagnostic> sorted = diagnostics_;
   std::ranges::stable_sort(sorted, [&](const Diagnostic& a, const Diagnostic& b) {

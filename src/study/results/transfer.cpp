@@ -1,8 +1,10 @@
 #include "study/results/transfer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
@@ -10,12 +12,14 @@
 
 #include "algorithms/registry.hpp"
 #include "models/data/dataset.hpp"
+#include "scenario/elements/host_list.hpp"
 #include "scenario/xml/findings.hpp"
 #include "schedule/censored_rank.hpp"
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
 #include "study/results/time_at_scale.hpp"
 #include "support/diagnostics.hpp"
+#include "support/human.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -59,6 +63,27 @@ std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::Run
   return reference == nullptr || !learned_the_same(learned.trajectory, reference->trajectory);
 }
 
+/// Warns of runs without an aggregator, of which every site sends all its factors to every other, if a host is free.
+std::optional<std::string> warning_of_peers(const scenario::Scenario& scenario) {
+  if (scenario.aggregator) return std::nullopt;
+  std::vector<std::string> free = scenario::hubs_of(scenario.platform);
+  if (std::holds_alternative<spec::PlatformFileSpec>(scenario.platform.what)) {
+    for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) free.push_back(host.name);
+    for (const spec::Placement& worker : scenario.all_devices()) std::erase(free, worker.host);
+  }
+  std::vector<std::string> labels;
+  for (const spec::RunSpec& run : scenario.runs) {
+    if (!run.communicates || run.event_driven || run.decentralised) continue;
+    if (!algorithms::algorithm_registry().at(run.algorithm).sends_sums(run)) labels.push_back(run.label);
+  }
+  if (free.size() != 1 || labels.empty()) return std::nullopt;
+  return fmt::format(
+      "<workers> lacks <aggregator>: in {} every site sends to every other; with <aggregator host=\"{}\" "
+      "device=\"{}\"/> "
+      "each gets what all sent, merged",
+      scenario::printable(fmt::format("{}", fmt::join(labels, ", "))), free.front(), scenario.workers.front().device);
+}
+
 }  // namespace
 
 std::string category_of_messages(const step::NetworkUse& network, const CarriedMessages& carried) {
@@ -94,6 +119,7 @@ void annotate_transfer(const scenario::Scenario& scenario, const Learned& learne
 
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
   std::vector<std::string> warnings = sim::passed_over_of(scenario.platform);
+  if (std::optional<std::string> peers = warning_of_peers(scenario)) warnings.push_back(*std::move(peers));
   if (!scale_setting(scenario) && !std::holds_alternative<spec::CsvSource>(scenario.data.source)) return warnings;
   try {
     const spec::DataFacts facts = models::inspect_data(scenario.data.source);
@@ -120,6 +146,22 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
     }
   } catch (const InputError&) {
     // Unreadable data are an error of their own, reported when they are read.
+  }
+  return warnings;
+}
+
+std::vector<std::string> warnings_of(const scenario::Scenario& scenario, const report::Result& result) {
+  double end = 0;
+  for (const report::RunResult& run : result.runs) end = std::max(end, run.total_seconds);  // a NaN is not larger
+  std::vector<std::string> warnings;
+  for (const spec::OutageSpec& one : scenario.failures.outages) {
+    const bool after = one.from >= end;
+    const bool longer = std::isfinite(one.seconds) && 2 * one.seconds > end;
+    if (!after && !longer) continue;
+    warnings.push_back(fmt::format("the outage of '{}' {} {}, and the longest run takes {}; {}",
+                                   scenario::printable(one.match), after ? "begins after" : "lasts",
+                                   human_seconds(after ? one.from : one.seconds), human_seconds(end),
+                                   after ? "an earlier one has an effect" : "a shorter one leaves time to train"));
   }
   return warnings;
 }

@@ -38,5 +38,8 @@ void annotate_transfer(const scenario::Scenario& scenario, const Learned& learne
 /// Returns warnings to a scenario's author that are known before learning, in sentences: other contents of its tables,
 /// and compressions for which the learning network is too small, if relative steps are asked for.
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario);
+/// Returns warnings that are known once it is timed: outages that begin after all runs, or last longer than half of
+/// the longest.
+std::vector<std::string> warnings_of(const scenario::Scenario& scenario, const report::Result& result);
 
 }  // namespace dadsim::study
