@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <algorithm>
+#include <optional>
 #include <regex>
 
 #include "scenario/document/load.hpp"
