@@ -42,7 +42,8 @@ struct BlockParcel {
 /// Rounds that say which blocks each message carries, so that a collective can be carried out on data and its result
 /// checked. The blocks, by kind:
 ///   all_reduce, broadcast    parts of the vector (as many as the algorithm cuts it into)
-///   reduce_scatter, scatter  block r is the one that rank r ends with
+///   reduce_scatter           block b is the one that rank origin(b) ends with
+///   scatter                  block r is the one that rank r ends with
 ///   all_gather, gather       block b is what rank origin(b) hands over
 ///   all_to_all               block s·N + d goes from rank s to rank d
 ///   neighbour_exchange       block r is what rank r sends to its neighbours

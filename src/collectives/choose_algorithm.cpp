@@ -30,6 +30,8 @@ std::vector<CollectiveChoice> library_choices(const CollectiveRequest& request, 
       return rccl_choices(request, layout);
     case spec::CollectiveLibrary::mpi:
       return mpi_choices(request, layout);
+    case spec::CollectiveLibrary::xla:
+      return xla_choices(request, layout);
   }
   throw std::logic_error("unknown library");
 }

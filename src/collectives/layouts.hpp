@@ -13,6 +13,8 @@ using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, co
 // ring.cpp
 Layout ring_all_reduce, one_ring_all_reduce, ordered_ring_all_reduce, ring_reduce_scatter, ring_all_gather,
     one_ring_all_gather, ring_broadcast, ring_reduce;
+// torus.cpp
+Layout torus_all_reduce, torus_reduce_scatter, torus_all_gather;
 // pat.cpp
 Layout pat_all_gather, pat_reduce_scatter;
 // pairwise_reduce_scatter.cpp

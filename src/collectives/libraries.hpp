@@ -18,8 +18,11 @@ std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, con
 /// MPICH: chooses by thresholds.
 std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, const RankLayout& layout);
 
-/// Seconds per message between nodes over sockets for which NCCL's thread of a node is busy with the pieces of all
-/// channels. Only for rings that add up or gather; other algorithms hide them behind the bytes.
+/// XLA, between TPUs.
+std::vector<CollectiveChoice> xla_choices(const CollectiveRequest& request, const RankLayout& layout);
+
+/// Seconds for which NCCL's one thread of a node is busy with the pieces of a message between nodes over sockets, one
+/// of each channel, in rings that add up or gather. Of other algorithms they are hidden behind the bytes.
 double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
                            const RankLayout& layout);
 

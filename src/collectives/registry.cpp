@@ -37,6 +37,9 @@ const std::vector<CollectiveEntry>& entries() {
       {{all_reduce, "ordered-ring", "blocks of b/N around a single ring of quick pairs, twice; among peers over a WAN",
         "PCCL, Keiblinger et al. 2025"},
        ordered_ring_all_reduce},
+      {{all_reduce, "torus", "rings along each axis of a torus, both ways round, over all links at once",
+        "Jain, Sabharwal 2010"},
+       torus_all_reduce},
       {{all_reduce, "halving-doubling", "reduce-scatter by halving, all-gather by doubling", "Rabenseifner 2004"},
        halving_doubling_all_reduce},
       {{all_reduce, "recursive-doubling", "the whole vector with partners at 1, 2, 4, …", thakur},
@@ -70,6 +73,8 @@ const std::vector<CollectiveEntry>& entries() {
       {{all_reduce, "reduce-broadcast", "up a binomial tree and down again", thakur}, reduce_broadcast_all_reduce},
       {{reduce_scatter, "ring", "blocks of b/N around a ring, or as many as ranks in a node", "Patarasuk, Yuan 2009"},
        ring_reduce_scatter},
+      {{reduce_scatter, "torus", "rings along each axis of a torus, both ways round", "Jain, Sabharwal 2010"},
+       torus_reduce_scatter},
       {{reduce_scatter, "pat", "a binomial tree for every block, what all have between two ranks in one message",
         "NCCL 2.23; Jeaugey 2025"},
        pat_reduce_scatter},
@@ -79,6 +84,8 @@ const std::vector<CollectiveEntry>& entries() {
        recursive_halving_reduce_scatter},
       {{reduce_scatter, "direct", "everybody sends everybody its block", "one round for any N"}, direct_reduce_scatter},
       {{all_gather, "ring", "blocks around a ring, or as many as ranks in a node", thakur}, ring_all_gather},
+      {{all_gather, "torus", "rings along each axis of a torus, both ways round", "Jain, Sabharwal 2010"},
+       torus_all_gather},
       {{all_gather, "pat", "a binomial tree for every block, what all have between two ranks in one message",
         "NCCL 2.23; Jeaugey 2025"},
        pat_all_gather},
@@ -157,6 +164,7 @@ std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, co
     if (name.starts_with("nvls") && !layout.switch_adds_up) continue;
     if (name == "sharp" && !layout.fabric_adds_up) continue;
     if (name == "ordered-ring" && layout.ring_order.empty()) continue;
+    if (name == "torus" && layout.torus.empty()) continue;
     if (needs_even_nodes(name) && has_uneven_nodes(layout)) continue;
     names.push_back(name);
   }

@@ -31,10 +31,11 @@ enum class CollectiveLibrary : std::uint8_t {
   nccl,  ///< NVIDIA's
   rccl,  ///< AMD's
   mpi,   ///< for CPUs
+  xla,   ///< Google's, between TPUs
 };
 constexpr auto names_of(CollectiveLibrary) {
   using enum CollectiveLibrary;
-  return std::to_array<Name<CollectiveLibrary>>({{nccl, "nccl"}, {rccl, "rccl"}, {mpi, "mpi"}});
+  return std::to_array<Name<CollectiveLibrary>>({{nccl, "nccl"}, {rccl, "rccl"}, {mpi, "mpi"}, {xla, "xla"}});
 }
 
 /// NVIDIA GPU generation, as NCCL's tuner distinguishes them.
@@ -47,11 +48,11 @@ constexpr auto names_of(GpuGeneration) {
 
 /// Table of the library with the cost of a message over an rdma link, in addition to the link's latency. any: the table
 /// of the other links on the path.
-enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa, any };
+enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa, ici, any };
 constexpr auto names_of(MessageCosts) {
   using enum MessageCosts;
   return std::to_array<Name<MessageCosts>>(
-      {{network, "network"}, {pcie, "pcie"}, {xgmi, "xgmi"}, {efa, "efa"}, {any, "any"}});
+      {{network, "network"}, {pcie, "pcie"}, {xgmi, "xgmi"}, {efa, "efa"}, {ici, "ici"}, {any, "any"}});
 }
 
 /// One direction of a link.

@@ -216,7 +216,7 @@ class CarryOut {
             expect(rank, block, sum);
             break;
           case step::CollectiveKind::reduce_scatter:
-            if (n_ == 1 || block % n_ == rank) expect(rank, block, sum);
+            if (n_ == 1 || rounds().origin(block) == rank) expect(rank, block, sum);
             break;
           case step::CollectiveKind::reduce:
             if (rank == case_.request.root) expect(rank, block, sum);

@@ -218,8 +218,8 @@ void describe_library(const GpuNode& node, bool between, bool plain, collectives
   const bool rccl = node.library == spec::CollectiveLibrary::rccl;
   layout.library = node.library;
   layout.generation = node.generation;
-  // Over plain links the written numbers hold without corrections.
-  if (!plain) layout.start_seconds = rccl ? kRcclStart : kNcclStart;
+  // Over plain links the written numbers hold without corrections. A program of XLA is launched as a whole.
+  if (!plain && layout.of_gpus()) layout.start_seconds = rccl ? kRcclStart : kNcclStart;
   if (rccl && between) layout.tree_latency = (kRcclTree - 1) * layout.between.latency;
 }
 
@@ -287,6 +287,9 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     for (const simgrid::s4u::Host* host : hosts) {
       layout.rail_of.push_back(static_cast<std::int32_t>(all.rail(number_in_network(*host))));
     }
+    std::vector<std::int64_t> numbers;
+    for (const simgrid::s4u::Host* host : hosts) numbers.push_back(number_in_network(*host));
+    layout.torus = collectives::grid_within(all.torus(), numbers);
   }
   if (own) gpus = own->library != spec::CollectiveLibrary::mpi;
   // Detects clusters joined by a WAN; other switches of the same fabric are nearer. No library has such a rule.

@@ -76,6 +76,7 @@ std::span<const Protocol> rdma_protocols_of(std::span<const PathLink> links) {
   if (all_cost(links, spec::MessageCosts::xgmi)) return protocols_over("xgmi");
   if (std::ranges::any_of(links, [](const PathLink& link) { return link.use->rccl; })) return protocols_over("rccl");
   if (all_cost(links, spec::MessageCosts::efa)) return protocols_over("efa");
+  if (all_cost(links, spec::MessageCosts::ici)) return protocols_over("ici");
   return protocols_over("network");
 }
 

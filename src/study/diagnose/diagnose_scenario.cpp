@@ -157,7 +157,8 @@ class Suspects {
 
   void add_network(const spec::GpuClusterSpec& cluster) {
     const bool between = cluster.nodes > 1 && cluster.nic.bandwidth > 0;
-    const bool sockets = device().library.has_value() && device().library != spec::CollectiveLibrary::mpi;
+    const bool sockets =
+        device().library == spec::CollectiveLibrary::nccl || device().library == spec::CollectiveLibrary::rccl;
     if (between && sockets && cluster.nic.transport == spec::Transport::rdma) {
       add_cluster("tcp-for-rdma", [](spec::GpuClusterSpec& other) { put_over_tcp(other, other.nic.bandwidth); });
       add_ways_through_the_cpu(cluster);

@@ -103,6 +103,26 @@ TEST(RankLayout, NodesOfXgmiAreMeshes) {
   EXPECT_GT(layout.tree_latency, layout.between.latency);
 }
 
+TEST(RankLayout, ChipsOfATorusOfTpusAreUnderXla) {
+  spec::GpuClusterSpec pod;
+  pod.nodes = 12;
+  pod.gpus = 1;
+  pod.rails = 4;
+  pod.nic = *find_link("ici-v6e");
+  pod.fabric.kind = spec::FabricSpec::Kind::torus;
+  pod.fabric.link = pod.nic;
+  pod.fabric.dimensions = {4, 3};
+  const collectives::RankLayout all = layout_on({"", pod, {}, {}});
+  EXPECT_EQ(all.library, spec::CollectiveLibrary::xla);
+  EXPECT_EQ(all.torus, (std::vector<collectives::Rank>{4, 3}));
+  EXPECT_EQ(all.start_seconds, 0);
+  EXPECT_NEAR(all.between.bandwidth, 90e9, 1e6) << "one link of the way";
+  EXPECT_EQ(layout_on({"", pod, {}, {}}, 8).torus, (std::vector<collectives::Rank>{4, 2})) << "a slice";
+  EXPECT_EQ(layout_on({"", pod, {}, {}}, 6).torus, std::vector<collectives::Rank>());
+  EXPECT_EQ(layout_on({"", pod, {}, {}}, 0, {"tpu-v6e"}).library, spec::CollectiveLibrary::xla);
+  EXPECT_EQ(layout_on({"", pod, {}, {}}, 0, {"h100-sxm5"}).library, spec::CollectiveLibrary::nccl);
+}
+
 TEST(RankLayout, HasARailForEveryAdapterOfANode) {
   EXPECT_EQ(layout_on({"", nodes_of_eight(4, "nvlink-3", "ib-hdr"), {}, {}}).rails, 8);
 }

@@ -45,6 +45,8 @@ class ClusterNetwork {
   virtual const GpuNode* gpu_node(std::int64_t /*host*/) const { return nullptr; }
   /// Returns the number of the node's adapter that a host uses, from 0 on.
   virtual std::int64_t rail(std::int64_t /*host*/) const { return 0; }
+  /// Returns the number of hosts along each axis of a torus of single chips, the first fastest; empty: it is none.
+  virtual std::vector<std::int64_t> torus() const { return {}; }
 };
 
 // One function and file per kind. Each makes hosts and links in the zone. Without a zone (nullptr) it only checks the

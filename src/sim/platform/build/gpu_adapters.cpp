@@ -96,7 +96,8 @@ spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
   if (cluster.rails > cluster.gpus) {
     cluster.nic.bandwidth *= static_cast<double>(cluster.rails) / static_cast<double>(cluster.gpus);
     cluster.rails = cluster.gpus;
-    if (slot == nullptr) slot = find_link("pcie-5");
+    // A TPU has its links itself, with no slot before them.
+    if (slot == nullptr && cluster.nic.costs != spec::MessageCosts::ici) slot = find_link("pcie-5");
   }
   // The kind of line decides, not its rate: between a host and a switch packets are lost only at ports where lines
   // meet.

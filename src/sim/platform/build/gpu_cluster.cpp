@@ -57,18 +57,28 @@ class GpuCluster : public ClusterNetwork {
       group.meshed = nodes.inside == spec::InsideNode::mesh;
       group.has_bridges = nodes.gpus > 1 && nodes.inside == spec::InsideNode::shared && nodes.bridge.bandwidth > 0;
       group.slot_gpus = has_adapters(spec, nodes) && shared_slot(nodes) ? *nodes.slot_gpus : 1;
-      group.node = {*nodes.inside, nodes.port.library,    nodes.port.generation,      nodes.gpus,
-                    nodes.rails,   spec.library_is_given, through_shared_slots(nodes)};
+      // Between single chips only the fabric's links tell whose they are.
+      const bool by_fabric = nodes.gpus == 1 && spec.fabric.link.library == spec::CollectiveLibrary::xla;
+      group.node = {*nodes.inside,
+                    by_fabric && !spec.library_is_given ? spec.fabric.link.library : nodes.port.library,
+                    nodes.port.generation,
+                    nodes.gpus,
+                    nodes.rails,
+                    spec.library_is_given,
+                    through_shared_slots(nodes)};
       for (const std::int64_t behind = node + nodes.nodes; node < behind; ++node, gpu += nodes.gpus) {
         add_node(zone, spec, nodes, node, gpu);
       }
     }
     fabric_ = make_fabric(zone, spec);
+    const bool of_chips = std::ranges::all_of(groups_, [](const GroupOfNodes& one) { return one.node.gpus == 1; });
+    if (of_chips && spec.fabric.kind == spec::FabricSpec::Kind::torus) torus_ = spec.fabric.dimensions;
   }
 
   std::int64_t hosts() const override { return hosts_; }
   const GpuNode* gpu_node(std::int64_t host) const override { return &group_of(host).node; }
   std::int64_t rail(std::int64_t host) const override { return group_of(host).rail_of(host); }
+  std::vector<std::int64_t> torus() const override { return torus_; }
   void route(std::int64_t from, std::int64_t to, Links& links) const override {
     const GroupOfNodes& group = group_of(from);
     const std::int64_t node = group.node_of(from);
@@ -195,6 +205,7 @@ class GpuCluster : public ClusterNetwork {
   std::vector<DuplexLink> slots_;  ///< slots shared by several GPUs, node by node
   std::vector<DuplexLink> adapters_;
   std::unique_ptr<Fabric> fabric_;
+  std::vector<std::int64_t> torus_;  ///< nodes along each axis, of one GPU each; empty: no such torus
 };
 
 }  // namespace
