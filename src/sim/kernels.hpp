@@ -47,6 +47,7 @@ struct ProductKernel {
   double last_wave = 0;  ///< 1: the last wave takes as long as any; 0: in proportion to its tiles
   double halving = 0;    ///< share of its time by which a tile of half the size takes longer
   double cast = 0;       ///< share of the bandwidth at which rows are cast, two bytes in and one out; 0: no cast
+  double grouped = 1;    ///< rate of products of several matrices in one kernel ÷ that of a single large product
 };
 /// Fused attention of h heads of size d over sequences in which a position sees s positions on average, forward:
 ///     t = fixed + (1 + length ÷ s) max(F ÷ (share × peak), E × per exponential ÷ (exponentials × peak))

@@ -37,7 +37,7 @@ std::vector<SourceRow> rows_of(const std::string& file) {
 std::size_t numbers_of_kernel(const SourceRow& row) {
   if (row.at("kind") == "attention-backward" && row.at("library").empty()) return row.at("family") == "ampere" ? 0 : 2;
   std::size_t count = 0;
-  for (const char* column : {"share", "fixed [us]", "depth", "last wave", "halving", "cast", "exponentials"})
+  for (const char* column : {"share", "fixed [us]", "depth", "last wave", "halving", "cast", "grouped", "exponentials"})
     count += row.at(column).empty() ? 0 : 1;
   return count;
 }

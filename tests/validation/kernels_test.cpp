@@ -199,5 +199,21 @@ TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
   table.expect_in_document();
 }
 
+/// Products of several experts in one kernel, by the geometric mean of what they reach of a deep product's rate.
+TEST(KernelValidation, GroupedProductsReachLessThanSingleOnes) {
+  const sim::ProductKernel& kernel = *sim::product_kernel(KernelFamily::blackwell, sim::KernelFormat::bits16);
+  std::map<std::string, std::vector<double>> logs;
+  for (const auto& row : test::measured("grouped-products"))
+    logs[row.at("kind")].push_back(std::log(std::stod(row.at("tflops")) * (1 + kernel.depth / std::stod(row.at("k")))));
+  const auto mean = [](const std::vector<double>& of) {
+    double sum = 0;
+    for (const double one : of) sum += one;
+    return sum / static_cast<double>(of.size());
+  };
+  EXPECT_EQ(logs.at("grouped").size(), 60U);
+  EXPECT_EQ(logs.at("single").size(), 446U);
+  EXPECT_NEAR(kernel.grouped, std::exp(mean(logs.at("grouped")) - mean(logs.at("single"))), 0.01);
+}
+
 }  // namespace
 }  // namespace dadsim

@@ -89,6 +89,14 @@ Product layer_product(const schedule::ComputeTask& task, double flops) {
   return {rows, task.shape.out, task.shape.in};
 }
 
+/// Returns the rate of the products of several experts in one kernel ÷ that of a single product; 1 for one matrix. What
+/// was measured in 16 bit is taken for other formats too.
+double grouped_rate(const spec::DeviceSpec& device, const schedule::ComputeTask& task) {
+  const ProductKernel* kernel = product_kernel(device.kernels, KernelFormat::bits16);
+  const bool several = task.weights >= 2 * task.shape.in * task.shape.out;
+  return kernel != nullptr && several ? kernel->grouped : 1;
+}
+
 /// Returns the flops of products that fused attention would have if its scores were written. Products above the
 /// diagonal count; the fifth of the backward pass that recomputes products does not.
 double unfused_flops(const schedule::ComputeTask& task, double flops) {
@@ -166,7 +174,7 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
   if (const ProductKernel* kernel = layer_kernel(device, task, precision)) {
     const double factor = shape_factor(*kernel, layer_product(task, flops));
     const double share = product_share(device, task, *kernel, precision);
-    return flops * factor / (peak * share) + task.sequential * kernel->fixed;
+    return flops * factor / (peak * share * grouped_rate(device, task)) + task.sequential * kernel->fixed;
   }
   if (const std::optional<double> seconds = attention_by_kernels(device, task, flops, precision)) return *seconds;
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;

@@ -41,7 +41,7 @@ struct KernelTable {
   KernelTable() {
     const FactTable table(tables::kKernels,
                           {"family", "kind", "library", "format", "share", "fixed [us]", "depth", "units", "last wave",
-                           "halving", "cast", "exponentials", "per exponential", "date", "source"},
+                           "halving", "cast", "grouped", "exponentials", "per exponential", "date", "source"},
                           4);
     for (const FactTable::Row& row : table.rows()) {
       const Key key{spec::named_in<spec::KernelFamily>(row, "family"), spec::named_in<KernelFormat>(row, "format"),
@@ -53,7 +53,7 @@ struct KernelTable {
         products[key] = {row.number("share"),           fixed,
                          row.number("depth"),           row.number_or("units", 0),
                          row.number_or("last wave", 0), row.number_or("halving", 0),
-                         row.number_or("cast", 0)};
+                         row.number_or("cast", 0),      row.number_or("grouped", 1)};
       } else {
         (kind == KernelKind::attention ? forward : backward)[key] = {
             row.number("share"), fixed, row.number("depth"), row.number("exponentials"), row.number("per exponential")};
