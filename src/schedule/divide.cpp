@@ -74,7 +74,7 @@ class ModelChunk {
                       Schedule& out, std::int32_t stage);
   void exchange_keys(const spec::LayerShape& layer, step::Phase phase, bool before, Schedule& out, std::int32_t stage);
   void exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before, Schedule& out,
-                     std::int32_t stage) const;
+                     std::int32_t stage);
   void recompute(std::string_view block, Schedule& out, std::int32_t stage);
   void add_among(Among among, step::CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
                  std::int32_t stage) const;
@@ -129,6 +129,7 @@ class ModelChunk {
   bool hides_sums_ = false;              ///< sums among the devices of a layer overlap with gradients of weights
   std::vector<std::size_t> held_back_;   ///< tasks of full_ that overlap with a sum among the devices of a layer
   std::vector<std::int32_t> beside_[2];  ///< such sums: of inputs, and of outputs
+  std::vector<std::int32_t> rows_;       ///< exchange of rows with experts that has not been waited for
   std::vector<std::int32_t> keys_;       ///< collectives that overlap with attention, waited for after it
   std::string_view block_;               ///< current block
   std::vector<std::size_t> order_;       ///< order of units
@@ -295,6 +296,7 @@ void ModelChunk::pass(PassKind kind, bool last, Schedule& out, std::int32_t stag
     }
   }
   add_held_back(out, stage);
+  wait_for(rows_, "rows to experts", out, stage);
   end_launches(out, stage);
   leave_unit(out, stage);
   if (forward_) leave_block(out, stage);
@@ -630,7 +632,7 @@ bool ModelChunk::has_divided_experts(std::size_t position) const {
 /// Exchanges rows: they go to the devices whose experts the router chose, and the results return; in the backward pass
 /// Δ does the same. Each of the devices of a layer sends its part of the rows.
 void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
-                               Schedule& out, std::int32_t stage) const {
+                               Schedule& out, std::int32_t stage) {
   if (!has_divided_experts(position) || (!is_forward(phase) && phase != step::Phase::backpropagate)) return;
   const bool first = !(position > 0 && has_divided_experts(position - 1));
   const bool last = !has_divided_experts(position + 1);
@@ -647,11 +649,14 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
   const auto width = static_cast<double>(first && (is_forward(phase) ? sends : returns) ? layer.in : layer.out);
   constexpr double kScaled = 1 + 4.0 / 128;  // bytes
   const double element = sends && how_.expert_dispatch == spec::ExpertDispatch::fp8 ? kScaled : element_;
-  const double sent = how_.expert_exchange == spec::ExpertExchange::once
-                          ? spec::bytes_sent_once(layer.expert_group, layer.experts_per_token)
-                          : 1;
-  add_among(Among::experts, step::CollectiveKind::all_to_all, layer.name,
-            sent * element * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
+  const double bytes = element * rows(layer) * width / (layer.expert_group * how_.expert_tensor);
+  wait_for(rows_, layer.name, out, stage);
+  if (!(bytes > 0)) return;
+  rows_.push_back(begin_among(Among::experts, step::CollectiveKind::all_to_all, layer.name, bytes, out, stage));
+  if (how_.expert_exchange == spec::ExpertExchange::once)
+    std::get<CollectiveTask>(out.tasks.back().what).row_experts = layer.experts_per_token;
+  // Next to another micro-batch, an exchange takes place while that one computes what this one computes next.
+  if (!how_.expert_overlap) wait_for(rows_, layer.name, out, stage);
 }
 
 /// Adds a collective among the devices of a layer, and waits for it.
@@ -838,6 +843,8 @@ class Division {
       : how_(how),
         micro_batches_(how.micro_batch == 0 ? 1 : std::max<std::int64_t>(1, step.batch / how.micro_batch)),
         last_(how.pipeline * how.interleave - 1) {
+    if (how.expert_overlap && micro_batches_ < 2)
+      throw std::invalid_argument("expert-overlap needs a second micro-batch; use a smaller micro-batch");
     for (const spec::LayerRange& layers : spec::pieces_of(step.whole, static_cast<std::size_t>(last_) + 1))
       pieces_.emplace_back(step, how, replicas, micro_batches_, layers);
     sent_[0].assign(pieces_.size() * static_cast<std::size_t>(micro_batches_), kNotYet);

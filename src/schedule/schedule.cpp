@@ -346,7 +346,8 @@ bool PerWorker::operator==(const PerWorker& other) const {
 
 bool CollectiveTask::operator==(const CollectiveTask& other) const {
   return kind == other.kind && bytes == other.bytes && algorithm == other.algorithm &&
-         step::same_graph(neighbours, other.neighbours) && among == other.among && to_stage == other.to_stage;
+         step::same_graph(neighbours, other.neighbours) && among == other.among && to_stage == other.to_stage &&
+         row_experts == other.row_experts;
 }
 
 PerWorker PerWorker::scaled(double factor) const {

@@ -107,6 +107,8 @@ struct CollectiveTask {
   std::shared_ptr<const step::Neighbours> neighbours{};  ///< neighbour_exchange: who sends to whom
   Among among = Among::replicas;
   std::int32_t to_stage = -1;  ///< stage_send: where to
+  /// Experts of a row of an all-to-all that sends it once to each device or node with some of them; 0: to each expert.
+  std::int64_t row_experts = 0;
   /// By value, also of the graph.
   bool operator==(const CollectiveTask& other) const;
 };

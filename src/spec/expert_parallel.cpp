@@ -103,14 +103,17 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
 namespace {
 
 struct ExpertCosts {
-  double block = 0, expert = 0, exchanged = 0, doubled = 0;
+  double block = 0, expert = 0, exchanged = 0, doubled = 0, adapter = 0, handed_on = 0;
 };
 
 const ExpertCosts& expert_costs() {
-  static const auto kCosts = read_constants<ExpertCosts>(tables::kExpertCosts, {{"block", &ExpertCosts::block},
-                                                                                {"expert", &ExpertCosts::expert},
-                                                                                {"exchanged", &ExpertCosts::exchanged},
-                                                                                {"doubled", &ExpertCosts::doubled}});
+  static const auto kCosts =
+      read_constants<ExpertCosts>(tables::kExpertCosts, {{"block", &ExpertCosts::block},
+                                                         {"expert", &ExpertCosts::expert},
+                                                         {"exchanged", &ExpertCosts::exchanged},
+                                                         {"doubled", &ExpertCosts::doubled},
+                                                         {"adapter", &ExpertCosts::adapter},
+                                                         {"handed on", &ExpertCosts::handed_on}});
   return kCosts;
 }
 
@@ -120,10 +123,16 @@ double seconds_of_launches(std::int64_t experts) {
   return expert_costs().block + expert_costs().expert * static_cast<double>(experts);
 }
 
-double bytes_sent_once(std::int32_t devices, std::int64_t per_token) {
-  const double group = devices;
+double bytes_sent_once(std::int32_t devices, std::int32_t nodes, std::int64_t per_token) {
   const auto rows = static_cast<double>(per_token);
-  const double different = group * (1 - std::pow(1 - 1 / group, rows));
+  const auto different_of = [rows](double count) { return count * (1 - std::pow(1 - 1 / count, rows)); };
+  if (nodes > 1) {
+    // The all-to-all puts (nodes − 1) ÷ nodes of a device's rows on its adapter.
+    const double others = (nodes - 1.0) / nodes;
+    return (different_of(nodes) * others + expert_costs().handed_on) / (expert_costs().adapter * rows * others);
+  }
+  const double group = devices;
+  const double different = different_of(group);
   constexpr double kFirst = 8;  // devices
   const double rate = expert_costs().exchanged - expert_costs().doubled * std::log2(group / kFirst);
   constexpr double kLeast = 0.25;  // floor for many more devices than were measured

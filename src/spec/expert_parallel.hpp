@@ -28,9 +28,10 @@ double pooled_per_sample(const LayerShape& layer);
 /// launches them one by one (ExpertLaunch::counted; spec/expert_costs.csv).
 double seconds_of_launches(std::int64_t experts);
 
-/// Returns the bytes exchanged among `devices` devices if a row is sent once to each device with some of its
-/// `per_token` experts, drawn evenly, ÷ the bytes if it is sent once per expert. Includes the slowdown of such an
-/// exchange relative to a message over the same links (ExpertExchange::once; spec/expert_costs.csv).
-double bytes_sent_once(std::int32_t devices, std::int64_t per_token);
+/// Returns the bytes exchanged among `devices` devices of `nodes` nodes if a row is sent once to each device with some
+/// of its `per_token` experts, drawn evenly, ÷ the bytes if it is sent once per expert. Between nodes a row is sent
+/// once to each node, and handed on inside. Includes the slowdown of such an exchange relative to a message over the
+/// same links, those of adapters with several nodes (ExpertExchange::once; spec/expert_costs.csv).
+double bytes_sent_once(std::int32_t devices, std::int32_t nodes, std::int64_t per_token);
 
 }  // namespace dadsim::spec

@@ -114,8 +114,8 @@ constexpr auto names_of(ExpertDispatch) {
 /// Exchange of rows with the devices of their experts.
 enum class ExpertExchange : std::uint8_t {
   all_to_all,  ///< one copy per expert, by the library's all-to-all
-  once,  ///< one copy per device with some of the experts, which sums the returned rows, by dedicated kernels over
-         ///< links like NVLink (NVIDIA's Hybrid-EP: github.com/deepseek-ai/DeepEP, branch hybrid-ep)
+  once,  ///< one copy per device with some of the experts, which sums the returned rows, by dedicated kernels; one
+         ///< copy per node between nodes (NVIDIA's Hybrid-EP: github.com/deepseek-ai/DeepEP, branch hybrid-ep)
 };
 constexpr auto names_of(ExpertExchange) {
   using enum ExpertExchange;
@@ -162,8 +162,9 @@ struct ParallelismSpec {
   ExpertDispatch expert_dispatch = ExpertDispatch::plain;
   ExpertExchange expert_exchange = ExpertExchange::all_to_all;
   ExpertLaunch expert_launch = ExpertLaunch::ahead;
-  double expert_capacity = 0;  ///< most rows per device ÷ the mean, others are dropped; 0: no limit
-  std::int32_t prefetch = 1;   ///< units (blocks) whose parameters are gathered before their use
+  bool expert_overlap = false;  ///< rows are exchanged while another micro-batch is computed
+  double expert_capacity = 0;   ///< most rows per device ÷ the mean, others are dropped; 0: no limit
+  std::int32_t prefetch = 1;    ///< units (blocks) whose parameters are gathered before their use
   Offload offload = Offload::none;
   double offload_rate = 0;              ///< byte/s between a device and its host, in each direction
   double host_rate = 0;                 ///< byte/s between the host's processor and its memory, for one device

@@ -87,7 +87,13 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
       of_divided_experts(
           attribute("expert-exchange", &Parallelism::expert_exchange,
                     "How rows come to experts and back: once for each expert, by an all-to-all, or once for each "
-                    "device that has some of them, as Hybrid-EP does over NVLink."))
+                    "device that has some of them, between nodes once for each node, as Hybrid-EP does."))
+          .if_given(),
+      attribute("expert-overlap", &Parallelism::expert_overlap,
+                "Whether rows are exchanged while another micro-batch is computed (Megatron's "
+                "--overlap-moe-expert-parallel-comm).")
+          .only([](const Parallelism& how) { return how.experts > 1 && how.micro_batch > 0; },
+                "needs divided experts and a micro-batch", "expert-parallel=\"2\" and a micro-batch, or remove it")
           .if_given(),
       of_divided_experts(
           attribute("expert-launch", &Parallelism::expert_launch,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "spec/expert_parallel.hpp"
 #include "spec/precision.hpp"
 
 namespace dadsim::sim {
@@ -99,6 +100,11 @@ class Groups {
       Request& request = requests_.emplace_back();
       request.collective.kind = task_.kind;
       request.collective.beside_kernels = beside_kernels_;
+      if (task_.row_experts > 0) {
+        const double sent = spec::bytes_sent_once(static_cast<std::int32_t>(ranks.size()),
+                                                  static_cast<std::int32_t>(number_of.size()), task_.row_experts);
+        for (double& one : bytes) one *= sent;
+      }
       request.collective.bytes = std::move(bytes);
       if (task_.neighbours != nullptr) request.collective.neighbours = task_.neighbours->to;
       request.algorithm = task_.algorithm;
@@ -117,6 +123,8 @@ class Groups {
     layout.node_of = std::move(node_of);
     layout.rail_of.clear();
     layout.ring_order.clear();
+    layout.torus =
+        collectives::grid_within({devices_.torus.begin(), devices_.torus.end()}, {ranks.begin(), ranks.end()});
     std::set<std::int32_t> rails;
     for (std::size_t i = 0; i < ranks.size() && !devices_.rail_of.empty(); ++i) {
       layout.rail_of.push_back(devices_.rail_of.at(static_cast<std::size_t>(ranks[i])));

@@ -1,8 +1,13 @@
 // Compares the messages of devices that divide experts, by scenario, with values worked out by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <set>
 #include <string>
+#include <utility>
 
+#include "estimate/bands.hpp"
+#include "spec/expert_parallel.hpp"
 #include "study/setting/division_cases.hpp"
 
 namespace dadsim::study {
@@ -32,11 +37,53 @@ TEST(DividedExperts, HandOverRowsTwiceAPass) {
 // Two experts drawn evenly among 4 devices are on 4 (1 − (3/4)²) = 1.75 different devices. A quarter of an all-to-all
 // stays where it is; all bytes counted in Hybrid-EP's table are sent. Its kernels reach 0.774 + 0.057 of a message.
 TEST(DividedExperts, HandRowsOverOnceToEachDevice) {
-  const auto plain = collectives_of(with(R"(expert-parallel="4")"));
-  const auto once = collectives_of(with(R"(expert-parallel="4" expert-exchange="once")"));
-  EXPECT_EQ(once.at({experts, all_to_all}).count, plain.at({experts, all_to_all}).count);
-  EXPECT_NEAR(once.at({experts, all_to_all}).bytes / plain.at({experts, all_to_all}).bytes,
-              1.75 / 2 * 4 / 3 / (0.774 + 0.057), 1e-9);
+  EXPECT_NEAR(spec::bytes_sent_once(4, 1, 2), 1.75 / 2 * 4 / 3 / (0.774 + 0.057), 1e-9);
+}
+
+/// Hybrid-EP on 16, 32 and 64 H100 with an adapter of 400 Gbit/s each: 4,096 rows of 7,168 numbers in bf16 at 8 of the
+/// experts (deepseek-ai/DeepEP, Hybrid-EP_Implementation.md, calls from PyTorch, 8 multiprocessors, mean of both ways).
+TEST(DividedExperts, HandRowsOverOnceToEachNodeAsHybridEpDoes) {
+  constexpr double kRate = 0.96 * 50e9;  // byte/s of a message over such an adapter
+  constexpr double kTable = 4096 * 7168 * 2.0;
+  for (const auto& [nodes, rate] : {std::pair{2, 57.35e9}, {4, 48.61e9}, {8, 44.57e9}}) {
+    const double different = nodes * (1 - std::pow(1 - 1.0 / nodes, 8));
+    const double measured = different * kTable / rate;
+    const double on_adapter = spec::bytes_sent_once(8 * nodes, nodes, 8) * 8 * kTable * (nodes - 1) / nodes;
+    EXPECT_NEAR(on_adapter / kRate / measured, 1, 0.02) << nodes;
+  }
+}
+
+/// An exchange next to another micro-batch costs no more than what computing does not hide.
+TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
+  const auto run = [](const std::string& how) { return run_experiment(with(how, 16), false).runs.front(); };
+  const std::string how = R"(expert-parallel="16" micro-batch="1")";
+  const report::RunResult waits = run(how);
+  const report::RunResult beside = run(how + R"( expert-overlap="true")");
+  EXPECT_LT(beside.step_seconds, waits.step_seconds);
+  EXPECT_GE(beside.step_seconds, waits.compute_seconds);
+  const auto sums = collectives_of(with(how + R"( expert-overlap="true")", 16));
+  EXPECT_EQ(sums.at({experts, all_to_all}).bytes, collectives_of(with(how, 16)).at({experts, all_to_all}).bytes);
+  EXPECT_THROW(
+      static_cast<void>(collectives_of(with(R"(expert-parallel="16" micro-batch="4" expert-overlap="true")", 16))),
+      std::invalid_argument);
+  EXPECT_NE(
+      fault_of(R"(expert-parallel="16" expert-overlap="true")", 16).find("needs divided experts and a micro-batch"),
+      std::string::npos);
+}
+
+/// Their kernels are known from whole steps of one software alone, and the band is that of such steps.
+TEST(DividedExperts, HaveABandOfTheirOwn) {
+  const auto categories = [](const std::string& how, int experts) {
+    std::set<std::string> names;
+    const report::RunResult run = run_experiment(with(how, experts), false).runs.front();
+    for (const estimate::TimePart& part : run.step_band.value().parts) names.insert(part.category);
+    return names;
+  };
+  EXPECT_EQ(categories(R"(expert-parallel="16")", 16), (std::set<std::string>{"compute.experts", "network.experts"}));
+  EXPECT_FALSE(categories("", 0).contains("compute.experts"));
+  const estimate::Spread& unknown = estimate::error_category("compute.experts").spread;
+  EXPECT_GT(unknown.high - unknown.low, 0.9);
+  EXPECT_GT(unknown.high, 1.5);
 }
 
 TEST(DividedExperts, TakeNoLessThanTheirLaunches) {
