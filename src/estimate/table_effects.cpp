@@ -107,8 +107,21 @@ std::optional<TableEffects> effects_of(const ErrorCategory& category, std::span<
 }  // namespace
 
 Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
-  const std::optional<TableEffects> effects = effects_of(error_category(name), residuals);
+  const ErrorCategory& category = error_category(name);
+  const std::optional<TableEffects> effects = effects_of(category, residuals);
   if (!effects) return {};
+  if (category.gathers && category.parent.empty()) {
+    // What is of an unknown kind may be of any.
+    Spread widest;
+    for (const ErrorCategory& below : error_categories()) {
+      if (below.parent != name) continue;
+      const Spread one = spread_of(below.name, residuals);
+      if (one.high / one.low > widest.high / widest.low) widest = one;
+    }
+    widest.rows = effects->rows;
+    widest.tables = effects->tables;
+    return widest;
+  }
   const double half = student_t(effects->freedom, kNineInTen) *
                       std::sqrt(effects->between * (1 + 1 / static_cast<double>(effects->tables)) + effects->within);
   return {std::min(1.0, std::exp(effects->centre - half)),

@@ -32,8 +32,8 @@ inline constexpr std::size_t kLentTables = 4;
 ///        tails are heavy;
 ///     τ² the variance of the m_j less the mean of σ² ÷ n_j, at least 0;
 ///     log of the ends = m ± t √(τ² (1 + 1/T) + σ²), t the 95 % quantile of Student's with T − 1 degrees of freedom.
-/// The prediction itself is always inside. A category that gathers has the rows of all below it; one without rows has
-/// the spread of its parent.
+/// The prediction itself is always inside. A category that gathers has the rows of all below it; without a parent it has
+/// the widest spread of those below it, of which it may be any. One without rows has the spread of its parent.
 Spread spread_of(std::string_view category, std::span<const Residual> residuals);
 
 }  // namespace dadsim::estimate

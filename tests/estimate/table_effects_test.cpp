@@ -63,6 +63,12 @@ TEST(TableEffects, WhereTablesAreFewTheWiderCategoryLends) {
   const std::vector<Residual> networks = tables_of("network.rdma", {{0.1, 0.1}, {0.2, 0.2}});
   EXPECT_EQ(spread_of("network.fabric", networks).rows, 4U);
   EXPECT_EQ(spread_of("network.assumed", networks).rows, 4U);
+  // An unknown network may be any of them, and is known no better than the least known.
+  std::vector<Residual> many = tables_of("network.tcp", std::vector<std::vector<double>>(30, {0.01, -0.01}));
+  const std::vector<Residual> few = tables_of("network.rdma", {{0.3, 0.2}, {-0.2, 0.1}, {0, 0.4}, {-0.3, 0}, {0.2, 0}});
+  many.insert(many.end(), few.begin(), few.end());
+  EXPECT_EQ(spread_of("network.assumed", many).high, spread_of("network.fabric", many).high);
+  EXPECT_GT(spread_of("network.assumed", many).high, 2 * spread_of("network.tcp", many).high - 1);
   EXPECT_EQ(spread_of("compute.assumed", networks).rows, 0U);
   EXPECT_THROW((void)spread_of("network.unheard", networks), std::logic_error);
 }

@@ -32,7 +32,11 @@ estimate::TimePart longest_part(const test::ResidualRow& row) {
   return std::ranges::max(row.time_parts(), {}, &estimate::TimePart::seconds);
 }
 
-constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for a row to count in its category
+bool is_assumed(const std::string& category) {
+  return category.ends_with(".assumed") || category.ends_with(".experts");
+}
+
+constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for which a row tells of its category
 
 /// Steps that one software computed of one network on one kind of device: log(measured ÷ predicted) of each.
 struct StepsOfOneNetwork {
@@ -48,7 +52,7 @@ std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::Residual
     if (row.role == "calibrated" || main.seconds < kMostOfStep * row.seconds.predicted ||
         !main.category.starts_with("compute.") || row.table.ends_with("-unsaid"))
       continue;
-    const bool assumed = main.category == "compute.assumed";
+    const bool assumed = is_assumed(main.category);
     const std::string network = row.what.substr(0, row.what.find(' '));
     StepsOfOneNetwork& of = steps[fmt::format("{} {} {}", row.table, network, assumed)];
     of.table = row.table;
@@ -248,7 +252,7 @@ void expect_errors_of_tables(const std::vector<HeldRow>& held) {
       int inside = 0;
       int held_out = 0;
       for (const HeldRow& one : held) {
-        if ((!name.empty() && one.row->table != name) || one.category.ends_with(".assumed") != assumed) continue;
+        if ((!name.empty() && one.row->table != name) || is_assumed(one.category) != assumed) continue;
         compared.push_back(one.row->seconds);
         signed_error += compared.back().error();
         width += one.half_width;

@@ -30,6 +30,7 @@
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "spec/device_specification.hpp"
+#include "spec/expert_parallel.hpp"
 #include "spec/workload.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/learned.hpp"
@@ -59,6 +60,12 @@ std::string network_category(const spec::FrameworkSpec& framework, const spec::N
                              const report::RunResult& run);
 
 /// Adds the uncertainty band of a run's step.
+bool has_experts(const spec::ModelShape& shape) {
+  return std::ranges::any_of(shape.layers, [](const spec::LayerShape& layer) {
+    return layer.experts > 1 || (layer.expert_group > 1 && spec::pooled_per_sample(layer) == 0);
+  });
+}
+
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
               report::RunResult& run);
 
@@ -169,6 +176,11 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   if (!alone && compute.category == "compute.same-workload" && cluster.devices.front().step_seconds == 0 &&
       !timed.recorded)
     compute.category = "compute.several-devices";
+  const bool measured = timed.recorded || cluster.devices.front().step_seconds > 0;
+  const bool experts = !measured && has_experts(timed.shape);
+  if (experts)
+    compute = {"compute.experts",
+               report::Statement{"as-its-category"}.with("category", std::string("compute.experts"))};
 
   report::StepBand band;
   // An event-driven run does not report how much of its computing is compression.
@@ -188,7 +200,9 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
     carried += fmt::format("; {} as {}", one.kind, one.algorithm);
-  add(network_category(scenario.framework, scenario.network, run), exposed, carried, {});
+  add(experts && timed.parallelism.experts > 1 ? "network.experts"
+                                               : network_category(scenario.framework, scenario.network, run),
+      exposed, carried, {});
   const estimate::Band factors = estimate::band_of(band.parts);
   band.low = run.step_seconds * factors.low;
   band.high = run.step_seconds * factors.high;
