@@ -845,8 +845,10 @@ class Division {
         last_(how.pipeline * how.interleave - 1) {
     if (how.expert_overlap && micro_batches_ < 2)
       throw std::invalid_argument("expert-overlap needs a second micro-batch; use a smaller micro-batch");
+    const std::int64_t all = micro_batches_;
+    if (step.micro_batches > 0) micro_batches_ = std::min(all, step.micro_batches);
     for (const spec::LayerRange& layers : spec::pieces_of(step.whole, static_cast<std::size_t>(last_) + 1))
-      pieces_.emplace_back(step, how, replicas, micro_batches_, layers);
+      pieces_.emplace_back(step, how, replicas, all, layers);
     sent_[0].assign(pieces_.size() * static_cast<std::size_t>(micro_batches_), kNotYet);
     sent_[1] = sent_[0];
     result_ = Schedule{replicas * static_cast<std::size_t>(how.devices()),

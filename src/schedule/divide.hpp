@@ -37,6 +37,7 @@ struct Undivided {
   const spec::ModelShape& whole;   ///< the timed network
   const spec::ModelShape& device;  ///< one device's part of each layer (spec::sharded); the same without division
   std::int64_t batch = 1;          ///< samples per replica
+  std::int64_t micro_batches = 0;  ///< micro-batches that pass, of those of the batch; 0: all
   double sample_scale = 1;         ///< samples per replica ÷ those of the recorded step
   /// Algorithms of collectives among the devices of a stage, and of those that replace sums if replicas divide states
   /// and parameters.

@@ -18,6 +18,7 @@
 #include "study/results/notes.hpp"
 #include "study/results/run_result.hpp"
 #include "study/results/time_at_scale.hpp"
+#include "study/run/fewer_micro_batches.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/input_limit.hpp"
 #include "study/setting/memory_check.hpp"
@@ -50,7 +51,26 @@ sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const sche
   return time_schedules(cluster, schedules, progress, request);
 }
 
-/// Every training step separately, so that each is timed at its own date.
+/// Times a run by two shorter steps. Returns nothing if that is not possible, or no shorter.
+std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const ScheduleMemory::TrajectoryPtr& trajectory,
+                                            const spec::ModelShape& learned, const TimedAs& timed,
+                                            const std::vector<step::Assignment>& assignment,
+                                            const sim::Cluster& cluster) {
+  const std::optional<FewerMicroBatches> numbers = fewer_micro_batches(timed, cluster);
+  if (!numbers) return std::nullopt;
+  const auto time = [&](std::int64_t micro_batches) {
+    TimedAs shorter = timed;
+    shorter.micro_batches = micro_batches;
+    const ScheduleMemory::Pointer known = ScheduleMemory().of(run, trajectory, learned, shorter, assignment);
+    return time_run(known->schedules, &known->kinds, *trajectory, cluster, {}, 0, [](std::size_t) {
+      if (interrupted().load()) throw Cancelled();
+    });
+  };
+  const sim::TimedRun few = time(numbers->few);
+  return continued(*numbers, few, time(numbers->more));
+}
+
+/// Every training step by itself, so that each is timed at its own date.
 step::Trajectory unfolded(const step::Trajectory& trajectory) {
   step::Trajectory result = trajectory;
   result.distinct_steps.clear();
@@ -209,7 +229,8 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
 }
 
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned_first,
-                             const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace) {
+                             const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace,
+                             bool shortens) {
   const auto start = std::chrono::steady_clock::now();
   Learned learned = learned_first;  // learning on the cluster adds to it
   const LearnedRun& any = *learned.runs.front();
@@ -246,8 +267,16 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     }
     const std::vector<step::Assignment> assignment =
         choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, own_cluster);
-    const ScheduleMemory::Pointer known =
-        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, assignment);
+    const ScheduleMemory::TrajectoryPtr steps{learned.runs[i], &run.trajectory};
+    std::optional<sim::TimedRun> shortened;
+    if (shortens && !in_order)
+      shortened = time_shortened(scenario.runs[i], steps, run.shape, timed, assignment, own_cluster);
+    if (shortened) {
+      limit_by_input(timed, run.trajectory, *shortened);
+      result.runs.push_back(result_of_steps(context, i, {run.trajectory, *shortened, assignment, trace.steps}));
+      continue;
+    }
+    const ScheduleMemory::Pointer known = learned.schedules->of(scenario.runs[i], steps, run.shape, timed, assignment);
     std::optional<step::Trajectory> every_step;
     std::vector<schedule::Schedule> every_schedule;
     if (in_order) every_step = unfolded(run.trajectory);

@@ -24,11 +24,12 @@ struct TraceRequest {
 /// All of a result that is known before anything is timed: its runs are missing.
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned);
 
-/// Times learned runs on a cluster (the scenario's, or one with changes), and assembles the result. Learning need not
-/// be repeated if only the platform, its use or the timed network differ. `show_progress` on standard error. Throws
-/// SimulationError, Cancelled.
+/// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
+/// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
+/// `shortens`: steps of many micro-batches follow from shorter ones where flow times them (fewer_micro_batches).
+/// Throws SimulationError, Cancelled.
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
-                             bool show_progress, const TraceRequest& trace = {});
+                             bool show_progress, const TraceRequest& trace = {}, bool shortens = false);
 
 /// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) that the
 /// store (may be null) does not have, and times it on its cluster. Throws InputError, SimulationError, and Cancelled

@@ -79,6 +79,7 @@ schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory&
                            .whole = timed.shape,
                            .device = device,
                            .batch = timed.batch,
+                           .micro_batches = timed.micro_batches,
                            .sample_scale = timed.sample_scale,
                            .all_reduce = run.all_reduce,
                            .all_gather = run.all_gather,
@@ -90,10 +91,10 @@ schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory&
 ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
                                            const spec::ModelShape& learned, const TimedAs& timed,
                                            const std::vector<step::Assignment>& assignment) {
-  const Key key{trajectory,           assignment,         run.all_reduce,         run.all_gather,
-                run.reduce_scatter,   run.bucket_bytes,   run.first_bucket_bytes, timed.sample_scale,
-                timed.gradient_width, timed.update_share, timed.precision,        timed.shape,
-                timed.parallelism,    timed.recorded};
+  const Key key{trajectory,           assignment,          run.all_reduce,         run.all_gather,
+                run.reduce_scatter,   run.bucket_bytes,    run.first_bucket_bytes, timed.sample_scale,
+                timed.gradient_width, timed.update_share,  timed.precision,        timed.shape,
+                timed.parallelism,    timed.micro_batches, timed.recorded};
   if (const std::optional<Pointer> known = store_.find(key)) return *known;
   std::vector<schedule::Schedule> schedules;
   schedules.reserve(trajectory->distinct_steps.size());

@@ -44,6 +44,7 @@ class ScheduleMemory {
     spec::Precision precision = spec::Precision::fp32;
     spec::ModelShape shape;
     spec::ParallelismSpec parallelism;
+    std::int64_t micro_batches = 0;
     std::shared_ptr<const schedule::Schedule> recorded;
     bool operator==(const Key&) const = default;
   };

@@ -22,6 +22,7 @@ struct TimedAs {
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
   spec::ParallelismSpec parallelism = {};
+  std::int64_t micro_batches = 0;     ///< micro-batches that pass in a step, of those of the batch; 0: all
   double gradient_width = 1;          ///< bytes of a summed gradient ÷ those of the precision
   double input_rate = 0;              ///< most samples per second per worker; 0: no limit
   estimate::StateWidths states = {};  ///< optimizer bytes per parameter

@@ -1,0 +1,66 @@
+// Steps of many micro-batches from two shorter ones, against the whole step.
+#include "study/run/fewer_micro_batches.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "scenario/document/load.hpp"
+#include "study/layout/by_flow.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/cluster_of.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Four nodes of three GPUs behind one slow adapter each, with stages of unequal work: a table, seven blocks, a loss.
+scenario::Scenario scenario_of(const std::string& timed_as) {
+  const scenario::ScenarioSource source(
+      "twelve.xml",
+      fmt::format(
+          R"(<scenario name="twelve" seed="1"><platform><gpu-cluster nodes="4" gpus="3" inside="nvlink-2" rails="1"
+             nic="ib-edr"><one-switch/></gpu-cluster></platform>
+             <workers><worker hosts="gpu-[0-11]" device="v100-sxm2" memory="ignore"/></workers>
+             <network fidelity="flow"/><timing-only/><training><adam learning-rate="1e-3"/></training>
+             <timed-as workload="gpt" layers="8" hidden="768" heads="6" vocabulary="50000" sequence="256"
+                       precision="fp16" {}/>
+             <run algorithm="gradient-sharing" exchange="peer" bucket="25MB"/></scenario>)",
+          timed_as));
+  return source.load_point({"workers.memory=ignore"}, make_catalog_without_learning());
+}
+
+report::RunResult timed(const scenario::Scenario& scenario, bool shortens) {
+  const Learned learned = learn_scenario(scenario, nullptr, false);
+  return time_scenario(scenario, learned, cluster_by_flow(scenario), false, {}, shortens).runs.front();
+}
+
+class ShortenedSteps : public testing::TestWithParam<const char*> {};
+
+TEST_P(ShortenedSteps, TakeTheTimeOfWholeOnes) {
+  const scenario::Scenario scenario = scenario_of(GetParam());
+  const TimedAs as = timed_as_of(scenario, {});
+  const std::optional<FewerMicroBatches> numbers = fewer_micro_batches(as, cluster_of(scenario));
+  ASSERT_TRUE(numbers);
+  EXPECT_LT(numbers->few + numbers->more, numbers->all);
+  const report::RunResult shortened = timed(scenario, true);
+  const report::RunResult whole = timed(scenario, false);
+  EXPECT_NE(shortened.step_seconds, whole.step_seconds) << "the whole step was timed";
+  EXPECT_NEAR(shortened.step_seconds / whole.step_seconds, 1, 1e-3);
+  EXPECT_NEAR(shortened.compute_seconds / whole.compute_seconds, 1, 1e-3);
+  EXPECT_NEAR(shortened.bytes_up_per_worker / whole.bytes_up_per_worker, 1, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, ShortenedSteps,
+    testing::Values(R"(batch="61" micro-batch="1" pipeline="3" tensor="2" sequence-parallel="true" recompute="full")",
+                    R"(batch="96" micro-batch="2" pipeline="4" interleave="2" sharding="optimizer")",
+                    R"(batch="56" micro-batch="1" pipeline="2" schedule="zb-h1")",
+                    R"(batch="40" micro-batch="1" tensor="3" sharding="gradients")"));
+
+TEST(ShortenedSteps, AreNotTakenWhereTheyAreNotMuchShorter) {
+  const scenario::Scenario scenario = scenario_of(R"(batch="12" micro-batch="1" pipeline="4")");
+  EXPECT_FALSE(fewer_micro_batches(timed_as_of(scenario, {}), cluster_of(scenario)));
+}
+
+}  // namespace
+}  // namespace dadsim::study
