@@ -272,7 +272,9 @@ TEST_P(LargeFlow, AnExchangeThroughTheAggregatorTakesTheSameTimeAsMessageByMessa
 }
 
 TEST_P(LargeHierarchicalFlow, AllReduceTakesTheSameTimeAsMessageByMessage) {
-  expect_same_collectives(platform_of(GetParam(), 1024), {test::job(all_reduce, "hierarchical", 1e8)});
+  // The messages of a thousand ranks take as long again, and show the same on every fabric.
+  const int ranks = GetParam() == "one_switch" || GetParam() == "dragonfly" ? 512 : 1024;
+  expect_same_collectives(platform_of(GetParam(), ranks), {test::job(all_reduce, "hierarchical", 1e8)});
 }
 
 TEST_P(LargeFlowOfRings, TakesTheSameTimeAsMessageByMessage) {
