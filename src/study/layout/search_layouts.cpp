@@ -362,7 +362,7 @@ class LayoutSearch {
   }
 
   struct Prepared {
-    std::size_t candidate = 0;
+    std::size_t trial = 0;  ///< number of the candidate, or of the trial that is timed again
     scenario::Scenario scenario;
     Learned learned;
   };
@@ -397,7 +397,7 @@ class LayoutSearch {
       prepared.push_back({i, std::move(*scenario), std::move(learned)});
     }
     auto trials = outcomes_of(prepared.size(), [&](std::size_t i) {
-      const LayoutCandidate& one = candidates_[prepared[i].candidate];
+      const LayoutCandidate& one = candidates_[prepared[i].trial];
       const scenario::Scenario& scenario = prepared[i].scenario;
       const report::Result result =
           time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false, {}, true);
@@ -409,7 +409,7 @@ class LayoutSearch {
       if (trials[i].result) {
         report_.trials.push_back(std::move(*trials[i].result));
       } else {
-        report_.failed.push_back({candidates_[prepared[i].candidate].layout, trials[i].message});
+        report_.failed.push_back({candidates_[prepared[i].trial].layout, trials[i].message});
       }
     }
     progress_->update(0, static_cast<std::int64_t>(report_.trials.size()),
@@ -473,16 +473,22 @@ class LayoutSearch {
   }
 
   void time_whole(std::span<report::LayoutTrial> trials) {
-    std::vector<std::optional<scenario::Scenario>> scenarios;
-    for (const report::LayoutTrial& one : trials) scenarios.push_back(scenario_of(one.layout));
-    const auto results = outcomes_of(trials.size(), [&](std::size_t i) {
-      const scenario::Scenario& scenario = scenarios[i].value();
-      return time_scenario(scenario, learn_scenario(scenario, &store_, false), cluster_by_flow(scenario), false);
-    });
+    std::vector<Prepared> prepared;
     for (std::size_t i = 0; i < trials.size(); ++i) {
+      std::optional<scenario::Scenario> scenario = scenario_of(trials[i].layout);
+      if (!scenario) continue;
+      Learned learned = learn_scenario(*scenario, &store_, false);
+      prepared.push_back({i, std::move(*scenario), std::move(learned)});
+    }
+    const auto results = outcomes_of(prepared.size(), [&](std::size_t i) {
+      const scenario::Scenario& scenario = prepared[i].scenario;
+      return time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false).runs.front();
+    });
+    for (std::size_t i = 0; i < prepared.size(); ++i) {
       if (!results[i].result) continue;
-      trials[i].simulated = results[i].result->runs.front();
-      trials[i].parts = parts_of(*trials[i].simulated, trials[i].estimate);
+      report::LayoutTrial& trial = trials[prepared[i].trial];
+      trial.simulated = results[i].result;
+      trial.parts = parts_of(*trial.simulated, trial.estimate);
     }
   }
 

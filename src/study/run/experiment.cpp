@@ -66,8 +66,12 @@ std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const Sche
       if (interrupted().load()) throw Cancelled();
     });
   };
-  const sim::TimedRun few = time(numbers->few);
-  return continued(*numbers, few, time(numbers->more));
+  try {
+    const sim::TimedRun few = time(numbers->few);
+    return continued(*numbers, few, time(numbers->more));
+  } catch (const sim::SimulationError&) {  // flow may refuse a short step, of which doubts are a larger share
+    return std::nullopt;
+  }
 }
 
 /// Every training step by itself, so that each is timed at its own date.
