@@ -95,10 +95,11 @@ bool every_step_differs(const Cluster& cluster);
 /// Returns whether the network or its background traffic differs from step to step. Jitter concerns computations only.
 bool network_differs(const Cluster& cluster);
 
-/// A single collective to be timed; the hosts of the cluster are its ranks.
+/// A single collective to be timed.
 struct CollectiveJob {
   collectives::CollectiveRequest request;
   std::string algorithm = "auto";
+  std::vector<std::size_t> ranks = {};  ///< workers of the cluster that are its ranks; empty: all
 };
 
 struct CollectiveTiming {

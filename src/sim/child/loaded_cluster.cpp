@@ -53,6 +53,20 @@ void LoadedCluster::lift_limits(const Cluster& asked) {
   connect(asked);
 }
 
+void LoadedCluster::select(const Nodes& all, const std::vector<std::size_t>& workers, const Cluster& asked) {
+  nodes = all;
+  if (!workers.empty()) {
+    nodes.hosts.clear();
+    nodes.devices.clear();
+    nodes.workers = workers.size();
+  }
+  for (const std::size_t worker : workers) {
+    nodes.hosts.push_back(all.hosts.at(worker));
+    nodes.devices.push_back(all.devices.at(worker));
+  }
+  connections = std::make_unique<Connections>(*network, nodes.hosts, asked.network.rendezvous);
+}
+
 void LoadedCluster::act(const MessageSink& sink, const std::function<void()>& code) {
   compat::add_actor("driver", nodes.hosts.front(), [&] {
     try {

@@ -26,6 +26,9 @@ struct LoadedCluster {
   /// varies.
   void lift_limits(const Cluster& asked);
 
+  /// Makes some of `all` nodes the workers, with connections of their own; empty: all.
+  void select(const Nodes& all, const std::vector<std::size_t>& workers, const Cluster& asked);
+
   /// Returns whether connections can be cold or warm, which is so over TCP only.
   bool has_tcp() const;
 

@@ -616,10 +616,17 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
   LoadedCluster loaded(cluster, sink);
   loaded.act(sink, [&] {
     step::NetworkUse use;
-    const collectives::RankLayout layout = rank_layout(loaded.nodes.hosts, *loaded.network, loaded.nodes.devices);
+    const Nodes all = loaded.nodes;
+    collectives::RankLayout layout;
     CollectiveChoices choices(layout, use);
     start_background(cluster.platform, *loaded.engine);
+    const CollectiveJob* before = nullptr;
     for (const CollectiveJob& job : jobs) {
+      if (before == nullptr || job.ranks != before->ranks) {
+        if (before != nullptr || !job.ranks.empty()) loaded.select(all, job.ranks, cluster);
+        layout = rank_layout(loaded.nodes.hosts, *loaded.network, loaded.nodes.devices);
+      }
+      before = &job;
       const CollectiveTiming timing = time_one(job, cluster, loaded, layout, use);
       choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
       WireWriter message = about(TimingTopic::collective);

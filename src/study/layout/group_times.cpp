@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/platform.hpp"
+#include "support/parallel_forks.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -20,6 +21,7 @@ double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 
 
 GroupTimes::GroupTimes(const sim::Cluster& cluster) : cluster_(cluster) {
   cluster_.flow_alone = false;  // groups are small
+  cluster_.aggregator_host.clear();
   std::map<std::string, int> nodes;
   for (const sim::PlatformHost& host : sim::platform_hosts(cluster.platform)) nodes[host.name] = host.node;
   for (const std::string& host : cluster.hosts) node_of_.push_back(nodes.at(host));
@@ -51,30 +53,54 @@ std::size_t GroupTimes::sharing(const Group& group) const {
 const GroupTimes::Curve& GroupTimes::curve_of(const Group& group, step::CollectiveKind kind) {
   const auto known = curves_.find({kind, group});
   if (known != curves_.end()) return known->second;
-  const auto& [ranks, stride] = group;
-  const std::size_t simulated = std::min(ranks, kMostRanks);
-  sim::Cluster some = cluster_;
-  some.hosts.clear();
-  some.devices.clear();
-  some.aggregator_host.clear();
-  for (std::size_t i = 0; i < simulated; ++i) {
-    some.hosts.push_back(cluster_.hosts.at(i * stride));
-    some.devices.push_back(cluster_.devices.at(i * stride));
-  }
+  if (prepares_)
+    return curves_.emplace(std::pair(kind, group), Curve{{{kSizes.front(), 1}, {kSizes.back(), 2}}}).first->second;
+  const Asked asked{kind, group};
+  return curves_.emplace(asked, std::move(curves_of({&asked, 1}).front())).first->second;
+}
+
+void GroupTimes::prepare(const std::function<void()>& ask) {
+  prepares_ = true;
+  ask();
+  prepares_ = false;
+  std::vector<Asked> asked;
+  for (const auto& [one, unknown] : curves_) asked.push_back(one);
+  curves_.clear();
+  const std::size_t parts = std::min(asked.size(), std::max<std::size_t>(1, thread_limit()));
+  std::vector<std::vector<Asked>> dealt(parts);
+  for (std::size_t i = 0; i < asked.size(); ++i) dealt[i % parts].push_back(asked[i]);
+  std::vector<std::vector<Curve>> made(parts);
+  parallel_for_forks(parts, [&](std::size_t part) { made[part] = curves_of(dealt[part]); });
+  for (std::size_t i = 0; i < asked.size(); ++i) curves_.emplace(asked[i], std::move(made[i % parts][i / parts]));
+}
+
+/// Simulates the groups, one after the other on one loaded platform.
+std::vector<GroupTimes::Curve> GroupTimes::curves_of(std::span<const Asked> asked) const {
   std::vector<sim::CollectiveJob> jobs;
-  for (const double bytes : kSizes) {
-    collectives::CollectiveRequest request;
-    request.kind = kind;
-    request.bytes = {kind == step::CollectiveKind::all_to_all ? bytes / static_cast<double>(simulated) : bytes};
-    jobs.push_back({std::move(request)});
+  for (const auto& [kind, group] : asked) {
+    const auto& [ranks, stride] = group;
+    const std::size_t simulated = std::min(ranks, kMostRanks);
+    std::vector<std::size_t> workers;
+    for (std::size_t i = 0; i < simulated; ++i) workers.push_back(i * stride);
+    for (const double bytes : kSizes) {
+      collectives::CollectiveRequest request;
+      request.kind = kind;
+      request.bytes = {kind == step::CollectiveKind::all_to_all ? bytes / static_cast<double>(simulated) : bytes};
+      jobs.push_back({.request = std::move(request), .ranks = workers});
+    }
   }
-  Curve curve;
-  const sim::TimedCollectives timed = sim::time_collectives(some, jobs);
-  for (std::size_t i = 0; i < kSizes.size(); ++i) {
-    const double longer = i == 0 ? static_cast<double>(ranks) / static_cast<double>(simulated) : 1;
-    curve.points.emplace_back(kSizes.at(i), timed.timings.at(i).seconds * longer);
+  const sim::TimedCollectives timed = sim::time_collectives(cluster_, jobs);
+  std::vector<Curve> curves;
+  for (const auto& [kind, group] : asked) {
+    const std::size_t simulated = std::min(group.first, kMostRanks);
+    Curve& curve = curves.emplace_back();
+    for (std::size_t i = 0; i < kSizes.size(); ++i) {
+      const double longer = i == 0 ? static_cast<double>(group.first) / static_cast<double>(simulated) : 1;
+      const double seconds = timed.timings.at((curves.size() - 1) * kSizes.size() + i).seconds;
+      curve.points.emplace_back(kSizes.at(i), seconds * longer);
+    }
   }
-  return curves_.emplace(std::pair(kind, group), std::move(curve)).first->second;
+  return curves;
 }
 
 double GroupTimes::all_to_all(std::size_t ranks, double bytes) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,10 @@ class GroupTimes {
  public:
   explicit GroupTimes(const sim::Cluster& cluster);
 
-  /// Returns the seconds of an all-reduce of `bytes` among `ranks` devices, `stride` apart. Throws SimulationError.
+  /// Simulates, in few processes, all groups that `ask` asks for. They have any times while it does.
+  void prepare(const std::function<void()>& ask);
+
+  /// Seconds of an all-reduce of so many bytes among `ranks` devices that are `stride` apart. Throws SimulationError.
   double all_reduce(std::size_t ranks, std::size_t stride, double bytes);
   /// Returns the seconds in which each of `ranks` devices in turn sends every other a block of `bytes`.
   double all_to_all(std::size_t ranks, double bytes);
@@ -27,12 +32,15 @@ class GroupTimes {
     double at(double bytes) const;
   };
   using Group = std::pair<std::size_t, std::size_t>;
+  using Asked = std::pair<step::CollectiveKind, Group>;
+  std::vector<Curve> curves_of(std::span<const Asked> asked) const;
   const Curve& curve_of(const Group& group, step::CollectiveKind kind = step::CollectiveKind::all_reduce);
   std::size_t sharing(const Group& group) const;
 
   sim::Cluster cluster_;
   std::vector<int> node_of_;  ///< per device
-  std::map<std::pair<step::CollectiveKind, Group>, Curve> curves_;
+  std::map<Asked, Curve> curves_;
+  bool prepares_ = false;  ///< groups are asked for and not simulated yet
 };
 
 }  // namespace dadsim::study

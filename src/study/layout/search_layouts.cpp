@@ -348,7 +348,12 @@ class LayoutSearch {
         std::ranges::count_if(candidates_, [&](const LayoutCandidate& one) { return report_.fits(one.bytes); }));
     if (!options_.simulates_written && (report_.fitting == 0 || options_.simulated == 0)) return;
     GroupTimes groups(setting_.cluster);
-    StepEstimate closed_form(setting_.timed, setting_.run, setting_.cluster.devices.front(), groups);
+    const spec::DeviceSpec& device = setting_.cluster.devices.front();
+    groups.prepare([&] {
+      StepEstimate asking(setting_.timed, setting_.run, device, groups);
+      for (const LayoutCandidate& one : candidates_) asking.of(one.layout);
+    });
+    StepEstimate closed_form(setting_.timed, setting_.run, device, groups);
     for (LayoutCandidate& one : candidates_) {
       if (interrupted().load()) throw Cancelled();
       one.estimate = closed_form.of(one.layout);
