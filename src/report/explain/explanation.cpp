@@ -40,8 +40,18 @@ class PartChecker {
     check.with_others = of_links && check.what_if->on != name_of_link(part.pattern) && check.what_if->on != "*" &&
                         part.resources == 1 && check.what_if->on.find('#') != std::string::npos;
     if (check.saving < kConfirmed * part.share / 2) check.why_not = why_not(cause, part, check.saving);
-    if (check.saving > kSurprising * share_of(*check.what_if) / 2 + kSmall) check.why_more = why_more(cause);
+    if (check.saving > kSurprising * share_of(cause, *check.what_if) / 2 + kSmall) check.why_more = why_more(cause);
     return check;
+  }
+
+  /// Returns the reason if a change of links saves clearly more than half of all that the critical path has of its
+  /// kind.
+  std::optional<Statement> why_more(const WhatIf& change) const {
+    if (change.kind != WhatIf::Kind::bandwidth && change.kind != WhatIf::Kind::latency) return std::nullopt;
+    const std::vector<Cause> causes = causes_of(explanation_.result.runs[run_]);
+    const auto cause = std::ranges::find(causes, to_string(change.kind), &Cause::kind);
+    if (cause == causes.end() || saving(change) <= kSurprising * cause->share / 2 + kSmall) return std::nullopt;
+    return why_more(*cause);
   }
 
  private:
@@ -87,14 +97,11 @@ class PartChecker {
     return all != nullptr ? all : best(WhatIf::Kind::latency);
   }
 
-  /// Returns the share of the critical path that the change makes faster.
-  double share_of(const WhatIf& what_if) const {
+  /// Returns the share of the critical path that is of the cause and that the change makes faster.
+  double share_of(const Cause& cause, const WhatIf& what_if) const {
     double share = 0;
-    for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
-      for (const Cause::Part& part : cause.parts) {
-        if (tried(cause, part) == &what_if) share += part.share;
-      }
-    }
+    for (const Cause::Part& part : cause.parts)
+      if (tried(cause, part) == &what_if) share += part.share;
     return share;
   }
 
@@ -103,7 +110,7 @@ class PartChecker {
   Statement why_more(const Cause& cause) const {
     if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
     if (!is_over_tcp()) return Statement{"messages-come-sooner"};
-    return Statement{cause.kind == "latency" ? "windows-grow-faster" : "queues-shorten-too"};
+    return Statement{cause.kind == "latency" ? "windows-grow-faster" : "queues-shorten-too"}.with("share", cause.share);
   }
 
   bool is_over_tcp() const {
@@ -465,6 +472,8 @@ std::vector<Statement> headline_of(const Explanation& explanation, const Answer&
                            .with("saving", saving_of(explanation, index, *best.front()))
                            .with("to_target", run.target_reached)
                            .with(best.front()->change));
+    if (std::optional<Statement> why = PartChecker(explanation, index).why_more(*best.front()))
+      headline.back().with(*std::move(why));
   }
   return headline;
 }
@@ -474,6 +483,7 @@ Document document_of(const Explanation& explanation) {
   const Answer answer = answer_to(result);
   Document document{result, headline_of(explanation, answer)};
   document.page = PageKind::explain;
+  document.charts = {step_parts(result, false)};
   document.add("scenario.seed", result.seed);
   document.add("learned_on", result.learned_on);
   document.add("timed_as", result.timed_as);

@@ -42,8 +42,10 @@ std::string event_time(const Statement& statement) {
 std::string no_step(const Statement& /*statement*/) { return "takes no step: the target was met before training"; }
 
 std::string most_helpful(const Statement& statement) {
-  return fmt::format("What helps most is {}: {:.0f} % of {} saved.", in_words(statement.part()),
-                     100 * statement.number("saving"), statement.is("to_target") ? "the time to the target" : "a step");
+  return fmt::format("What helps most is {}: {:.0f} % of {} saved{}{}.", in_words(statement.part()),
+                     100 * statement.number("saving"), statement.is("to_target") ? "the time to the target" : "a step",
+                     statement.parts.size() > 1 ? "; " : "",
+                     statement.parts.size() > 1 ? in_words(statement.parts[1]) : std::string());
 }
 
 constexpr const char* kNothingHelps = "Nothing that was tried saves a hundredth of its time.";

@@ -59,8 +59,12 @@ constexpr const char* kWaitingShortensToo =
     "what is waited for beside it, for others that compute, becomes shorter with it";
 constexpr const char* kMessagesComeSooner =
     "messages that wait for one another there come sooner, and with them what follows";
-constexpr const char* kWindowsGrowFaster =
-    "over TCP windows grow by round trips, so that what counts as bandwidth and queueing becomes shorter too";
+std::string windows_grow_faster(const Statement& reason) {
+  return fmt::format(
+      "latency is {} of the step, counted where nothing hides it; over TCP windows grow by round trips, so "
+      "that bandwidth and queueing become shorter too",
+      share_in_words(reason.number("share")));
+}
 constexpr const char* kQueuesShortenToo = "over TCP queues become shorter with it, and round trips with them";
 
 constexpr std::array kReasons{
@@ -83,7 +87,7 @@ constexpr std::array kReasons{
     StatementKind{"waiting-shortens-too", "a faster device saves more than its own share",
                   as_it_is<kWaitingShortensToo>},
     StatementKind{"messages-come-sooner", "a faster link saves more than its own share", as_it_is<kMessagesComeSooner>},
-    StatementKind{"windows-grow-faster", "the same of a latency over TCP", as_it_is<kWindowsGrowFaster>},
+    StatementKind{"windows-grow-faster", "the same of a latency over TCP", windows_grow_faster},
     StatementKind{"queues-shorten-too", "the same of a bandwidth or a queue over TCP", as_it_is<kQueuesShortenToo>},
 };
 

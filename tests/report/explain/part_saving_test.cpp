@@ -48,5 +48,33 @@ TEST(PartSaving, WhatSavesMoreThanHalfOfAllThatItSpeedsUpSaysWhy) {
   EXPECT_TRUE(Checked(bounds).with(WhatIf::Kind::latency, "*", 0.26).of(1, 0).why_more);
 }
 
+// Queues count as tried with the latency of all links, and are no latency that the change halves.
+TEST(PartSaving, ALatencyIsMeasuredAgainstLatencyAlone) {
+  const std::vector<step::Bound> bounds{{"up", "bandwidth", 3, 0.6},
+                                        {"hub", "latency", 1, 0.12},
+                                        {"down", "latency", 1, 0.08},
+                                        {"hub", "queueing", 1, 0.2}};
+  EXPECT_TRUE(Checked(bounds).with(WhatIf::Kind::latency, "*", 0.15).of(1, 0).why_more);
+  EXPECT_FALSE(Checked(bounds).with(WhatIf::Kind::latency, "*", 0.11).of(1, 0).why_more);
+}
+
+TEST(Headline, SaysWhyTheMostHelpfulChangeSavesMoreThanItsShare) {
+  Explanation explanation = sample_explanation();
+  explanation.result.runs[0].bounds = {{"up", "bandwidth", 2, 0.7}, {"hub", "latency", 1, 0.3}};
+  explanation.result.runs[0].network.links = {{"wan", "tcp", "a model", 1e6, 0.9, 2}};
+  const auto helpful = [&](double saves) {
+    const RunResult& run = explanation.result.runs[0];
+    explanation.what_ifs[0].effects = {{run.step_seconds, run.target_seconds}};
+    explanation.what_ifs[1].effects = {{run.step_seconds * (1 - saves), run.target_seconds * (1 - saves)}};
+    return in_words(headline_of(explanation, answer_to(explanation.result)).back());
+  };
+  EXPECT_EQ(helpful(0.18), "What helps most is half the latency of all links: 18 % of the time to the target saved.");
+  EXPECT_EQ(
+      helpful(0.26),
+      "What helps most is half the latency of all links: 26 % of the time to the target saved; latency is 30 % of "
+      "the step, counted where nothing hides it; over TCP windows grow by round trips, so that bandwidth and "
+      "queueing become shorter too.");
+}
+
 }  // namespace
 }  // namespace dadsim::report

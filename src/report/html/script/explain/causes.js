@@ -15,7 +15,7 @@ function causesTable(run) {
         shareText(part.share),
         humanSeconds(part.seconds),
         isNumber(part.saving_if_twice_as_fast) ? savingText(part.saving_if_twice_as_fast) : "not tried",
-        kept(part.why_not?.words ?? ""),
+        kept((part.why_not ?? part.why_more)?.words ?? ""),
       ]);
     }
     const others = cause.on.filter((part) => part.share < kNamedShare);
@@ -37,7 +37,7 @@ function causesTable(run) {
       { title: "share", number: true },
       { title: "time per step", number: true },
       { title: "twice as fast", number: true },
-      { title: "why it saves no more" },
+      { title: "why it saves so little, or so much" },
     ],
     rows,
   );
@@ -51,7 +51,7 @@ function addCauses(page, section) {
       "The ",
       word("critical path"),
       " says what was waited for, not what there would be to wait for instead: so each part is followed by what making " +
-        "it twice as fast saves, simulated, and where that is little, by why.",
+        "it twice as fast saves, simulated, and by why where that is far from half of its share.",
     ),
   );
   addByRun(page, section, (run) => {
