@@ -261,6 +261,7 @@ OutputFiles outputs_of(const Options& options) {
 void run_scenario(const Options& options, const scenario::Scenario& scenario, const scenario::ScenarioSource& source) {
   const OutputFiles outputs = outputs_of(options);
   outputs.check_writable();
+  OutputFiles::check_folder(options.plots);
   const ThreadLimit limit(threads_to_use(options.threads));
   study::TraceRequest trace;
   const bool with_timeline = !options.report.empty() && options.sliders;  // a page plays a step
@@ -286,6 +287,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   const report::Document document = document_of(result);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
+  if (!options.plots.empty()) outputs.write_into("--plots", options.plots, plots_of(document));
   if (!options.trace.empty()) {
     write_file_atomically(options.trace, to_trace(result));
     if (!options.quiet) {

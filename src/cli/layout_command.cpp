@@ -48,6 +48,7 @@ po::options_description layout_options() {
       ("out", po::value<std::string>()->value_name("FILE"), "where --write writes; else to standard output");
   StudyFiles::add_options(options, "layout.md", "write the same as JSON",
                           "all layouts that were simulated, and all assumptions");
+  add_plots_option(options);
   add_study_options(options);
   return options;
 }

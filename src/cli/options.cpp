@@ -33,6 +33,8 @@ po::options_description visible_options() {
       ("report", po::value<std::string>()->value_name("FILE"),
        "write the result as a page for a browser, with charts (docs/report.md); - is standard output")       //
       ("no-sliders", "with --report: no sliders that re-time and no step to play, which take some seconds")  //
+      ("plots", po::value<std::string>()->value_name("DIR"),
+       "write every chart as SVG and CSV and the table of runs as LaTeX into a folder (docs/report.md)")  //
       ("trace", po::value<std::string>()->value_name("FILE"),
        "write what happens in steps, for ui.perfetto.dev (docs/trace.md); - is standard output")  //
       ("trace-steps", po::value<std::string>()->value_name("STEPS"),
@@ -180,6 +182,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.report = text_of(values, "report");
   options.sliders = !values.contains("no-sliders");
   options.trace = text_of(values, "trace");
+  options.plots = text_of(values, "plots");
   if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders goes with --report FILE");
   if (values.contains("trace-steps")) {
     if (options.trace.empty()) throw UsageError("--trace-steps says which steps --trace FILE writes, which is missing");
@@ -196,8 +199,8 @@ Options parse_options(int argc, const char* const* argv) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
   if (options.command != Options::Command::run) {
-    for (const char* name :
-         {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads", "on", "verbose"}) {
+    for (const char* name : {"set", "seed", "json", "csv", "report", "plots", "trace", "check", "print-scenario",
+                             "threads", "on", "verbose"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, operands[0]));
     }
     return options;
@@ -205,7 +208,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("check")) options.command = Options::Command::check;
   if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
   if (options.command != Options::Command::run) {
-    for (const char* name : {"json", "csv", "report", "trace", "on"}) {
+    for (const char* name : {"json", "csv", "report", "plots", "trace", "on"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} has no result to write when nothing is run", name));
     }
   }

@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> overrides;           ///< "path=value"; --seed N is "seed=N"
   std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
   std::string trace;                            ///< path, likewise
+  std::string plots;                            ///< folder; empty if not wanted
   std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
   std::string scheduler;                        ///< address of Dask; empty: this process does all
   std::size_t threads = 0;                      ///< 0: as many as the machine has

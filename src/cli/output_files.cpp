@@ -70,6 +70,26 @@ void OutputFiles::check_writable() const {
   for (const Named& output : outputs_) dadsim::check_writable(output.path);
 }
 
+void OutputFiles::check_folder(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  const bool exists = std::filesystem::exists(folder, error);
+  dadsim::check_writable(exists ? (std::filesystem::path(folder) / "file").string() : folder);
+}
+
+void OutputFiles::write_into(const std::string& role, const std::string& folder,
+                             const std::vector<report::PlotFile>& files) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw OutputError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
+  std::vector<Named> all = outputs_;
+  for (const report::PlotFile& file : files)
+    all.push_back({role, (std::filesystem::path(folder) / file.name).string()});
+  OutputFiles(all, inputs_).check_writable();
+  for (const report::PlotFile& file : files)
+    write_file_atomically((std::filesystem::path(folder) / file.name).string(), file.content);
+}
+
 bool OutputFiles::take_standard_output() const {
   return std::ranges::any_of(outputs_, [](const Named& one) { return is_standard_output(one.path); });
 }

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/document/document.hpp"
+
 namespace dadsim::cli {
 
 /// The files that a command writes, checked before anything is run or written.
@@ -26,7 +28,14 @@ class OutputFiles {
   /// Throws OutputError where one could not be written later.
   void check_writable() const;
 
-  /// Returns true if a file is standard output, so that no text belongs there.
+  /// Checks a folder that is to get files: one that exists, or the place of a new one. Throws OutputError.
+  static void check_folder(const std::string& folder);
+
+  /// Writes files into a folder, which is made if there is none: first all are checked like the others. Throws
+  /// UsageError and OutputError.
+  void write_into(const std::string& role, const std::string& folder, const std::vector<report::PlotFile>& files) const;
+
+  /// Whether one of them takes standard output, so that no text belongs there.
   bool take_standard_output() const;
 
  private:

@@ -10,6 +10,7 @@ namespace po = boost::program_options;
 po::options_description plan_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "plan.md");
+  add_plots_option(options);
   add_on_option(options);
   add_study_options(options);
   return options;

@@ -11,6 +11,7 @@ po::options_description scale_study_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",
                           "every slope, and why relative steps are missing, too");
+  add_plots_option(options);
   add_on_option(options);
   add_study_options(options);
   return options;

@@ -26,6 +26,11 @@ void StudyFiles::add_options(po::options_description& options, const std::string
       ("verbose", verbose.c_str());
 }
 
+void add_plots_option(po::options_description& options) {
+  options.add_options()("plots", po::value<std::string>()->value_name("DIR"),
+                        "write every chart as SVG and CSV and every table as LaTeX into a folder (docs/report.md)");
+}
+
 namespace {
 
 using Named = std::pair<std::string, std::string>;
@@ -49,15 +54,18 @@ StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& opti
                        const std::vector<Named>& written)
     : json_(text_of(values, "json")),
       page_(text_of(values, "report")),
+      plots_(text_of(values, "plots")),
       verbose_(values.contains("verbose")),
       quiet_(options.quiet),
       outputs_(outputs_of(json_, page_, written), inputs_of(options, read)) {
   outputs_.check_writable();
+  OutputFiles::check_folder(plots_);
 }
 
 void StudyFiles::write(const report::Document& document, const report::About& about) const {
   if (!json_.empty()) write_file_atomically(json_, to_json(document));
   if (!page_.empty()) write_file_atomically(page_, to_html(document, about));
+  if (!plots_.empty()) outputs_.write_into("--plots", plots_, plots_of(document));
   if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(document, verbose_));
 }
 

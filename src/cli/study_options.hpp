@@ -37,6 +37,9 @@ std::size_t threads_of(const boost::program_options::variables_map& values);
 /// `asked`, or as many as the machine has where that is 0.
 std::size_t threads_to_use(std::size_t asked);
 
+/// --plots: the charts and tables of the result as files.
+void add_plots_option(boost::program_options::options_description& options);
+
 /// Outputs of a study of a scenario: JSON, a page, and text on standard output.
 class StudyFiles {
  public:
@@ -58,7 +61,7 @@ class StudyFiles {
   void write(const report::Document& document, const report::About& about) const;
 
  private:
-  std::string json_, page_;
+  std::string json_, page_, plots_;
   bool verbose_, quiet_;
   OutputFiles outputs_;
 };

@@ -86,6 +86,8 @@ po::options_description sweep_options() {
        "write all results as CSV at the end (docs/sweep.md); - is standard output")  //
       ("report", po::value<std::string>()->value_name("FILE"),
        "write all results as a page for a browser, with maps and charts (docs/sweep.md); - is standard output")  //
+      ("plots", po::value<std::string>()->value_name("DIR"),
+       "write every chart as SVG and CSV and the table of points as LaTeX into a folder (docs/report.md)")  //
       ("shard", po::value<std::string>()->value_name("I/N"),
        "only every N-th point, from the I-th on; for another process or machine each, then dadsim merge")  //
       ("on", po::value<std::string>()->value_name("ADDRESS"),
@@ -129,7 +131,7 @@ std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep)
 }
 
 struct SweepArguments {
-  std::string scenario, out, csv, report;
+  std::string scenario, out, csv, report, plots;
   std::string scheduler;   ///< address of Dask; empty: this process does it
   std::int64_t tasks = 0;  ///< commands to print; 0: none
   std::vector<std::string> overrides;
@@ -174,6 +176,7 @@ SweepArguments understand(const po::variables_map& values) {
   if (arguments.out.empty()) arguments.out = default_file(study.scenario, arguments.shard);
   arguments.csv = text_of(values, "csv");
   arguments.report = text_of(values, "report");
+  arguments.plots = text_of(values, "plots");
   arguments.options.learned = text_of(values, "learned");
   arguments.options.learn_only = values.contains("learn-only");
   arguments.options.retry_failed = values.contains("retry-failed");
@@ -187,10 +190,12 @@ SweepArguments understand(const po::variables_map& values) {
     throw UsageError("--csv has no result to write with --learn-only");
   if (arguments.options.learn_only && !arguments.report.empty())
     throw UsageError("--report has no result to show with --learn-only");
+  if (arguments.options.learn_only && !arguments.plots.empty())
+    throw UsageError("--plots has no result to draw with --learn-only");
   arguments.scheduler = text_of(values, "on");
   arguments.tasks = value_of<std::int64_t>(values, "tasks", scenario::integer(1, kMostShards)).value_or(0);
   refuse_beside(values, "on", {"tasks", "shard", "learned", "learn-only", "retry-failed", "any-build", "threads"});
-  refuse_beside(values, "tasks", {"shard", "learn-only", "csv", "report", "check", "threads"});
+  refuse_beside(values, "tasks", {"shard", "learn-only", "csv", "report", "plots", "check", "threads"});
   return arguments;
 }
 
@@ -198,13 +203,15 @@ SweepElsewhere elsewhere(const SweepArguments& asked) {
   return {.scenario = asked.scenario, .out = asked.out, .learned = asked.options.learned, .overrides = asked.overrides};
 }
 
-/// Writes the CSV and the page that are asked for, and prints the text with `below` under it.
+/// Writes the CSV, the page and the plots (`plot` writes them) that are asked for, and prints the text with `below`
+/// under it.
 void write_results(study::Database& database, const std::string& csv, const std::string& page,
-                   const std::optional<std::string>& below) {
+                   const std::function<void(const report::Document&)>& plot, const std::optional<std::string>& below) {
   if (!csv.empty()) write_file_atomically(csv, [&](const PutContent& put) { write_sweep_csv(database, put); });
-  if (page.empty() && !below) return;
-  report::Document document = study::document_of_file(database, !page.empty());
+  if (page.empty() && !plot && !below) return;
+  report::Document document = study::document_of_file(database, !page.empty() || plot);
   if (!page.empty()) write_file_atomically(page, to_html(document));
+  if (plot) plot(document);
   if (!below) return;
   document.rests_on(*below);
   print(summary_of(document, false));
@@ -223,8 +230,14 @@ void report(const SweepArguments& arguments, study::Database& database, const st
                         human_count(numbers.plays), human_count(numbers.operations_learned),
                         human_count(numbers.operations_found));
   }
-  const bool shown = !arguments.quiet && !outputs_of(arguments).take_standard_output();
-  write_results(database, arguments.csv, arguments.report, shown ? std::optional(text) : std::nullopt);
+  const OutputFiles outputs = outputs_of(arguments);
+  const bool shown = !arguments.quiet && !outputs.take_standard_output();
+  std::function<void(const report::Document&)> plot;
+  if (!arguments.plots.empty())
+    plot = [&](const report::Document& document) {
+      outputs.write_into("--plots", arguments.plots, plots_of(document));
+    };
+  write_results(database, arguments.csv, arguments.report, plot, shown ? std::optional(text) : std::nullopt);
   study::FailedTrial first;
   if (numbers.failed > 0) {
     study::Statement select(database,
@@ -275,6 +288,7 @@ void run_sweep(const po::variables_map& values) {
   const SweepArguments asked = understand(values);
   const OutputFiles outputs = asked.check ? OutputFiles({}, {}) : outputs_of(asked);
   outputs.check_writable();
+  OutputFiles::check_folder(asked.plots);
   const ThreadLimit limit(asked.options.threads);
   study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
@@ -348,7 +362,7 @@ void run_merge(const po::variables_map& values) {
       text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", shell_word(operands[0]),
                           shell_word(merged.identity.scenario_file));
     const bool shown = !values.contains("quiet") && !outputs.take_standard_output();
-    write_results(database, csv, report, shown ? std::optional(text) : std::nullopt);
+    write_results(database, csv, report, {}, shown ? std::optional(text) : std::nullopt);
   }
   if (merged.failed > 0)
     throw sim::SimulationError(

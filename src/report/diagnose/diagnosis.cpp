@@ -72,6 +72,35 @@ DocumentTable suspicions_of(const Diagnosis& diagnosis) {
   return suspicions;
 }
 
+/// Returns measured and expected times with the band of nine in ten, and next to them what each of the first causes
+/// would take, for each size.
+Chart causes_by_time(const Diagnosis& diagnosis) {
+  Chart chart{
+      .name = "causes",
+      .title = "Measured time, expected time with the band of nine measurements in ten, and what each cause would take",
+      .kind = Chart::Kind::bars,
+      .y = {"", Unit::seconds}};
+  const std::size_t count = std::min(kMostSuspicions, diagnosis.suspicions.size());
+  chart.names = {"measured", "expected"};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Suspicion& one = diagnosis.suspicions[i];
+    chart.names.push_back((one.explains ? "✓ " : "") + in_words(one.cause));
+  }
+  for (std::size_t k = 0; k < diagnosis.times.size(); ++k) {
+    const DiagnosedTime& time = diagnosis.times[k];
+    std::vector<double> seconds{time.measured, time.expected};
+    for (std::size_t i = 0; i < count; ++i) seconds.push_back(diagnosis.suspicions[i].seconds[k]);
+    ChartSeries& series = chart.add_bars(label_of(diagnosis, time) + (diagnosis.collective ? ""
+                                                                      : time.devices == 1  ? " device"
+                                                                                           : " devices"),
+                                         seconds);
+    for (ChartPoint& point : series.points)
+      if (point.x == 1) point.low = time.low, point.high = time.high;
+  }
+  chart.choose_scales();
+  return chart;
+}
+
 /// Returns the cells of each cause, below a line of headings. Cells are its time ÷ the measured one for each size and
 /// for computing, and the distance if there are several.
 std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std::size_t count) {
@@ -183,6 +212,7 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
 Document document_of(const Diagnosis& diagnosis) {
   Document document{diagnosis, answer_of(diagnosis)};
   document.page = PageKind::diagnose;
+  document.charts = {causes_by_time(diagnosis)};
   document.add("of", diagnosis.of);
   document.add("source", diagnosis.source);
   document.add("verdict", to_string(diagnosis.verdict));

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "report/document/chart.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/words/report_head.hpp"
@@ -57,9 +58,6 @@ template <class T>
 DocumentValue or_omitted(const std::optional<T>& value) {
   return value ? DocumentValue(*value) : Omitted();
 }
-
-/// The unit of a column, which determines how people read its numbers; text is aligned to the left.
-enum class Unit : std::uint8_t { plain, text, count, seconds, bytes, share, signed_share, rate };
 
 /// Returns "312 ms", "8.2 GB" or "41 %"; "–" for null.
 std::string in_words(const DocumentValue& value, Unit unit);
@@ -110,8 +108,9 @@ struct DocumentTable {
   TableRow add_row(bool is_detail = false);
 };
 
-/// When a terminal shows a part: `brief` only without --verbose, `verbose` only with it.
-enum class Shown : std::uint8_t { never, brief, verbose, always };
+/// When a terminal shows a part: `brief` only without --verbose, `verbose` only with it; `plots` is a table for the
+/// files of --plots alone.
+enum class Shown : std::uint8_t { never, brief, verbose, always, plots };
 
 /// A part of a document.
 struct DocumentPart {
@@ -128,8 +127,10 @@ struct DocumentPart {
 struct Document {
   ReportHead head;
   std::vector<Statement> answer;
+  std::size_t sentences = 0;  ///< statements of the answer in the headline; 0: all
   std::vector<DocumentPart> parts = {};  ///< in the order of the JSON and of the terminal
   PageKind page = PageKind::document;
+  std::vector<Chart> charts = {};
   std::vector<std::string> lead =
       {};  ///< paragraphs that replace the answer on a terminal; empty: the answer in one paragraph
 
@@ -154,11 +155,18 @@ struct Document {
 Summary summary_of(const Document& document, bool verbose);
 /// Returns the text for a terminal, with all details.
 inline std::string to_table(const Document& document) { return summary_of(document, true).all(); }
-/// Returns the answer in words, as on a page.
+/// Returns the headline: the answer in words, as on a page.
 std::string verdict(const Document& document);
 /// Returns the JSON: head, answer, assumptions, and parts by name; a part may replace an earlier member.
 std::string to_json(const Document& document);
 /// Returns the CSV of the first table with names: a header, then a line per row.
 std::string to_csv(const Document& document);
+
+/// A file for a paper.
+struct PlotFile {
+  std::string name, content;
+};
+/// Returns each chart as SVG and CSV, and each table with titles as LaTeX (a `tabular`), by distinct names.
+std::vector<PlotFile> plots_of(const Document& document);
 
 }  // namespace dadsim::report

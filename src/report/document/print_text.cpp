@@ -90,7 +90,10 @@ std::string in_words(const DocumentValue& value, Unit unit) {
 }
 
 std::string verdict(const Document& document) {
-  return document.answer.empty() ? fmt::format("{}", fmt::join(document.lead, " ")) : as_paragraph(document.answer);
+  if (document.answer.empty()) return fmt::format("{}", fmt::join(document.lead, " "));
+  std::vector<Statement> said = document.answer;
+  if (document.sentences > 0) said.resize(std::min(said.size(), document.sentences), said.front());
+  return as_paragraph(said);
 }
 
 Summary summary_of(const Document& document, bool verbose) {

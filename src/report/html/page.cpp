@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "report/document/document_json.hpp"
-#include "report/html/escape.hpp"
 #include "report/html/markdown.hpp"
 #include "report/html/page_text.hpp"
+#include "report/text/escape.hpp"
 #include "report/text/json_values.hpp"
 
 namespace dadsim::report {
@@ -38,6 +38,52 @@ std::string parts_in_words(const Document& document) {
     }
   }
   return one_line(parts) + '\n';
+}
+
+const char* name_of(Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return "seconds";
+    case Unit::bytes:
+      return "bytes";
+    case Unit::share:
+    case Unit::signed_share:
+      return "share";
+    case Unit::count:
+      return "count";
+    case Unit::plain:
+    case Unit::text:
+    case Unit::rate:
+      break;
+  }
+  return "number";
+}
+
+Json in_json(const ChartAxis& axis) {
+  return {{"title", axis.title},
+          {"kind", name_of(axis.unit)},
+          {"suffix", axis.suffix},
+          {"log", axis.logarithmic},
+          {"fromLeast", axis.from_least}};
+}
+
+Json in_json(const Chart& chart) {
+  Json series = Json::array(), limits = Json::array();
+  for (const ChartSeries& one : chart.series) {
+    Json points = Json::array();
+    for (const ChartPoint& point : one.points)
+      points.push_back(
+          {number(point.x), number(point.y), report::in_json(point.low), report::in_json(point.high), point.words});
+    series.push_back(
+        {{"label", one.label}, {"part", one.part}, {"marksOnly", one.marks_only}, {"points", std::move(points)}});
+  }
+  for (const ChartLimit& one : chart.limits)
+    limits.push_back({{"at", number(one.at)}, {"words", one.words}, {"ofX", one.of_x}});
+  constexpr std::array kKinds{"lines", "bars", "stacked"};
+  return {{"title", chart.title},       {"kind", kKinds.at(static_cast<std::size_t>(chart.kind))},
+          {"x", in_json(chart.x)},      {"y", in_json(chart.y)},
+          {"names", chart.names},       {"series", std::move(series)},
+          {"limits", std::move(limits)}};
 }
 
 /// Returns JSON that is safe inside <script>, where "</script" and "<!--" have a meaning in HTML. "<" occurs only
@@ -116,12 +162,20 @@ std::string to_json(const About& about) {
   return one_line(json) + '\n';
 }
 
+std::string charts_for_page(const Document& document) {
+  Json charts = Json::object();
+  for (const Chart& chart : document.charts)
+    if (!chart.own_script) charts[chart.name] = in_json(chart);
+  return charts.empty() ? std::string() : one_line(charts) + '\n';
+}
+
 std::string to_html(const Document& document, const About& about) {
   std::vector<std::pair<std::string, std::string>> more;
   for (const DocumentPart& part : document.parts)
     if (part.page_alone) more.emplace_back(part.name, one_line(in_json(part)) + '\n');
   if (std::ranges::none_of(more, [](const auto& one) { return one.first == "about"; }))
     more.emplace_back("about", to_json(about));
+  more.emplace_back("charts", charts_for_page(document));
   if (document.page == PageKind::document) more.emplace_back("parts", parts_in_words(document));
   return make_page(document.page,
                    {document.head.scenario_name, verdict(document), one_line(in_json(document)) + '\n', {}, more});

@@ -41,6 +41,9 @@ struct PageContent {
   std::vector<std::pair<std::string, std::string>> more{};
 };
 
+/// Returns the JSON of the charts that the page's shared script draws, by name; empty without any.
+std::string charts_for_page(const Document& document);
+
 /// Returns a page of HTML that loads nothing.
 std::string make_page(PageKind kind, const PageContent& content);
 

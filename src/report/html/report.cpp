@@ -193,6 +193,7 @@ std::string to_html(const Result& result, const std::string& platform_svg, const
                                    {{"retiming", fitted ? to_json(retiming) : ""},
                                     {"timelines", timelines_for_page(result)},
                                     {"pictures", pictures_for_page(result)},
+                                    {"charts", charts_for_page(document)},
                                     {"about", to_json(about)}}});
 }
 

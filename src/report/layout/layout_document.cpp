@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
 #include "report/layout/layout_report.hpp"
 #include "report/text/seconds.hpp"
 #include "support/human.hpp"
@@ -94,6 +98,81 @@ void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& repor
   add_parts(row, "simulated", trial.parts, true);
 }
 
+/// Returns "16×1×1, micro 8, ZeRO-1": the division and how else it differs from others.
+std::string label_of(const LayoutTrial& trial) {
+  const spec::ParallelismSpec& how = trial.layout.how;
+  const bool again = how.recomputation != spec::Recomputation::none;
+  return fmt::format("{}, micro {}{}{}{}", division_of(trial),
+                     how.micro_batch > 0 ? how.micro_batch : trial.layout.batch,
+                     how.sharding == spec::Sharding::none ? "" : ", " + zero_of(how), again ? ", " : "",
+                     again ? std::string(spec::to_string(how.recomputation)) + " again" : "");
+}
+
+/// Returns the parts of a step of the quickest layouts, as shares, so that a slow one hides none.
+Chart parts_of_steps(const LayoutReport& report) {
+  constexpr std::size_t kMostBars = 10;
+  Chart chart{.name = "parts",
+              .title = "Shares of a step of the quickest layouts",
+              .kind = Chart::Kind::stacked,
+              .y = {"share of a step", Unit::share}};
+  constexpr std::tuple<const char*, double StepParts::*, const char*> kParts[] = {
+      {"computing", &StepParts::computing, "compute"},
+      {"among the devices of a layer", &StepParts::tensor, "communication"},
+      {"bubble", &StepParts::bubble, "waiting"},
+      {"exchange among replicas", &StepParts::exchange, "bandwidth"}};
+  const std::size_t count = std::min(kMostBars, report.trials.size());
+  for (std::size_t i = 0; i < count; ++i)
+    chart.names.push_back(
+        fmt::format("{}: {}", human_seconds(report.trials[i].simulated->step_seconds), label_of(report.trials[i])));
+  for (const auto& [label, part, look] : kParts) {
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < count; ++i)
+      shares.push_back(report.trials[i].parts.*part / report.trials[i].parts.total());
+    if (std::ranges::any_of(shares, [](double share) { return share > 0; })) chart.add_bars(label, shares, look);
+  }
+  return chart;
+}
+
+/// Returns the time of a step against the memory of a device: the front, and the other simulated layouts.
+Chart time_against_memory(const LayoutReport& report) {
+  Chart chart{.name = "time-and-memory",
+              .title = "Time of a step against memory of a device",
+              .x = {"memory of a device", Unit::bytes},
+              .y = {"a step", Unit::seconds},
+              .series = {{.label = "none is quicker with less memory"},
+                         {.label = "other simulated layouts", .marks_only = true}}};
+  const auto point = [&](std::size_t i) {
+    const LayoutTrial& trial = report.trials[i];
+    return ChartPoint{.x = trial.bytes, .y = trial.simulated->step_seconds, .words = label_of(trial)};
+  };
+  for (std::size_t i = 0; i < report.trials.size(); ++i)
+    if (std::ranges::find(report.front, i) == report.front.end()) chart.series[1].points.push_back(point(i));
+  for (auto i = report.front.rbegin(); i != report.front.rend(); ++i) chart.series[0].points.push_back(point(*i));
+  if (report.device_bytes > 0)
+    chart.limits = {{report.device_bytes, "the device has " + human_bytes(report.device_bytes), true}};
+  std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
+  chart.choose_scales();
+  return chart;
+}
+
+/// Returns the answer but its first sentence, a row each.
+DocumentTable facts_of(const std::vector<Statement>& answer) {
+  constexpr std::pair<const char*, const char*> kTitles[] = {
+      {"layout-bound", "Its step"},         {"layout-doubt", "Doubt"},
+      {"layouts-tied", "Not told apart"},   {"layout-written", "The scenario's"},
+      {"layout-unasked", "The scenario's"}, {"layout-unfit", "The scenario's"},
+      {"layout-no-room", "With memory"}};
+  DocumentTable facts;
+  for (std::size_t i = 1; i < answer.size(); ++i) {
+    const auto* title = std::ranges::find(kTitles, answer[i].kind, &std::pair<const char*, const char*>::first);
+    facts.add_row()
+        .add("about", "about", title == std::end(kTitles) ? "" : title->second, Unit::text)
+        .add("words", "answer", in_words(answer[i]), Unit::text);
+  }
+  facts.style.prose = true;
+  return facts;
+}
+
 DocumentTable object_of(const LayoutTrial* trial, const LayoutReport& report) {
   DocumentTable table{.object = true};
   if (trial != nullptr) add_trial(table.add_row(), *trial, report);
@@ -105,6 +184,15 @@ DocumentTable object_of(const LayoutTrial* trial, const LayoutReport& report) {
 Document document_of(const LayoutReport& report) {
   Document document{report, answer_of(report)};
   document.page = PageKind::layout;
+  document.sentences = 1;
+  DocumentTable facts = facts_of(document.answer);
+  const bool more = !facts.rows.empty();
+  document.parts.push_back({.name = "facts",
+                            .shown = Shown::always,
+                            .what = std::move(facts),
+                            .text = more ? "\n" : "",
+                            .page_alone = true});
+  if (!report.trials.empty()) document.charts = {parts_of_steps(report), time_against_memory(report)};
   document.add("workload", report.workload);
   document.add("run", report.run);
   document.add("device", report.device);

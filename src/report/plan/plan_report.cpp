@@ -348,6 +348,7 @@ void settle_ties(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers) {
 Document document_of(const PlanReport& report) {
   Document document{report, answer_of(report)};
   document.page = PageKind::plan;
+  document.charts = charts_of(report);
   document.add("asked", goal_of(report));
   document.print(
       paragraph(fmt::format("Goal: {}. By the band of what it takes: ✓ met, ~ likely met, ? cannot be said, ✗ missed.",

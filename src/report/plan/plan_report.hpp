@@ -166,6 +166,8 @@ std::optional<Statement> missed_again_of(const GoalAnswer& answer);
 std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& answer);
 /// Returns the least that is enough, its time and costs, its uncertainty, and where beyond it the goal is missed again.
 std::vector<Statement> answer_of(const PlanReport& report);
+/// Returns what the numbers of a range take, and time against money of the choices with the limits.
+std::vector<Chart> charts_of(const PlanReport& report);
 /// Returns the document; docs/plan.md documents every member.
 Document document_of(const PlanReport& report);
 

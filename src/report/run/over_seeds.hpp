@@ -7,10 +7,7 @@
 
 namespace dadsim::report {
 
-/// Mean and standard deviation over the seeds of a run; with one seed the deviation is unknown.
-struct OverSeeds {
-  double mean = 0, deviation = 0;
-};
+/// Returns mean and standard deviation; with one value the deviation is zero.
 OverSeeds over_seeds(const std::vector<double>& by_seed);
 /// Returns the steps to the target, by seed; empty if some seed misses it.
 std::vector<double> target_steps(const RunResult& run);

@@ -26,6 +26,11 @@
 
 namespace dadsim::report {
 
+/// Mean and standard deviation over the seeds of a run; with one seed the deviation is unknown.
+struct OverSeeds {
+  double mean = 0, deviation = 0;
+};
+
 /// A point of a learning curve with the simulated time at which it was reached.
 struct CurvePoint {
   std::int64_t step = 0;
@@ -260,10 +265,11 @@ struct RunResult {
   /// Arrival at the target, by seed; nothing for a seed that did not reach it. Steps of later seeds are assumed to last
   /// as long as those of the first. Event-driven runs have only the first.
   std::vector<std::optional<estimate::Arrival>> arrivals;
-  std::vector<double> best_accuracies;   ///< one per seed of the training; empty if nothing was learned
-  std::vector<double> final_accuracies;  ///< one per seed of the training; empty if nothing was learned
-  bool is_baseline = false;              ///< true: other algorithms are compared with its algorithm
-  bool exact = false;                    ///< true: it learns the same as every exact run, up to rounding
+  std::vector<double> best_accuracies;         ///< one per seed of the training; empty if nothing was learned
+  std::vector<double> final_accuracies;        ///< one per seed of the training; empty if nothing was learned
+  std::vector<OverSeeds> accuracy_over_seeds;  ///< per point of the curve that every seed has; empty with one seed
+  bool is_baseline = false;                    ///< true: other algorithms are compared with its algorithm
+  bool exact = false;                          ///< true: it learns the same as every exact run, up to rounding
   double seed_scatter = estimate::seed_scatter("unknown");  ///< scatter over seeds for its kind
 };
 

@@ -23,6 +23,12 @@ DocumentTable bounds_of(const RunResult& run);
 DocumentTable causes_table(const RunResult& run,
                            const std::function<void(TableRow&, const Cause&, const Cause::Part&)>& add_more = {});
 
+/// Returns the parts of a mean step in seconds: causes on the critical path, or computing and waiting without one.
+/// `own_script`: see Chart.
+Chart step_parts(const Result& result, bool own_script);
+/// Returns the charts of the page; those without a point are left out. Throws as document_of().
+std::vector<Chart> charts_of(const Result& result);
+
 /// Returns a document with the answer, a table of runs, their bounds, and the basis of both. Throws std::logic_error if
 /// ranks do not fit the layer names. docs/output-json.md documents every member.
 Document document_of(const Result& result);

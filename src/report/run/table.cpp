@@ -268,14 +268,16 @@ ThroughputRow row_of(const RunResult& run) {
           human_bytes(run.bytes_down_per_worker)};
 }
 
-std::string throughput_grid(const Result& result) {
+std::vector<ThroughputRow> throughput_rows(const Result& result) {
   const bool rounds =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
   std::vector<ThroughputRow> rows{{"run", rounds ? "a step or round" : "a step", "compute", "exposed", "samples/s",
                                    "tokens/s", "MFU", "scaling", "rounds/h", "take part", "up", "down"}};
   for (const RunResult& run : result.runs) rows.push_back(row_of(run));
-  return grid(std::move(rows));
+  return rows;
 }
+
+std::string throughput_grid(const Result& result) { return grid(throughput_rows(result)); }
 
 /// Returns a sentence on the final models of sites with weights of their own: their average, the worst and the best,
 /// and their distance. Empty for other runs.
@@ -660,6 +662,27 @@ std::string scale_table(const Result& result, bool verbose) {
   text += paragraph(relative_sentence(result));
   if (setting.known) text += paragraph(charged_sentence(setting.charges));
   return text;
+}
+
+DocumentTable runs_of(const Result& result) {
+  std::vector<std::vector<std::string>> rows(1);
+  if (result.timing_only) {
+    rows = throughput_rows(result);
+  } else {
+    const std::vector<RunColumn> columns = run_columns(result, 0);
+    for (const RunColumn& column : columns)
+      rows[0].push_back(column.group.empty() ? column.title : column.group + ": " + column.title);
+    for (const RunResult& run : result.runs) {
+      rows.emplace_back();
+      for (const RunColumn& column : columns) rows.back().push_back(column.cell(run));
+    }
+  }
+  DocumentTable table;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    TableRow row = table.add_row();
+    for (std::size_t k = 0; k < rows[i].size(); ++k) row.say(rows[0][k], rows[i][k]);
+  }
+  return table;
 }
 
 std::string band_sentence(const RunResult& run) {

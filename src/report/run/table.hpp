@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "report/document/document.hpp"
 #include "report/run/result.hpp"
 
 namespace dadsim::report {
@@ -23,6 +24,9 @@ std::string event_driven_paragraphs(const RunResult& run);
 /// of the known steps, and unknown values. Without `verbose` only the factors. Empty if the result has none.
 /// table_width() columns wide.
 std::string scale_table(const Result& result, bool verbose);
+
+/// Returns the table of runs, all columns, with mean ± deviation over several seeds.
+DocumentTable runs_of(const Result& result);
 
 /// Returns a sentence on the interval of a run's times, and its basis; empty without a band.
 std::string band_sentence(const RunResult& run);

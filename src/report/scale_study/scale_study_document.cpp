@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -144,7 +145,8 @@ DocumentTable ratios_of(const StudiedRun& run) {
 
 /// Returns the fit along the first kind of size, from the smallest rung to the largest or the workload. Other kinds
 /// have the rungs' average size.
-DocumentTable along_of(const estimate::Ladder& fit, const ScaleStudyReport& report) {
+std::vector<std::pair<double, estimate::LadderPrediction>> fit_along(const estimate::Ladder& fit,
+                                                                     const ScaleStudyReport& report) {
   constexpr int kPoints = 24;
   std::vector<double> size(report.against.size(), 0.0);
   double from = std::numeric_limits<double>::infinity();
@@ -159,21 +161,16 @@ DocumentTable along_of(const estimate::Ladder& fit, const ScaleStudyReport& repo
     from = std::min(from, workload);
     to = std::max(to, workload);
   }
-  DocumentTable along;
+  std::vector<std::pair<double, estimate::LadderPrediction>> along;
   for (int i = 0; i <= kPoints; ++i) {
     size.front() = from + (to - from) * i / kPoints;
-    const estimate::LadderPrediction at = fit.at(size, report.level);
-    along.add_row()
-        .add("size", std::pow(10, size.front()))
-        .add("value", at.ratio)
-        .add("low", at.low)
-        .add("high", at.high);
+    along.emplace_back(std::pow(10, size.front()), fit.at(size, report.level));
   }
   return along;
 }
 
 DocumentTable fit_of(const StudiedRun& run, const ScaleStudyReport& report) {
-  DocumentTable fit{.object = true}, slopes;
+  DocumentTable fit{.object = true}, slopes, along;
   if (!run.fit) return fit;
   for (std::size_t i = 0; i < report.against.size(); ++i) {
     const estimate::Slope& slope = run.fit->slopes()[i];
@@ -184,12 +181,14 @@ DocumentTable fit_of(const StudiedRun& run, const ScaleStudyReport& report) {
         .add("chance", slope.chance)
         .add("shown", slope.shown);
   }
+  for (const auto& [size, at] : fit_along(*run.fit, report))
+    along.add_row().add("size", size).add("value", at.ratio).add("low", at.low).add("high", at.high);
   fit.add_row()
       .add("rungs", run.fit->rungs().size())
       .add("trend", run.fit->shows_trend())
       .add("slopes", slopes)
       .add("spread", run.fit->spread())
-      .add("along", along_of(*run.fit, report));
+      .add("along", along);
   return fit;
 }
 
@@ -247,7 +246,7 @@ HeldOutCount held_out_of(const ScaleStudyReport& report) {
 
 namespace {
 
-/// Returns the answer in a few sentences.
+/// Returns the answer in short; the table of runs has the numbers.
 std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count) {
   std::string text;
   if (count.cases > 0) {
@@ -256,27 +255,51 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
     if (count.undecided > 0) text += fmt::format(" ({} more cannot be told)", count.undecided);
     text += ". ";
   }
-  std::string no_trend;
+  std::vector<std::string> trends;
+  std::size_t fitted = 0;
   for (const StudiedRun& run : report.runs) {
-    if (run.fit && !run.fit->shows_trend()) no_trend += (no_trend.empty() ? "" : ", ") + run.label;
-    if (!run.fit || !run.fit->shows_trend()) continue;
-    text += fmt::format("{}: {}. ", run.label, trend_in_words(run, report.against));
+    if (!run.fit) continue;
+    ++fitted;
+    if (run.fit->shows_trend()) trends.push_back(run.label);
   }
-  if (!no_trend.empty()) text += fmt::format("No trend can be shown for {}. ", no_trend);
-  std::string expected;
-  for (const StudiedRun& run : report.runs) {
-    if (run.workload && !run.as_many_by_definition)
-      expected += fmt::format("{}{} {}", expected.empty() ? "" : ", ", run.label, prediction_in_words(*run.workload));
-  }
-  if (!expected.empty()) {
-    const auto beyond = std::ranges::find_if(
-        report.runs, [](const StudiedRun& run) { return run.workload && !run.as_many_by_definition; });
-    text += fmt::format("Expected of {}, {:.1f} decades beyond the largest network: {}. ", report.workload,
-                        beyond->workload->distance, expected);
-  }
-  if (text.empty()) return "Nothing could be fitted.";
-  text.pop_back();
+  if (fitted == 0) return text + "Nothing could be fitted.";
+  text += trends.empty() ? fmt::format("No trend with size can be shown for any of {} runs.", fitted)
+                         : fmt::format("A trend with size is shown for {} of {} runs: {}.", trends.size(), fitted,
+                                       fmt::join(trends, ", "));
+  const auto beyond = std::ranges::find_if(
+      report.runs, [](const StudiedRun& run) { return run.workload && !run.as_many_by_definition; });
+  if (beyond != report.runs.end())
+    text +=
+        fmt::format(" {} is {:.1f} decades beyond the largest network.", report.workload, beyond->workload->distance);
   return text;
+}
+
+/// Returns relative steps of a run against the first kind of size: the fit with its interval, and what was learned.
+Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
+  const spec::SizeKind kind = report.against.front();
+  Chart chart{.name = "ladder-" + run.label,
+              .title = "Relative steps against size: " + run.label,
+              .x = {size_in_words(kind)},
+              .y = {"relative steps"}};
+  ChartSeries fit{.label = "fit"}, learned{.label = "learned", .marks_only = true},
+      left_out{.label = "left out", .marks_only = true}, workload{.label = report.workload, .marks_only = true};
+  if (run.fit)
+    for (const auto& [size, at] : fit_along(*run.fit, report))
+      fit.points.push_back({.x = size, .y = at.ratio, .low = at.low, .high = at.high});
+  for (std::size_t i = 0; i < run.rungs.size(); ++i) {
+    const double size = report.rungs[i].size.of(kind);
+    const std::optional<estimate::Estimate>& seen = run.rungs[i].ratio;
+    if (seen && std::isfinite(size))
+      (report.rungs[i].held_out ? left_out : learned)
+          .points.push_back({.x = size, .y = seen->value, .low = seen->low, .high = seen->high});
+  }
+  if (const double size = report.workload_size.of(kind); run.workload && std::isfinite(size))
+    workload.points.push_back(
+        {.x = size, .y = run.workload->ratio, .low = run.workload->low, .high = run.workload->high});
+  for (ChartSeries* series : {&fit, &learned, &left_out, &workload})
+    if (!series->points.empty()) chart.series.push_back(std::move(*series));
+  chart.x.logarithmic = chart.y.logarithmic = true;
+  return chart;
 }
 
 /// Returns the reasons for missing numbers of a run; with `verbose`, for each rung, and every slope.
@@ -312,6 +335,9 @@ Document document_of(const ScaleStudyReport& report) {
   const HeldOutCount count = held_out_of(report);
   document.lead = {verdict_of(report, count)};
   document.add("verdict", document.lead.front());
+  for (const StudiedRun& run : report.runs)
+    if (!run.as_many_by_definition) document.charts.push_back(ladder_of(run, report));
+  std::erase_if(document.charts, [](const Chart& chart) { return chart.series.empty(); });
   std::vector<std::string> against;
   for (const spec::SizeKind kind : report.against) against.emplace_back(to_string(kind));
   document.add("against", against);
@@ -321,10 +347,10 @@ Document document_of(const ScaleStudyReport& report) {
   document.add("held_out.cases", count.cases);
   document.add("held_out.held", count.held);
   document.add("held_out.undecided", count.undecided);
+  document.parts.push_back({.name = "runs", .shown = Shown::always, .what = runs_of(report), .text = "\n"});
   document.print(paragraph(fmt::format("Relative steps to {:.6g} %, mean over {} seeds, against size",
                                        report.target_accuracy * 100, report.seeds)));
-  document.parts.push_back({.name = "rungs", .shown = Shown::always, .what = rungs_of(report), .text = "\n"});
-  document.parts.push_back({.name = "runs", .shown = Shown::always, .what = runs_of(report)});
+  document.parts.push_back({.name = "rungs", .shown = Shown::always, .what = rungs_of(report)});
   for (const StudiedRun& run : report.runs) {
     document.print(notes_on(run, report, false), Shown::brief);
     document.print(notes_on(run, report, true), Shown::verbose);

@@ -10,6 +10,7 @@
 
 #include "estimate/student_t.hpp"
 #include "report/run/figures.hpp"
+#include "report/run/over_seeds.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -271,6 +272,166 @@ std::vector<Statement> answer_by_points(const SweepReport& report) {
 
 }  // namespace
 
+namespace {
+
+/// Returns the page's figure that decides points.
+std::size_t deciding_figure(const SweepReport& report) {
+  const bool per_step = report.metric == Metric::time_per_step || report.metric == Metric::time_per_round;
+  return page_figure(report.metric == Metric::time_at_scale ? "scale_seconds"
+                     : per_step                             ? "step_seconds"
+                                                            : "target_seconds");
+}
+
+/// Figures over the seeds, by point and run.
+class FiguresOverSeeds {
+ public:
+  explicit FiguresOverSeeds(const SweepReport& report)
+      : runs_(report.runs.size()), rows_(report.points.size() * runs_) {
+    for (const SweepReport::Row& row : report.rows) rows_.at(row.point * runs_ + row.run).push_back(&row);
+  }
+  /// Returns mean and deviation; nothing unless every seed of the point has the figure.
+  std::optional<OverSeeds> of(std::size_t point, std::size_t run, std::size_t figure) const {
+    std::vector<double> values;
+    for (const SweepReport::Row* row : rows_.at(point * runs_ + run)) {
+      if (!std::isfinite(row->values.at(figure))) return std::nullopt;
+      values.push_back(row->values[figure]);
+    }
+    return values.empty() ? std::nullopt : std::optional(over_seeds(values));
+  }
+
+ private:
+  std::size_t runs_;
+  std::vector<std::vector<const SweepReport::Row*>> rows_;
+};
+
+Unit unit_of(const std::string& unit) {
+  return unit == "s" ? Unit::seconds : unit == "B" ? Unit::bytes : unit == "share" ? Unit::share : Unit::plain;
+}
+
+/// Returns a figure of the page along the longest axis, with a line per run; the other axes are at their middle.
+Chart along_axis(const SweepReport& report, const FiguresOverSeeds& known, std::size_t figure) {
+  const auto longest = std::ranges::max_element(report.axes, {}, [](const auto& axis) { return axis.values.size(); });
+  const auto axis = static_cast<std::size_t>(longest - report.axes.begin());
+  const Figure& of = figures()[page_figures()[figure]];
+  Chart chart{.name = of.name,
+              .title = fmt::format("{} along {}", of.title, longest->name),
+              .x = {.title = longest->name, .unit = unit_of(longest->unit), .from_least = true},
+              .y = {of.title, unit_of(of.unit), std::string(of.unit) == "currency" ? report.currency : ""},
+              .own_script = true};
+  if (chart.x.unit == Unit::plain) chart.x.suffix = longest->unit;
+  for (std::size_t run = 0; run < report.runs.size(); ++run) {
+    ChartSeries series{.label = report.runs[run].label};
+    for (std::size_t i = 0; i < report.points.size(); ++i) {
+      const std::vector<std::size_t>& at = report.points[i].at;
+      bool chosen = true;
+      for (std::size_t k = 0; k < at.size(); ++k)
+        chosen = chosen && (k == axis || !report.grid() || at[k] == (report.axes[k].values.size() - 1) / 2);
+      const std::optional<double> number = longest->values.at(at[axis]).number;
+      const std::optional<OverSeeds> value = chosen ? known.of(i, run, figure) : std::nullopt;
+      if (!value) continue;
+      ChartPoint point{.x = number.value_or(static_cast<double>(at[axis])),
+                       .y = value->mean,
+                       .words = longest->values[at[axis]].text};
+      if (report.seeds > 1) {
+        point.low = value->mean - value->deviation;
+        point.high = value->mean + value->deviation;
+        point.deviation = value->deviation;
+      }
+      series.points.push_back(std::move(point));
+    }
+    std::ranges::stable_sort(series.points, {}, &ChartPoint::x);
+    series.marks_only = !report.grid() || !longest->numeric();
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  chart.choose_scales();
+  if (!longest->numeric()) chart.x.logarithmic = false;
+  return chart;
+}
+
+/// Returns time against a figure of what it takes, every run at every point.
+Chart time_against(const SweepReport& report, const FiguresOverSeeds& known, std::size_t time, std::size_t takes) {
+  const Figure& across = figures()[page_figures()[time]];
+  const Figure& up = figures()[page_figures()[takes]];
+  Chart chart{.name = fmt::format("{}-and-{}", across.name, up.name),
+              .title = fmt::format("{} against {}", across.title, up.title),
+              .x = {across.title, unit_of(across.unit)},
+              .y = {up.title, unit_of(up.unit), std::string(up.unit) == "currency" ? report.currency : up.unit},
+              .own_script = true};
+  for (std::size_t run = 0; run < report.runs.size(); ++run) {
+    ChartSeries series{.label = report.runs[run].label, .marks_only = true};
+    for (std::size_t i = 0; i < report.points.size(); ++i) {
+      const auto x = known.of(i, run, time);
+      const auto y = known.of(i, run, takes);
+      if (x && y)
+        series.points.push_back({.x = x->mean, .y = y->mean, .words = fmt::format("point {}", report.points[i].id)});
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  chart.choose_scales();
+  return chart;
+}
+
+/// Returns points by two axes, each in the series of the run that is first there.
+Chart first_where(const SweepReport& report) {
+  Chart chart{.name = "map",
+              .title = "Who is first where",
+              .x = {.title = report.axes[0].name, .suffix = report.axes[0].unit, .from_least = true},
+              .y = {.title = report.axes[1].name, .suffix = report.axes[1].unit, .from_least = true},
+              .own_script = true};
+  for (std::size_t run = 0; run <= report.runs.size(); ++run) {
+    const bool open = run == report.runs.size();
+    ChartSeries series{.label = open ? "not told apart" : report.runs[run].label, .marks_only = true};
+    for (const SweepReport::Point& point : report.points) {
+      if (!point.reached() || point.is_open() != open || (!open && point.ranked.front().run != run)) continue;
+      const auto number = [&](std::size_t axis) {
+        return report.axes[axis].values.at(point.at[axis]).number.value_or(static_cast<double>(point.at[axis]));
+      };
+      series.points.push_back({.x = number(0), .y = number(1), .words = fmt::format("point {}", point.id)});
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  chart.choose_scales();
+  return chart;
+}
+
+std::vector<Chart> charts_of(const SweepReport& report) {
+  std::vector<Chart> charts;
+  if (report.axes.empty()) return charts;
+  if (report.axes.size() > 1) charts.push_back(first_where(report));
+  const FiguresOverSeeds known(report);
+  const std::size_t deciding = deciding_figure(report);
+  charts.push_back(along_axis(report, known, deciding));
+  const bool at_scale = report.metric == Metric::time_at_scale;
+  for (const char* name : {at_scale ? "money_at_scale" : "money_to_target",
+                           at_scale ? "joules_at_scale" : "joules_to_target", "total_bytes"})
+    charts.push_back(time_against(report, known, deciding, page_figure(name)));
+  std::erase_if(charts, [](const Chart& chart) { return chart.series.empty(); });
+  return charts;
+}
+
+/// Returns the figure that decides points, a row per point and a column per run: mean ± deviation over the seeds.
+DocumentTable table_of(const SweepReport& report) {
+  const std::size_t figure = deciding_figure(report);
+  const Unit unit = unit_of(figures()[page_figures()[figure]].unit);
+  const FiguresOverSeeds known(report);
+  DocumentTable table;
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    TableRow row = table.add_row();
+    for (std::size_t k = 0; k < report.axes.size(); ++k)
+      row.say(report.axes[k].name, report.axes[k].values.at(report.points[i].at[k]).text);
+    for (std::size_t run = 0; run < report.runs.size(); ++run) {
+      const std::optional<OverSeeds> value = known.of(i, run, figure);
+      row.say(report.runs[run].label, !value              ? "–"
+                                      : report.seeds == 1 ? in_words(value->mean, unit)
+                                                          : fmt::format("{} ± {}", in_words(value->mean, unit),
+                                                                        in_words(value->deviation, unit)));
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
 std::vector<Statement> answer_of(const SweepReport& report) {
   if (!report.of_two.empty()) return report.of_two;
   const std::vector<bool> competes = count_points(report).competes;
@@ -283,6 +444,10 @@ std::vector<Statement> answer_of(const SweepReport& report) {
 Document document_of(const SweepReport& report) {
   Document document{report, answer_of(report)};
   document.page = PageKind::sweep;
+  document.charts = charts_of(report);
+  document.parts.push_back({.shown = Shown::plots,
+                            .heading = figures()[page_figures()[deciding_figure(report)]].title,
+                            .what = table_of(report)});
   document.add("scenario.file", report.scenario_file);
   document.add("scenario.hash", fmt::format("{:016x}", report.hash));
   document.add("scenario.target_accuracy", report.target_accuracy);

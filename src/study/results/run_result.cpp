@@ -482,6 +482,15 @@ void add_arrivals(const Learned& learned, std::size_t i, double target, report::
     if (const auto passage = estimate::passage_of(curve, target))
       arrival = {seconds_at(run, passage->after), seconds_at(run, passage->at), static_cast<double>(passage->at)};
   }
+  for (std::size_t k = 0; k < run.curve.size() && !learned.other_seeds.empty(); ++k) {
+    std::vector<double> by_seed{run.curve[k].accuracy};
+    for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
+      const std::vector<step::Evaluation>& curve = seed.at(i)->trajectory.curve;
+      if (k >= curve.size() || curve[k].step != run.curve[k].step) return;
+      by_seed.push_back(curve[k].accuracy);
+    }
+    run.accuracy_over_seeds.push_back(report::over_seeds(by_seed));
+  }
 }
 
 /// Returns the timelines with the dates of their steps.

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "models/data/dataset.hpp"
-#include "report/html/escape.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/figures.hpp"
 #include "report/run/result_document.hpp"
+#include "report/text/escape.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/text/seconds.hpp"
 #include "scenario/document/load.hpp"

@@ -12,9 +12,9 @@
 
 #include "algorithms/registry.hpp"
 #include "estimate/prices.hpp"
-#include "report/html/escape.hpp"
 #include "report/layout/layout_report.hpp"
 #include "report/plan/plan_report.hpp"
+#include "report/text/escape.hpp"
 #include "report/text/paragraph.hpp"
 #include "scenario/elements/count_row.hpp"
 #include "sim/device.hpp"

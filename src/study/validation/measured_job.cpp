@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "algorithms/registry.hpp"
-#include "report/html/escape.hpp"
+#include "report/text/escape.hpp"
 #include "scenario/language/quantity.hpp"
 #include "study/validation/published_text.hpp"
 #include "support/diagnostics.hpp"

@@ -118,6 +118,49 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   EXPECT_EQ(html.find("src="), std::string::npos);
 }
 
+// Time against money of every run and choice: one within both limits, one within one, one that no band saves.
+TEST(PlanCharts, HaveChoicesByTheirStandingWithTheLimits) {
+  PlanReport report = plan_sample();
+  report.goal.money = 0.2;
+  report.answers.resize(1);
+  report.answers[0].trial = plan_trial(20);
+  for (const double seconds : {58.0, 500.0, 3000.0}) {
+    report.answers.push_back(report.answers[0]);
+    report.answers.back().trial = plan_trial(seconds);
+    report.answers.back().choices = {{"platform.gpu-cluster.nodes", std::to_string(static_cast<int>(seconds))}};
+  }
+  report.answers[3].trial.band->high = std::numeric_limits<double>::infinity();
+  const std::vector<Chart> charts = charts_of(report);
+  const Chart& choices = charts.back();
+  ASSERT_EQ(choices.name, "choices");
+  ASSERT_EQ(choices.series.size(), 3U);
+  EXPECT_EQ(choices.series[0].label, "met");
+  EXPECT_EQ(choices.series[1].label, "likely met");
+  EXPECT_EQ(choices.series[1].points[0].x, 58);
+  EXPECT_DOUBLE_EQ(*choices.series[1].points[0].high, 1.1 * 0.058);
+  EXPECT_EQ(choices.series[2].label, "missed");
+  ASSERT_EQ(choices.series[2].points.size(), 2U);
+  EXPECT_NE(choices.series[2].points[0].words.find("500"), std::string::npos);
+  EXPECT_FALSE(choices.series[2].points[1].high) << "open";
+  ASSERT_EQ(choices.limits.size(), 2U);
+  EXPECT_TRUE(choices.limits[0].of_x);
+  EXPECT_EQ(choices.limits[0].at, 60);
+  EXPECT_EQ(choices.limits[1].at, 0.2);
+  EXPECT_EQ(choices.limits[1].words, "at most 0.2 EUR");
+  EXPECT_TRUE(choices.x.logarithmic);
+  EXPECT_EQ(data_of(to_html(document_of(report))).contains("charts"), false);
+}
+
+TEST(PlanCharts, HaveWhatEachNumberTakes) {
+  const std::vector<Chart> charts = charts_of(plan_sample());
+  ASSERT_EQ(charts.size(), 1U) << "a single answer is no choice";
+  EXPECT_EQ(charts[0].x.suffix, "Mbps");
+  ASSERT_EQ(charts[0].series.size(), 1U) << "dad was not tried";
+  EXPECT_EQ(charts[0].series[0].points.size(), 7U);
+  EXPECT_EQ(charts[0].series[0].points[1].x, 8.3);
+  EXPECT_DOUBLE_EQ(charts[0].series[0].points[1].y, 510 / 8.3);
+}
+
 TEST(PlanPage, AnEndThatIsOpenIsNull) {
   PlanReport report = plan_sample();
   report.answers[0].trial.band->high = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-#include "report/html/escape.hpp"
+#include "report/text/escape.hpp"
 
 namespace dadsim::report {
 
@@ -20,7 +20,8 @@ std::string escaped(std::string_view text) {
         html += "&quot;";
         break;
       default:
-        html += c;
+        // XML has no other control characters.
+        if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') html += c;
     }
   }
   return html;

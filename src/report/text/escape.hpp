@@ -5,7 +5,7 @@
 
 namespace dadsim::report {
 
-/// Escapes `text` for HTML, between tags and between the double quotes of an attribute.
+/// Escapes `text` for HTML and XML, between tags and between the double quotes of an attribute.
 std::string escaped(std::string_view text);
 
 }  // namespace dadsim::report
