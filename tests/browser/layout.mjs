@@ -15,8 +15,10 @@ testLayout("layout");
 test("layout: the answer stands in words, first in the table, and with the options that have it", async () => {
   const { page, close } = await open("layout");
   const result = await resultOf(page);
-  const answer = result.answer.statements.map(({ words }) => words).join(" ");
+  // The headline is the first sentence; the others are a table of facts.
+  const [answer, ...facts] = result.answer.statements.map(({ words }) => words);
   await shows(async () => (await page.locator(".verdict").textContent()).replaceAll("\u00a0", " "), answer);
+  await shows(async () => (await page.locator("#answer dd").allTextContents()).map((words) => words.replaceAll("\u00a0", " ")), facts);
   const rows = page.locator("#layouts tbody tr");
   await shows(() => rows.count(), result.layouts.length);
   const [best] = result.layouts;
@@ -25,6 +27,16 @@ test("layout: the answer stands in words, first in the table, and with the optio
   for (const one of best.set) assert.ok(set.includes(`--set ${one}`), one);
   await openTable(page, "#parts");
   await shows(() => page.locator("#parts details tbody tr").count(), Math.min(10, result.layouts.length));
+  await close();
+});
+
+test("layout: one slow layout does not flatten the others", async () => {
+  const { page, close } = await open("layout");
+  const chart = await page.evaluate(() => JSON.parse(document.getElementById("charts").textContent)["time-and-memory"]);
+  const seconds = chart.series.flatMap(({ points }) => points.map(([, y]) => y));
+  assert.equal(chart.y.log, Math.max(...seconds) >= 20 * Math.min(...seconds));
+  const type = await page.evaluate(() => Chart.getChart(document.querySelector("#front canvas")).options.scales.y.type);
+  assert.equal(type, chart.y.log ? "logarithmic" : "linear");
   await close();
 });
 

@@ -24,12 +24,16 @@ for (const number of kLessons) {
     const answers = page.locator("main details:not(.run)");
     await holds(async () => (await answers.count()) >= 4);
     const first = answers.first();
+    const hide = page.getByRole("button", { name: "Hide all answers" });
+    await shows(() => hide.isVisible(), false, "there is nothing to hide");
+    await shows(() => page.locator("main pre:not([tabindex='0'])").count(), 0, "code scrolls by keyboard");
     await shows(() => first.locator("p").first().isVisible(), false);
     await first.locator("summary").focus();
     await page.keyboard.press("Enter");
     await shows(() => first.locator("p").first().isVisible(), true);
-    await page.getByRole("button", { name: "Hide all answers" }).click();
+    await hide.click();
     await shows(() => first.locator("p").first().isVisible(), false);
+    await shows(() => hide.isVisible(), false);
     const questions = await answers.count();
     await shows(() => page.getByLabel("Your answer, before you look:").count(), questions);
     await shows(async () => (await page.locator("main").innerText()).includes("<!--"), false);

@@ -23,9 +23,25 @@ beforeAll((folder) => {
   const quick = ["--set", "data.digits.train=1000", "--set", "training.target-accuracy=0.6", "--set", "training.seeds=2"];
   const question = ["--set", "goal.within=20s", "--set", "goal.allow.to=100"];
   dadsim("plan", join(root, "scenarios/hospitals-plan.xml"), ...quick, ...question, "--report", reports.plan, "--quiet");
+  reports.choices = join(folder, "choices.html");
+  dadsim("new", "cheapest", join(folder, "cheapest.xml"), "--quiet");
+  dadsim("plan", join(folder, "cheapest.xml"), "--report", reports.choices, "--quiet");
 });
 
 testLayout("plan");
+testLayout("choices", { sibling: true });
+
+test("plan: choices are drawn by time and money, with the limits", async () => {
+  const { page, close } = await open("choices");
+  const result = await resultOf(page);
+  const reached = result.answers.filter(({ trial }) => trial.reached);
+  assert.ok(reached.length >= 3);
+  await openTable(page, "#choices");
+  await shows(() => page.locator("#choices details tbody tr").count(), reached.length);
+  const limits = await page.evaluate(() => Chart.getChart(document.querySelector("#choices canvas")).options.plugins.limitLines.limits);
+  assert.deepEqual(limits.map(({ value, ofX }) => [value, ofX]), [[result.goal.seconds, true], [result.goal.money, false]]);
+  await close();
+});
 
 const chart = "#curve figure > .drawing > canvas";
 

@@ -157,7 +157,7 @@ const endLabels = {
   },
 };
 
-/** Draws intervals over bars: options.intervals[row] = {low, high} or null. */
+/** Draws intervals over bars: options.intervals[dataset][row] = {low, high} or null. */
 const whiskers = {
   id: "whiskers",
   afterDatasetsDraw(chart, _, options) {
@@ -165,18 +165,19 @@ const whiskers = {
     context.save();
     context.strokeStyle = palette().ink;
     context.lineWidth = 1.5;
-    chart.getDatasetMeta(0).data.forEach((bar, i) => {
-      const interval = options.intervals?.[i];
-      if (!interval) return;
-      const [low, high] = [interval.low, interval.high].map((value) => chart.scales.x.getPixelForValue(value));
-      context.beginPath();
-      for (const end of [low, high]) {
-        context.moveTo(end, bar.y - 5);
-        context.lineTo(end, bar.y + 5);
-      }
-      context.moveTo(low, bar.y);
-      context.lineTo(high, bar.y);
-      context.stroke();
+    (options.intervals ?? []).forEach((row, dataset) => {
+      chart.getDatasetMeta(dataset).data.forEach((bar, i) => {
+        if (!row[i]) return;
+        const [low, high] = [row[i].low, row[i].high].map((value) => chart.scales.x.getPixelForValue(value));
+        context.beginPath();
+        for (const end of [low, high]) {
+          context.moveTo(end, bar.y - 5);
+          context.lineTo(end, bar.y + 5);
+        }
+        context.moveTo(low, bar.y);
+        context.lineTo(high, bar.y);
+        context.stroke();
+      });
     });
     context.restore();
   },
@@ -218,26 +219,32 @@ const bands = {
   },
 };
 
-/** A dashed line across at a height: options {value, text}. */
-const targetLine = {
-  id: "targetLine",
+/** Dashed lines across at limits of y, or of x: options.limits = [{value, text, ofX}, …] */
+const limitLines = {
+  id: "limitLines",
   afterDatasetsDraw(chart, _, options) {
-    if (!isNumber(options.value)) return;
     const { left, right, top, bottom } = chart.chartArea;
-    const y = chart.scales.y.getPixelForValue(options.value);
-    if (y < top || y > bottom) return;
     const context = chart.ctx;
     context.save();
     context.strokeStyle = context.fillStyle = palette().soft;
     context.setLineDash([6, 4]);
-    context.beginPath();
-    context.moveTo(left, y);
-    context.lineTo(right, y);
-    context.stroke();
     context.font = `12px ${Chart.defaults.font.family}`;
     context.textAlign = "right";
-    context.textBaseline = y - top < 18 ? "top" : "bottom";
-    context.fillText(options.text, right - 4, y + (y - top < 18 ? 3 : -2));
+    for (const { value, text, ofX } of options.limits ?? []) {
+      const at = chart.scales[ofX ? "x" : "y"].getPixelForValue(value);
+      if (ofX ? at < left || at > right : at < top || at > bottom) continue;
+      context.beginPath();
+      context.moveTo(ofX ? at : left, ofX ? top : at);
+      context.lineTo(ofX ? at : right, ofX ? bottom : at);
+      context.stroke();
+      context.textBaseline = !ofX && at - top < 18 ? "top" : "bottom";
+      if (!ofX) context.fillText(text, right - 4, at + (at - top < 18 ? 3 : -2));
+      else {
+        context.textAlign = at - left < 160 ? "left" : "right";
+        context.fillText(text, at + (at - left < 160 ? 4 : -4), bottom - 4);
+        context.textAlign = "right";
+      }
+    }
     context.restore();
   },
 };
@@ -254,6 +261,21 @@ function tooltip(label) {
   };
 }
 
+const kMostLabelLines = 3;
+
+/** Lines of at most `most` characters, broken at spaces; what three lines cannot hold ends in "…". */
+function labelLines(text, most) {
+  const lines = [""];
+  for (const part of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last && last.length + part.length + 1 > most) lines.push(part);
+    else lines[lines.length - 1] = last ? `${last} ${part}` : part;
+  }
+  const kept = lines.slice(0, kMostLabelLines).map((line) => shortened(line, most));
+  if (lines.length > kMostLabelLines) kept[kMostLabelLines - 1] = shortened(`${kept[kMostLabelLines - 1]} …`, most);
+  return kept;
+}
+
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /**
@@ -265,17 +287,18 @@ function bars(figure, initial) {
   let settings = initial;
   const draw = () => {
     chart?.destroy();
-    const { labels, parts, stacked, kind, title, ends = [], intervals = null, log = false, most = null } = settings;
+    const { labels, parts, stacked, kind, title, ends = [], intervals = null, log = false, most: end = null } = settings;
     const { drawing, canvas } = figure;
-    const perRow = stacked ? 30 : 20 * parts.length + 10;
+    const most = drawing.clientWidth < 480 ? 18 : 32;
+    const rows = Math.max(...labels.map((label) => labelLines(label, most).length));
+    const perRow = Math.max(stacked ? 30 : 20 * parts.length + 10, 15 * rows + 6);
     drawing.style.height = `${labels.length * perRow + (title ? 60 : 40)}px`;
     const context = canvas.getContext("2d");
     const totals = stacked ? labels.map((_, i) => parts.reduce((sum, part) => sum + (part.values[i] ?? 0), 0)) : [];
     const values = [...(stacked ? totals : parts.flatMap((part) => part.values))];
-    for (const interval of intervals ?? []) if (interval) values.push(interval.low, interval.high);
+    for (const interval of (intervals ?? []).flat()) if (interval) values.push(interval.low, interval.high);
     context.font = `12px ${Chart.defaults.font.family}`; // same font as in endLabels
     const widest = Math.max(0, ...ends.flatMap((row) => (row ?? []).map((end) => (end ? context.measureText(end.text).width : 0))));
-    const narrow = drawing.clientWidth < 480;
     const { ink } = palette();
     chart = new Chart(context, {
       type: "bar",
@@ -295,14 +318,14 @@ function bars(figure, initial) {
         layout: { padding: { right: widest + 12 } },
         interaction: { mode: "y", intersect: false },
         scales: {
-          x: { ...axisFor({ kind, title, values, log, most, count: ticksAcross(drawing) - 2 }), stacked },
+          x: { ...axisFor({ kind, title, values, log, most: end, count: ticksAcross(drawing) - 2 }), stacked },
           y: {
             stacked,
             ticks: {
               color: ink,
               autoSkip: false,
               callback(value) {
-                return shortened(this.getLabelForValue(value), narrow ? 18 : 32);
+                return labelLines(this.getLabelForValue(value), this.chart.width < 480 ? 18 : 32);
               },
             },
             grid: { display: false, drawBorder: false },
@@ -325,7 +348,7 @@ function bars(figure, initial) {
 
 /**
  * Lines: [{label, mark, points: [{x, y, text, low, high}]}], axes x and y: {kind, title, log, fromLeast, most, labels},
- * `target` as for targetLine. `text` is what hovering over a point shows; between `low` and `high`, where a point has
+ * `limits` as for limitLines. `text` is what hovering over a point shows; between `low` and `high`, where a point has
  * them, is a band. A line with `scattered` has its points only, one with `bare` has none, one with `stepped` goes down in steps, one with
  * `pale` is faded. Returns a
  * function that draws it anew with other settings.
@@ -337,7 +360,9 @@ function lines(figure, initial) {
   const draw = () => {
     chart?.destroy();
     const { drawing, canvas } = figure;
-    const { x, y, target = null } = settings;
+    const { x, y } = settings;
+    const limits = settings.limits ?? [];
+    const limitsOf = (ofX) => limits.filter((one) => Boolean(one.ofX) === ofX).map(({ value }) => value);
     drawing.style.height = `${Math.min(420, Math.max(280, drawing.clientWidth * 0.5))}px`;
     const shown = settings.lines.map((line) => ({
       ...line,
@@ -349,7 +374,7 @@ function lines(figure, initial) {
     const ends = areas.flatMap((points) => points.flatMap((point) => [point.low, point.high]));
     chart = new Chart(canvas.getContext("2d"), {
       type: "line",
-      plugins: [bands, targetLine],
+      plugins: [bands, limitLines],
       data: {
         datasets: shown.map((line, place) => {
           const every = line.scattered ? 1 : Math.max(1, Math.ceil(line.points.length / kMarkersPerLine));
@@ -377,12 +402,12 @@ function lines(figure, initial) {
         parsing: false,
         interaction: { mode: "nearest", axis: "xy", intersect: false },
         scales: {
-          x: axisFor({ ...x, values: values("x"), count: ticksAcross(drawing) }),
-          y: axisFor({ ...y, values: [...values("y"), ...ends, ...(target ? [target.value] : [])], count: 6 }),
+          x: axisFor({ ...x, values: [...values("x"), ...limitsOf(true)], count: ticksAcross(drawing) }),
+          y: axisFor({ ...y, values: [...values("y"), ...ends, ...limitsOf(false)], count: 6 }),
         },
         plugins: {
           bands: { areas },
-          targetLine: target ?? {},
+          limitLines: { limits },
           tooltip: {
             ...tooltip((item) => item.raw.text),
             callbacks: {
@@ -425,4 +450,5 @@ function steeredLines(section, above, { state, settings, description, controls, 
   section.append(...above, figure.figure);
   if (says) figure.drawing.after(said);
   redraw = lines(figure, settings());
+  return { change };
 }

@@ -11,9 +11,14 @@ for (const answer of answers) {
   answer.before(label);
 }
 
-document.getElementById("hide").addEventListener("click", () => {
+const hide = document.getElementById("hide");
+/** Nothing is to be hidden while no answer is shown. */
+const showHide = () => (hide.hidden = answers.every((answer) => !answer.open));
+for (const answer of answers) answer.addEventListener("toggle", showHide);
+hide.addEventListener("click", () => {
   for (const answer of answers) answer.open = false;
 });
+showHide();
 document.getElementById("print").addEventListener("click", () => window.print());
 
 const contents = document.getElementById("contents");

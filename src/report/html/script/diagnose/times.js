@@ -33,33 +33,11 @@ function addTimes(page, section) {
         `${humanSeconds(time.low)} … ${humanSeconds(time.high)}`,
       ]),
     );
-  const described = result.times.map(
-    (time, i) => `${labels[i]}: expected ${secondsWithBand(time.expected, time)}, measured ${humanSeconds(time.measured)}`,
-  );
-  const figure = chartFigure(`Bars: ${described.join("; ")}.`, [], makeTable);
-  const parts = [
-    { label: "expected", part: kParts.compute, values: result.times.map(({ expected }) => expected) },
-    { label: "measured", part: kParts.bandwidth, values: result.times.map(({ measured }) => measured) },
-  ];
-  section.append(
-    lead("The stroke is the band of nine of ten measurements, by those that predictions of its kind were held against."),
-    key(parts),
-    figure.figure,
-  );
-  const most = Math.max(...result.times.flatMap(({ measured, expected }) => [measured, expected]));
-  const leastTime = Math.min(...result.times.flatMap(({ measured, expected }) => [measured, expected]));
-  bars(figure, {
-    labels,
-    parts,
-    stacked: false,
-    kind: "seconds",
-    title: "",
-    log: most / leastTime >= kSpreadForLog,
-    intervals: result.times.map(({ low, high }) => ({ low, high })),
-    ends: [
-      result.times.map(({ expected, high }) => ({ at: Math.max(expected, high), text: humanSeconds(expected) })),
-      result.times.map(({ measured }) => ({ at: measured, text: humanSeconds(measured) })),
-    ],
+  addChart(section, "causes", {
+    above:
+      "The stroke is the band of nine of ten measurements, by those that predictions of its kind were held against. Below it stands " +
+      "what each cause would take: ✓ explains what was measured.",
   });
+  section.append(makeTable());
   addSentences(section, "By the profile", wordsOf(result.evidence));
 }

@@ -62,9 +62,9 @@ function addCurve(page, section) {
       lines: [...answers, ...curves.filter((line) => line.points.length > 0)],
       x: { kind: "planned", title: pathName(axis.path), log: state.logX, fromLeast: true },
       y: { kind: quantity.kind, title: quantity.title, log: state.logY },
-      target: isNumber(quantity.limit)
-        ? { value: quantity.limit, text: `at most ${quantity.text(quantity.limit)}` }
-        : null,
+      limits: isNumber(quantity.limit)
+        ? [{ value: quantity.limit, text: `at most ${quantity.text(quantity.limit)}` }]
+        : [],
     };
   };
   const description = () => {

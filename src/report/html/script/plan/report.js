@@ -9,6 +9,11 @@ startPage(
     document.getElementById("setting").textContent = kept(`Goal: ${result.asked.words}`);
     showDescription(page.about);
     addSection(page, "curve", addCurve);
+    addSection(page, "choices", (_, section) =>
+      addChart(section, "choices", {
+        above: "Each mark is a run with a choice, by how surely it meets the goal; strokes are bands, dashed lines are the limits.",
+      }),
+    );
     addSection(page, "answers", addAnswers);
     addSection(page, "provenance", addPlanProvenance);
   },

@@ -1,4 +1,4 @@
-// The bounds of each run: the critical path by kind, and helpful changes.
+// The bounds of each run by kind, and helpful changes.
 
 /** Shares by kind, largest first: [{kind, share, parts: how many, top: the longest of them}]. */
 function boundKinds(run) {
@@ -57,53 +57,4 @@ function adviceFor(run) {
     text += ` Then ${causeText(next.kind)}, ${shareText(next.share)}${longest}: ${helpFor(next.kind)}.`;
   }
   return kept(text);
-}
-
-function addBounds(page, section) {
-  const runs = page.runs;
-  if (!runs.some((run) => run.bounds.length > 0)) return;
-  const names = [
-    ...new Set(["bandwidth", "latency", "compute", ...runs.flatMap((run) => run.bounds.map((b) => b.kind))]),
-  ];
-  const kindsOf = runs.map(boundKinds);
-  const parts = names
-    .map((name, i) => ({
-      label: causeText(name),
-      part: kParts[name] ?? partInTurn(i),
-      values: kindsOf.map((kinds) => kinds.find((entry) => entry.kind === name)?.share ?? 0),
-    }))
-    .filter((part) => part.values.some((value) => value > 0));
-  const described = runs.map((run, i) => {
-    const shares = kindsOf[i].map(({ kind, share }) => `${causeText(kind)} ${shareText(share)}`).join(", ");
-    return `${run.label}: ${shares || (run.event_run ? "not in steps" : "no step")}`;
-  });
-  const makeTable = () =>
-    table(
-      "The critical path of a step, by resource",
-      [
-        { title: "run" },
-        { title: "resource" },
-        { title: "kind" },
-        { title: "time per step", number: true },
-        { title: "share", number: true },
-      ],
-      runs.flatMap((run) =>
-        run.bounds.map((bound) => [
-          run.label,
-          bound.resource,
-          bound.kind,
-          humanSeconds(bound.seconds),
-          shareText(bound.share),
-        ]),
-      ),
-    );
-  const figure = chartFigure(`Stacked bars of shares of a step. ${described.join("; ")}.`, [], makeTable);
-  section.append(
-    lead("The critical path of a step: what each moment of it was spent on, in all of a step."),
-    key(parts),
-    figure.figure,
-  );
-  bars(figure, { labels: runs.map((run) => run.label), parts, stacked: true, kind: "share", title: "", most: 1 });
-  const advice = runs.map((run) => element("li", {}, element("strong", {}, `${run.label}: `), adviceFor(run)));
-  section.append(element("ul", { class: "advice" }, ...advice));
 }

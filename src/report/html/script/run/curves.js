@@ -68,7 +68,11 @@ function addCurves(page, section) {
         .map((run) => ({
           label: run.label,
           mark: page.marks[page.runs.indexOf(run)],
-          points: run.curve.map((point) => ({ x: point[state.across], y: y.value(point), text: pointText(point) })),
+          points: run.curve.map((point) => {
+            const factor = page.times?.find((one) => one.run === run)?.factor ?? 1;
+            const at = { ...point, seconds: point.seconds * factor };
+            return { x: at[state.across], y: y.value(point), text: pointText(at) };
+          }),
         })),
       x: { kind: x.kind, title: x.text, log: state.logX },
       y: {
@@ -80,7 +84,7 @@ function addCurves(page, section) {
         fromLeast: kFromLeast.has(state.upwards),
         most: kFromLeast.has(state.upwards) ? 1 : null,
       },
-      target: target && { value: target.value, text: target.text },
+      limits: target ? [target] : [],
     };
   };
   const description = () => {
@@ -143,5 +147,6 @@ function addCurves(page, section) {
           ]),
         ),
     );
-  steeredLines(section, [], { state, settings, description, controls, makeTable });
+  const { change } = steeredLines(section, [], { state, settings, description, controls, makeTable });
+  page.follow.push(change);
 }

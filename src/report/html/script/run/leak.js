@@ -72,7 +72,17 @@ function leakOfAdversaries(page, runs) {
       isNumber(one.epsilon) ? withDigits(one.epsilon) : "none",
     ]),
   );
-  return table("Who can read what (– was not measured)", columns, rows);
+  // What all rows share stands once, above the table.
+  const text = (cell) => (typeof cell === "string" ? cell : cell.textContent);
+  const shared = columns.map((_, at) => rows.length > 1 && rows.every((row) => text(row[at]) === text(rows[0][at])));
+  const facts = columns
+    .map((column, at) => [[column.group, column.title].filter(Boolean).join(" "), text(rows[0][at]), at])
+    .filter(([, , at]) => shared[at] && at > 0)
+    .map(([title, value]) => `${title}: ${value === kNone ? "not measured" : value}`);
+  const left = columns.map((_, at) => at).filter((at) => !shared[at] || at === 0);
+  const made = table("Who can read what (– was not measured)", left.map((at) => columns[at]), rows.map((row) => left.map((at) => row[at])));
+  if (facts.length === 0) return made;
+  return element("div", {}, lead(`The same in every row: ${facts.join("; ")}.`), made);
 }
 
 /** Grey levels or colours of an image, drawn pixel by pixel. */
@@ -127,11 +137,12 @@ function addLeak(page, section) {
   if (runs.length === 0) return;
   section.append(leakFront(page, runs), leakOfAdversaries(page, runs));
   if (page.pictures?.length > 0) section.append(leakPictures(page));
-  const reasons = runs.flatMap((run) =>
-    run.leak
-      .filter((one) => one.not_measured)
-      .map((one) => `${run.label}, ${kAdversaries[one.adversary] ?? one.adversary}: ${one.not_measured.words}.`),
-  );
+  // A reason that several have stands once.
+  const by = new Map();
+  for (const run of runs)
+    for (const one of run.leak.filter(({ not_measured: why }) => why))
+      by.set(one.not_measured.words, [...(by.get(one.not_measured.words) ?? []), `${run.label}, ${kAdversaries[one.adversary] ?? one.adversary}`]);
+  const reasons = [...by].map(([why, who]) => `${who.join("; ")}: ${why}.`);
   if (reasons.length > 0) {
     section.append(element("ul", { class: "sentences" }, ...reasons.map((text) => element("li", {}, kept(text)))));
   }

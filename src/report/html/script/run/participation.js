@@ -174,55 +174,14 @@ function addTimeline(runs, section) {
   redraw = drawTimeline(figure, current);
 }
 
-/** With more values than this, neighbours share a bar. */
-const kStalenessBars = 30;
-
-/** [{label, times}] of a run, the least stale first. */
-function stalenessBars(counts) {
-  const most = Math.max(...counts.map(({ updates }) => updates));
-  const width = Math.ceil((most + 1) / kStalenessBars);
-  const list = Array.from({ length: Math.floor(most / width) + 1 }, (_, i) => ({
-    label: width === 1 ? String(i) : `${i * width} … ${i * width + width - 1}`,
-    times: 0,
-  }));
-  for (const { updates, times } of counts) list[Math.floor(updates / width)].times += times;
-  return list;
-}
-
-function addStaleness(runs, section) {
-  const stale = runs.filter((run) => run.event_run.staleness.length > 0);
-  if (stale.length === 0) return;
+function addStaleness(section) {
+  const names = Object.keys(chartsOfPage()).filter((name) => name.startsWith("staleness-"));
+  if (names.length === 0) return;
   section.append(
     element("h3", {}, "Staleness"),
     lead("How many updates of the model there were between what was read and what was written, and how often."),
   );
-  for (const run of stale) {
-    const list = stalenessBars(run.event_run.staleness);
-    const mean = withDigits(run.mean_staleness);
-    const described = list
-      .filter(({ times }) => times > 0)
-      .map(({ label, times }) => `${label}: ${humanCount(times)}`)
-      .join("; ");
-    const figure = chartFigure(`Bars: staleness in ${run.label}, mean ${mean}. ${described}.`, [], () =>
-      table(
-        `Staleness in ${run.label}, mean ${mean}`,
-        [
-          { title: "updates", number: true },
-          { title: "how often", number: true },
-        ],
-        run.event_run.staleness.map(({ updates, times }) => [humanCount(updates), humanCount(times)]),
-      ),
-    );
-    section.append(element("h4", {}, `${run.label}, mean ${mean}`), figure.figure);
-    bars(figure, {
-      labels: list.map(({ label }) => label),
-      parts: [{ label: "how often", part: kParts.compute, values: list.map(({ times }) => times) }],
-      stacked: false,
-      kind: "count",
-      title: "",
-      ends: [list.map(({ times }) => ({ at: times, text: humanCount(times) }))],
-    });
-  }
+  for (const name of names) addChart(section, name);
 }
 
 function addParticipation(page, section) {
@@ -277,5 +236,5 @@ function addParticipation(page, section) {
   );
   const withParts = runs.filter((run) => run.event_run.parts.length > 0);
   if (withParts.length > 0) addTimeline(withParts, section);
-  addStaleness(runs, section);
+  addStaleness(section);
 }

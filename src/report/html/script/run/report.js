@@ -10,6 +10,7 @@ startPage(
       retiming: more("retiming"),
       timelines: more("timelines"),
       pictures: more("pictures"),
+      follow: [], // what is drawn anew when a slider moves
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
       target: result.scenario.target_accuracy,
@@ -26,13 +27,12 @@ startPage(
     }
     showDescription(page.about);
     addSection(page, "answer", addRanking);
-    addSection(page, "retimed", addRetiming);
     addSection(page, "runs", addRuns);
+    addSection(page, "retimed", addRetiming);
     addSection(page, "accuracy", addCurves);
-    addSection(page, "step", addStepTimes);
-    addSection(page, "bytes", addStepBytes);
+    addSection(page, "step", addSteps);
+    addSection(page, "bytes", (_, section) => addChart(section, "bytes"));
     addSection(page, "played-step", addPlayedStep);
-    addSection(page, "bounds", addBounds);
     addSection(page, "participation", addParticipation);
     addSection(page, "shifts", addShifts);
     addSection(page, "leak", addLeak);

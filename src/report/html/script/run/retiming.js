@@ -28,10 +28,10 @@ function sharesAt(retiming, run, at) {
   return sums.map((sum) => sum / (100 * all));
 }
 
-const kKnobStep = 0.25; // step of a base-2 logarithm
+const kKnobStep = 0.25; // about the step of a base-2 logarithm
 
-/** "× 2", "× 1 ⁄ 2.8" */
-const knobText = (log) => (log < 0 ? `× 1/${withDigits(2 ** -log, 2)}` : `× ${withDigits(2 ** log, 2)}`);
+/** "× 2", "÷ 2.8" */
+const knobText = (log) => `${log < 0 ? "÷" : "×"} ${withDigits(2 ** Math.abs(log), 2)}`;
 
 /** "× 2: 20 to 40 Mbit/s": the scenario's own where nothing is turned. */
 function knobValue(knob, log) {
@@ -110,7 +110,7 @@ function addRetiming(page, section) {
   }
   const at = retiming.knobs.map(() => 0);
   const steps = Math.round(retiming.reach / kKnobStep);
-  const logs = Array.from({ length: 2 * steps + 1 }, (_, i) => (i - steps) * kKnobStep);
+  const logs = Array.from({ length: 2 * steps + 1 }, (_, i) => ((i - steps) * retiming.reach) / steps);
   const sliders = retiming.knobs.map((knob, k) =>
     slider(
       knob.name,
@@ -140,90 +140,23 @@ function addRetiming(page, section) {
   const worst = Math.max(...retiming.runs.map((run) => run.worst_error));
   section.append(
     lead(
-      `Turn the cluster, and see times, who is first, curves and what binds a step move; what was learned stays. ` +
+      `Turn the cluster, and see who is first, the learning curves and what a step goes into move, here and below; what was ` +
+        `learned stays. ` +
         `${timesWords(retiming)}${(100 * worst).toFixed(1)} % off.`,
     ),
     element("div", { class: "controls knobs" }, ...sliders, reset),
     said,
   );
 
-  const labels = retiming.runs.map(({ run }) => page.runs[run].label);
-  const parts = retiming.kinds.map((name, i) => ({ label: name, part: kParts[name] ?? partInTurn(i) }));
-  let times = retimed(page, retiming, at);
-  const stepTable = () =>
-    table(
-      "Re-timed",
-      [
-        { title: "run" },
-        { title: "a step", number: true },
-        { title: "× as it is", number: true },
-        { title: "to the target", number: true },
-        { title: "off by at most", number: true },
-      ],
-      times.map((one, i) => [
-        one.run.label,
-        humanSeconds(one.seconds),
-        withDigits(one.factor),
-        humanSeconds(one.target),
-        `${(100 * retiming.runs[i].worst_error).toFixed(1)} %`,
-      ]),
-    );
-  const barSettings = () => ({
-    labels,
-    parts: parts.map((part, k) => ({ ...part, values: times.map((one) => one.seconds * one.shares[k]) })),
-    ends: parts.map((_, k) =>
-      k === parts.length - 1
-        ? times.map((one) => ({ at: one.seconds * one.shares.reduce((a, b) => a + b, 0), text: humanSeconds(one.seconds) }))
-        : null,
-    ),
-  });
-  const describeBars = () =>
-    `Stacked bars, a step re-timed: ${times
-      .map((one) => {
-        const most = one.shares.indexOf(Math.max(...one.shares));
-        return `${one.run.label} ${humanSeconds(one.seconds)}, most ${retiming.kinds[most]}`;
-      })
-      .join("; ")}.`;
-  const stepFigure = chartFigure(describeBars(), [], stepTable);
-  section.append(element("h3", {}, "A step, and what binds it"), key(parts), stepFigure.figure);
-  const redrawBars = bars(stepFigure, { ...barSettings(), stacked: true, kind: "seconds", title: "" });
-
-  const curved = retiming.runs.filter(({ run }) => page.runs[run].curve.some((point) => isNumber(point.accuracy)));
-  let redrawCurves = null;
-  if (curved.length > 0) {
-    const lineSettings = () => ({
-      lines: retiming.runs
-        .map((fit, i) => ({ run: page.runs[fit.run], factor: times[i].factor }))
-        .filter(({ run }) => shares(run) && run.curve.length > 0)
-        .map(({ run, factor }) => ({
-          label: run.label,
-          mark: page.marks[page.runs.indexOf(run)],
-          points: run.curve.map((point) => ({
-            x: point.seconds * factor,
-            y: point.accuracy,
-            text: [`accuracy ${humanPercent(point.accuracy)} after ${humanSeconds(point.seconds * factor)}`],
-          })),
-        })),
-    });
-    const axes = {
-      x: { kind: "seconds", title: "simulated time, re-timed", log: spread(page.runs) >= kSpreadForLog },
-      y: { kind: "share", title: "accuracy", fromLeast: true, most: 1 },
-      target: isNumber(page.target) ? { value: page.target, text: `target ${targetText(page.target)}` } : null,
-    };
-    const curves = chartFigure("Lines: accuracy against re-timed simulated time.", [], stepTable);
-    section.append(element("h3", {}, "Learning curves"), curves.figure);
-    curves.figure.querySelector("details").remove(); // the numbers are above
-    const redraw = lines(curves, { ...axes, ...lineSettings() });
-    redrawCurves = () => redraw(lineSettings());
-  }
-
   function update() {
-    times = retimed(page, retiming, at);
-    said.textContent = winnerSentence(page, times);
-    stepFigure.canvas.setAttribute("aria-label", describeBars());
-    redrawBars(barSettings());
-    stepFigure.refreshTable();
-    redrawCurves?.();
+    const moved = at.some((log) => log !== 0);
+    page.times = retimed(page, retiming, at).map((one, i) => {
+      const { run } = one;
+      const still = moved ? {} : { factor: 1, seconds: run.step_seconds, target: timeToCompare(run) };
+      return { ...one, ...still, moved, off: retiming.runs[i].worst_error };
+    });
+    said.textContent = winnerSentence(page, page.times);
+    for (const follow of page.follow) follow();
   }
-  said.textContent = winnerSentence(page, times);
+  update();
 }

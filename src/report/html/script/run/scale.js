@@ -93,36 +93,7 @@ function addScale(page, section) {
     row.push(run.at_scale.steps_to_target.map((steps) => (isNumber(steps) ? humanCount(steps) : "not reached")).join(", "));
     return row;
   });
-  // The chart shows the product if known, else the relative steps.
-  const estimates = known ? times : relative;
-  const text = known ? humanSeconds : withDigits;
-  if (estimates.some((estimate) => isNumber(estimate.value))) {
-    const labels = runs.map((run) => run.label);
-    const described = labels.map((label, i) => `${label} ${withInterval(estimates[i], text)}`).join("; ");
-    const what = known ? "time to accuracy" : "steps relative to gradient sharing";
-    const figure = chartFigure(`Bars: ${what}, with 95 % intervals: ${described}.`, [], () =>
-      table(
-        "Factors and product",
-        columns,
-        rows.map((row, i) => [labels[i], ...row.slice(1)]),
-      ),
-    );
-    section.append(figure.figure);
-    const intervals = estimates.map((e) => (isNumber(e.value) && isNumber(e.low) && isNumber(e.high) ? e : null));
-    const ends = estimates.map((e, i) =>
-      isNumber(e.value) ? { at: Math.max(e.value, intervals[i]?.high ?? 0), text: text(e.value) } : null,
-    );
-    bars(figure, {
-      labels,
-      parts: [{ label: what, part: kParts.compute, values: estimates.map((e) => e.value) }],
-      stacked: false,
-      kind: known ? "seconds" : "number",
-      title: `${what}; whiskers are 95 % intervals`,
-      ends: [ends],
-      intervals,
-    });
-    figure.figure.querySelector("details").remove(); // its numbers are in the table below
-  }
+  addChart(section, "scale");
   section.append(table("Factors and product", columns, rows));
   const sentences = scaleSentences(page, scale).map((sentence) => element("li", {}, sentence));
   section.append(element("ul", { class: "sentences" }, ...sentences));

@@ -1,103 +1,100 @@
 // The time and bytes of a step, run by run.
 
-/**
- * The parts of a step's time that the result tells apart. The busy part of the compute stream may be split into
- * compressing and the rest, the part that stands still into waiting for other workers and the rest.
- */
-function stepParts(runs) {
-  const has = (name) => runs.some((run) => isNumber(run[name]));
-  const less = (whole, part) =>
-    runs.map((run) => (isNumber(run[whole]) ? Math.max(0, run[whole] - (run[part] ?? 0)) : null));
-  const parts = [
-    {
-      label: has("compression_seconds") ? "compute without compression" : "compute",
-      part: kParts.compute,
-      values: less("compute_seconds", "compression_seconds"),
-    },
-  ];
-  if (has("compression_seconds")) {
-    parts.push({
-      label: "compression",
-      part: kParts.compression,
-      values: runs.map((run) => run.compression_seconds ?? null),
-    });
-  }
-  parts.push({
-    label: "exposed communication",
-    part: kParts.communication,
-    values: less("exposed_seconds", "waiting_seconds"),
+/** What a step's time is divided into by schedule; compressing is computing, too, and waiting for others is exposed. */
+const kOverlap = [
+  ["computing", "compute_seconds"],
+  ["compressing", "compression_seconds"],
+  ["exposed communication", "exposed_seconds"],
+  ["waiting for others", "waiting_seconds"],
+];
+
+/** Parts of a step in seconds, run by run: causes on the critical path; without one computing and waiting. */
+function causesOfSteps(page) {
+  const own = page.runs.map((run) => {
+    const kinds = run.causes.map(({ kind, seconds }) => [kind, seconds]);
+    if (kinds.length > 0 || !isNumber(run.step_seconds)) return new Map(kinds);
+    return new Map([
+      ["compute", run.compute_seconds],
+      ["waiting for the network or for others", run.exposed_seconds],
+    ]);
   });
-  if (has("waiting_seconds")) {
-    parts.push({
-      label: "waiting for others",
-      part: kParts.waiting,
-      values: runs.map((run) => run.waiting_seconds ?? null),
-    });
-  }
-  return parts;
+  const names = [...new Set(["bandwidth", "queueing", "latency", "compute", ...(page.retiming?.kinds ?? []), ...own.flatMap((kinds) => [...kinds.keys()])])];
+  return names
+    .map((name, i) => ({ name, label: causeText(name), part: kParts[name] ?? partInTurn(i), values: own.map((kinds) => kinds.get(name) ?? 0) }))
+    .filter(({ name, values }) => values.some((value) => value > 0) || page.retiming?.kinds?.includes(name));
 }
 
-/** A table with a row a run and a column a part. */
-function partsTable(page, caption, parts, text, total = null) {
-  const columns = [{ title: "run" }, ...parts.map((part) => ({ title: part.label, number: true }))];
-  if (total) columns.push({ title: total.title, number: true });
-  const rows = page.runs.map((run, i) => {
-    const row = [run.label, ...parts.map((part) => text(part.values[i]))];
-    if (total) row.push(text(total.values[i]));
-    return row;
-  });
-  return table(caption, columns, rows);
-}
-
-/** Without a step there is nothing to draw. */
-const stepsTaken = (runs) => runs.some((run) => isNumber(run.step_seconds));
-
-function addStepTimes(page, section) {
-  if (!stepsTaken(page.runs)) return;
-  const parts = stepParts(page.runs);
-  const totals = page.runs.map((run) => run.step_seconds);
-  const caption =
-    page.turn === "round"
-      ? "A round: workers that take part computing, and waiting for the network or for others"
-      : "A step of the worker that ends last: busy computing, and standing still for the network or for others";
-  const description =
-    "Stacked bars: " +
-    page.runs.map((run) => `${run.label} ${humanSeconds(run.step_seconds)} a ${page.turn}`).join("; ") +
-    ".";
-  const figure = chartFigure(description, [], () =>
-    partsTable(page, caption, parts, humanSeconds, { title: page.turn, values: totals }),
-  );
-  section.append(lead(`${caption}; mean over the run.`), key(parts), figure.figure);
-  const sums = page.runs.map((_, i) => parts.reduce((sum, part) => sum + (part.values[i] ?? 0), 0));
-  const ends = parts.map(() => null);
-  ends[ends.length - 1] = sums.map((sum, i) => ({ at: sum, text: humanSeconds(totals[i]) }));
-  bars(figure, { labels: page.runs.map((run) => run.label), parts, stacked: true, kind: "seconds", title: "", ends });
-}
-
-function addStepBytes(page, section) {
-  if (!stepsTaken(page.runs)) return;
-  const runs = page.runs;
-  const parts = [
-    { label: "up (sent)", part: kParts.up, values: runs.map((run) => run.bytes_up_per_worker) },
-    { label: "down (received)", part: kParts.down, values: runs.map((run) => run.bytes_down_per_worker) },
-  ];
-  const caption = `Payload that a worker sends and receives in a ${page.turn}`;
-  const described = runs.map(
-    (run, i) => `${run.label} ${humanBytes(parts[0].values[i])} up, ${humanBytes(parts[1].values[i])} down`,
-  );
-  let redraw = null;
-  const controls = [checkbox("Logarithmic", false, (log) => redraw({ log, ends: ends(log) }))];
-  const figure = chartFigure(`Bars: ${described.join("; ")}.`, controls, () =>
-    partsTable(page, `${caption}; mean over workers and ${page.turn}s`, parts, humanBytes),
-  );
-  section.append(lead(`${caption}; mean over workers and ${page.turn}s.`), key(parts), figure.figure);
-  // A logarithmic axis has no place for zero, hence no text.
-  const ends = (log) =>
-    parts.map((part) =>
-      part.values.map((value) =>
-        isNumber(value) && (value > 0 || !log) ? { at: value, text: humanBytes(value) } : null,
+/** The one chart of what a step goes into; sliders that turn the cluster move it. */
+function addSteps(page, section) {
+  if (!page.runs.some((run) => isNumber(run.step_seconds))) return;
+  const still = causesOfSteps(page);
+  /** What runs are at the sliders' settings, or null. */
+  const turned = (i) => page.times?.find(({ run }) => run === page.runs[i]);
+  const parts = () =>
+    still.map((part) => ({
+      ...part,
+      values: part.values.map((seconds, i) => {
+        const place = page.retiming?.kinds?.indexOf(part.name) ?? -1;
+        if (!turned(i)?.moved) return seconds;
+        return place < 0 ? 0 : turned(i).seconds * turned(i).shares[place];
+      }),
+    }));
+  const seconds = (i) => (turned(i) ?? { seconds: page.runs[i].step_seconds }).seconds;
+  const settings = () => {
+    const shown = parts();
+    return {
+      parts: shown,
+      ends: shown.map((_, k) =>
+        k + 1 < shown.length
+          ? null
+          : page.runs.map((_, i) => ({ at: shown.reduce((all, { values }) => all + values[i], 0), text: humanSeconds(seconds(i)) })),
       ),
+    };
+  };
+  const description = () =>
+    `Stacked bars of a ${page.turn}: ` +
+    page.runs
+      .map((run, i) => {
+        const own = parts().filter(({ values }) => values[i] > 0);
+        return `${run.label} ${humanSeconds(seconds(i))} (${own.map(({ label, values }) => `${label} ${humanSeconds(values[i])}`).join(", ")})`;
+      })
+      .join("; ") +
+    ".";
+  const overlap = kOverlap.filter(([, name]) => page.runs.some((run) => run[name] > 0));
+  const makeTable = () => {
+    const shown = parts();
+    return table(
+      `A ${page.turn}, mean over the run: causes on the critical path, and what the worker that ends last does meanwhile`,
+      [
+        { title: "run" },
+        { title: page.turn, number: true },
+        ...(page.times ? [{ title: "× as it is", number: true }, { title: "off by at most", number: true }] : []),
+        ...shown.map(({ label }) => ({ title: label, number: true, group: "causes" })),
+        ...overlap.map(([title]) => ({ title, number: true, group: page.times ? "the worker, as it is" : "the worker" })),
+      ],
+      page.runs.map((run, i) => [
+        run.label,
+        humanSeconds(seconds(i)),
+        ...(page.times ? [withDigits(turned(i)?.factor ?? null), turned(i) ? humanPercent(turned(i).off) : kNone] : []),
+        ...shown.map(({ values }) => humanSeconds(values[i])),
+        ...overlap.map(([, name]) => humanSeconds(run[name])),
+      ]),
     );
-  const labels = runs.map((run) => run.label);
-  redraw = bars(figure, { labels, parts, stacked: false, kind: "bytes", title: "", ends: ends(false) });
+  };
+  const figure = chartFigure(description(), [], makeTable);
+  section.append(
+    element("p", { class: "lead" }, "The ", word("critical path"), ` of a ${page.turn} by cause, mean over the run.`),
+    key(still),
+    figure.figure,
+  );
+  const redraw = bars(figure, { labels: page.runs.map(({ label }) => label), stacked: true, kind: "seconds", title: "", ...settings() });
+  page.follow.push(() => {
+    figure.canvas.setAttribute("aria-label", description());
+    redraw(settings());
+    figure.refreshTable();
+  });
+  if (page.runs.some((run) => run.bounds.length > 0)) {
+    const advice = page.runs.map((run) => element("li", {}, element("strong", {}, `${run.label}: `), adviceFor(run)));
+    section.append(element("ul", { class: "advice" }, ...advice));
+  }
 }

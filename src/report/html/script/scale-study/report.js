@@ -28,8 +28,8 @@ startPage(
       `Relative steps to ${targetText(result.target_accuracy)} against ${kSizeWords[kind]}`,
     );
     showDescription(page.about);
-    addSection(page, "ladder", addLadder);
     addSection(page, "runs", addStudiedRuns);
+    addSection(page, "ladder", addLadder);
     addSection(page, "rungs", addRungs);
     addSection(page, "provenance", addStudyProvenance);
   },
