@@ -274,12 +274,13 @@ std::vector<Statement> answer_by_points(const SweepReport& report) {
 
 namespace {
 
-/// Returns the page's figure that decides points.
+/// Returns the page's figure that decides points; the time of a step if none is known.
 std::size_t deciding_figure(const SweepReport& report) {
-  const bool per_step = report.metric == Metric::time_per_step || report.metric == Metric::time_per_round;
-  return page_figure(report.metric == Metric::time_at_scale ? "scale_seconds"
-                     : per_step                             ? "step_seconds"
-                                                            : "target_seconds");
+  const std::size_t time = page_figure(report.metric == Metric::time_at_scale ? "scale_seconds" : "target_seconds");
+  const bool known =
+      report.metric != Metric::time_per_step && report.metric != Metric::time_per_round &&
+      std::ranges::any_of(report.rows, [&](const auto& row) { return std::isfinite(row.values.at(time)); });
+  return known ? time : page_figure("step_seconds");
 }
 
 /// Figures over the seeds, by point and run.
