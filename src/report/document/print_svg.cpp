@@ -18,12 +18,12 @@ namespace {
 // ---- pixels ----
 constexpr double kWidth = 640;
 constexpr double kPlotHeight = 280;
-constexpr double kLine = 16;         // of a text
-constexpr double kCharacter = 6.6;   // of a 12-pixel text without serifs, on average
-constexpr double kWidestName = 230;  // of bars; longer names are cut
-constexpr double kBar = 18;          // of a stacked bar; those side by side are narrower
+constexpr double kLine = 16;         // height of a line of text
+constexpr double kCharacter = 6.6;   // mean width in 12-pixel text without serifs
+constexpr double kWidestName = 230;  // names of bars; longer ones are cut
+constexpr double kBar = 18;          // height of a stacked bar; bars side by side are narrower
 
-constexpr double kSpreadForLog = 20;  // as on pages: kSpreadForLog of charts.js
+constexpr double kSpreadForLog = 20;  // same as kSpreadForLog of charts.js
 
 // Okabe and Ito, "Color Universal Design" (2008), without its yellow, in the order of theme.js.
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
@@ -236,7 +236,8 @@ std::string drawn_lines(const Chart& chart, double& bottom) {
   for (const ChartLimit& limit : chart.limits) {
     const double at = limit.of_x ? x.at(limit.at) : y.at(limit.at);
     svg += limit.of_x ? line(at, y.from, at, y.to, kLimit) : line(left, at, x.to, at, kLimit);
-    svg += limit.of_x ? text(at - 4, y.from - 6, limit.words, kEnd) : text(x.to - 4, at - 4, limit.words, kEnd);
+    svg += limit.of_x ? text(at - 4, y.from - 6, limit.words, kEnd)
+                      : text(x.to - 4, at < y.to + kLine ? at + kLine - 2 : at - 4, limit.words, kEnd);
   }
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const ChartSeries& series = chart.series[i];
@@ -282,7 +283,7 @@ std::string drawn_bars(const Chart& chart, double& bottom) {
   for (const std::string& name : chart.names) name_columns = std::max(name_columns, display_width(name));
   for (const double value : stacked ? sums : values_along(chart, false))
     end_columns = std::max(end_columns, display_width(value_text(chart.y, value)));
-  const double left = 8 + std::min(kWidestName, kCharacter * static_cast<double>(name_columns));
+  const double left = 14 + std::min(kWidestName, kCharacter * static_cast<double>(name_columns));
   x.from = left, x.to = kWidth - 16 - kCharacter * static_cast<double>(end_columns);
   const double bar = stacked || chart.series.size() == 1 ? kBar : kBar - 4;
   const double row = (stacked ? 1 : static_cast<double>(chart.series.size())) * bar + 8;

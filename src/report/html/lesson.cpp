@@ -88,7 +88,7 @@ std::string lesson_page(std::string_view markdown, const std::vector<LessonRun>&
     const auto run = std::ranges::find(runs, block.name, &LessonRun::name);
     replace_all(html, mark_of(block.name), run == runs.end() ? std::string() : frame_of(*run));
   }
-  replace_all(html, "<pre>", "<pre tabindex=\"0\">");  // what scrolls sideways does so by keyboard, too
+  replace_all(html, "<pre>", "<pre tabindex=\"0\">");  // scrolls by keyboard
   const std::string title = escaped(title_of(markdown));
   std::string page(kLessonPage);
   const std::size_t head = page.find("{{title}}");

@@ -72,7 +72,7 @@ function leakOfAdversaries(page, runs) {
       isNumber(one.epsilon) ? withDigits(one.epsilon) : "none",
     ]),
   );
-  // What all rows share stands once, above the table.
+  // Values that all rows share stand once, above the table.
   const text = (cell) => (typeof cell === "string" ? cell : cell.textContent);
   const shared = columns.map((_, at) => rows.length > 1 && rows.every((row) => text(row[at]) === text(rows[0][at])));
   const facts = columns

@@ -10,7 +10,7 @@ startPage(
       retiming: more("retiming"),
       timelines: more("timelines"),
       pictures: more("pictures"),
-      follow: [], // what is drawn anew when a slider moves
+      follow: [], // functions that draw anew when a slider moves
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
       target: result.scenario.target_accuracy,
