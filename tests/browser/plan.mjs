@@ -58,7 +58,7 @@ test("plan: the answer stands in words, in the table and at the limit", async ()
   await holds(async () => (await page.locator("#curve .readout").textContent()).includes(`${best.answer.value} is enough`));
   await openTable(page, "#curve");
   const tried = result.answers.reduce((sum, answer) => sum + answer.tried.length, 0);
-  await shows(() => page.locator("#curve details tbody tr").count(), tried);
+  await shows(() => page.locator("#curve details tbody tr", { hasText: "goal:" }).count(), tried);
   await close();
 });
 
@@ -67,7 +67,7 @@ test("plan: another figure and other runs are drawn anew", async () => {
   const seconds = await pixels(page, chart);
   await page.locator("#curve select").first().selectOption("money to the target");
   const money = await showsOther(() => pixels(page, chart), seconds);
-  await page.locator("#curve").getByRole("checkbox", { name: "gradient-sharing" }).uncheck();
+  await page.locator("#curve").getByRole("checkbox", { name: "gradient-sharing", exact: true }).uncheck();
   await showsOther(() => pixels(page, chart), money);
   const light = await background(page);
   await page.locator("#theme").click();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <iterator>
 
 #include "report/plan/plan_report.hpp"
 #include "report/text/path_name.hpp"
@@ -95,41 +95,44 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
   return chart;
 }
 
-/// Returns what every number of the range takes, a chart per choice of the other values and a line per run.
-std::vector<Chart> curves_of(const PlanReport& report, const std::vector<PlanQuantity>& quantities) {
-  const auto limited = std::ranges::find_if(quantities, [](const PlanQuantity& one) { return one.limit.has_value(); });
-  const PlanQuantity& y = limited == quantities.end() ? quantities.front() : *limited;
+/// Returns a quantity of every number of the range, a chart per choice of the other values and a line per run, with
+/// the answers as marks.
+std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
   std::vector<Chart> charts;
-  std::map<std::string, std::size_t> places;
   for (const GoalAnswer& answer : report.answers) {
     if (answer.tried.size() < 2 || !answer.answer) continue;
     std::vector<std::string> set;
     for (const Change& change : answer.choices) set.push_back(change.assignment());
     const std::string with = set.empty() ? "" : ", with " + words::assignments_in_words(set);
-    const auto [place, is_new] = places.try_emplace(with, charts.size());
     const std::string name = path_in_words(answer.answer->path);
-    const std::string& value = answer.tried.front().value;
-    const std::size_t unit = std::min(value.find_first_not_of("+-.0123456789"), value.size());
-    if (is_new)
-      charts.push_back({.name = "curve",
+    auto chart = std::ranges::find(charts, "curve-" + y.axis.title + with, &Chart::name);
+    if (chart == charts.end()) {
+      const std::string& value = answer.tried.front().value;
+      const std::size_t unit = std::min(value.find_first_not_of("+-.0123456789"), value.size());
+      charts.push_back({.name = "curve-" + y.axis.title + with,
                         .title = fmt::format("{} along {}{}", y.axis.title, name, with),
                         .x = {.title = name, .suffix = value.substr(unit), .from_least = true},
-                        .y = y.axis,
-                        .own_script = true});
-    ChartSeries& series = charts[place->second].series.emplace_back(ChartSeries{.label = answer.run});
+                        .y = y.axis});
+      chart = std::prev(charts.end());
+    }
+    ChartSeries line{.label = answer.run}, enough{.label = "enough: " + answer.run, .marks_only = true};
     for (const Tried& tried : answer.tried) {
       const PlanQuantity number{{}, [&](const Trial&) { return std::optional(tried.number); }};
-      if (std::optional<ChartPoint> point = point_of(number, y, tried.trial))
-        series.points.push_back(*std::move(point));
+      std::optional<ChartPoint> point = point_of(number, y, tried.trial);
+      if (!point) continue;
+      point->words = tried.value + ", goal: " + to_string(standing_of(report.goal, tried.trial));
+      line.points.push_back(*point);
+      if (answer.met && tried.value == answer.answer->value)
+        enough.points = {{.x = point->x, .y = point->y, .words = tried.value + " is enough"}};
     }
+    for (ChartSeries* series : {&line, &enough})
+      if (!series->points.empty()) chart->series.push_back(std::move(*series));
   }
+  std::erase_if(charts, [](const Chart& chart) { return chart.series.empty(); });
   for (Chart& chart : charts) {
     add_limit(chart, y, false);
     chart.choose_scales();
   }
-  std::erase_if(charts, [](const Chart& chart) {
-    return std::ranges::all_of(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
-  });
   return charts;
 }
 
@@ -137,8 +140,11 @@ std::vector<Chart> curves_of(const PlanReport& report, const std::vector<PlanQua
 
 std::vector<Chart> charts_of(const PlanReport& report) {
   const std::vector<PlanQuantity> quantities = quantities_of(report);
-  if (quantities.empty()) return {};
-  std::vector<Chart> charts = curves_of(report, quantities);
+  std::vector<Chart> charts;
+  std::vector<PlanQuantity> ordered = quantities;
+  std::ranges::stable_partition(ordered, [](const PlanQuantity& one) { return one.limit.has_value(); });
+  for (const PlanQuantity& quantity : ordered)
+    std::ranges::move(curves_of(report, quantity), std::back_inserter(charts));
   if (std::optional<Chart> choices = choices_of(report, quantities)) charts.push_back(*std::move(choices));
   return charts;
 }

@@ -153,12 +153,14 @@ TEST(PlanCharts, HaveChoicesByTheirStandingWithTheLimits) {
 
 TEST(PlanCharts, HaveWhatEachNumberTakes) {
   const std::vector<Chart> charts = charts_of(plan_sample());
-  ASSERT_EQ(charts.size(), 1U) << "a single answer is no choice";
+  ASSERT_EQ(charts.size(), 2U) << "of time and of money; a single answer is no choice";
+  EXPECT_EQ(charts[0].name, "curve-time to the target") << "what is limited comes first";
   EXPECT_EQ(charts[0].x.suffix, "Mbps");
-  ASSERT_EQ(charts[0].series.size(), 1U) << "dad was not tried";
+  ASSERT_EQ(charts[0].series.size(), 2U) << "dad was not tried";
   EXPECT_EQ(charts[0].series[0].points.size(), 7U);
   EXPECT_EQ(charts[0].series[0].points[1].x, 8.3);
   EXPECT_DOUBLE_EQ(charts[0].series[0].points[1].y, 510 / 8.3);
+  EXPECT_EQ(charts[0].series[0].points[1].words, "8.300000Mbps, goal: cannot be said");
 }
 
 TEST(PlanPage, AnEndThatIsOpenIsNull) {

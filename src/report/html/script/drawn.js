@@ -15,77 +15,106 @@ function kindOf(axis) {
 
 const markInTurn = (i) => ({ kind: "runs", index: i % 6, dash: kDashes[i % 6], marker: kMarkers[i % 6] });
 
-/** Adds a chart to a section, if the result has it: below its heading or title, with its key and its table. */
-function addChart(section, name, { heading = null, above = null } = {}) {
+/** Adds a chart to a section, if the result has it, below `above` (by default its title; "": nothing). */
+function addChart(section, name, { above = null } = {}) {
   const chart = chartsOfPage()[name];
   if (!chart) return;
+  const introduction = above === "" ? [] : [lead(above ?? `${chart.title}.`)];
+  (chart.kind === "lines" ? addLinesOf : addBarsOf)(section, chart, introduction);
+}
+
+function addLinesOf(section, chart, above) {
+  const [along, up] = [chart.x, chart.y].map((axis) => kKinds[kindOf(axis)].text);
+  const withEnds = ([, value, low, high]) => withInterval({ value, low, high }, up);
+  const state = { logX: chart.x.log, logY: chart.y.log };
+  const shown = new Set(chart.series);
+  const settings = () => ({
+    lines: chart.series
+      .map((one, i) => ({ one, mark: markInTurn(i) }))
+      .filter(({ one }) => shown.has(one))
+      .map(({ one, mark }) => ({
+        label: one.label,
+        mark,
+        scattered: one.marksOnly,
+        points: one.points.map(([x, y, low, high, own]) => {
+          const text = [...(own ? [own] : []), `${along(x)}, ${withEnds([x, y, low, high])}`];
+          return { x, y, low, high, text };
+        }),
+      })),
+    x: { ...chart.x, kind: kindOf(chart.x), log: state.logX },
+    y: { ...chart.y, kind: kindOf(chart.y), log: state.logY },
+    limits: chart.limits.map(({ at, words, ofX }) => ({ value: at, text: words, ofX })),
+  });
+  const description = () => {
+    const ends = (points) => (points.length > 2 ? [points[0], points[points.length - 1]] : points);
+    const words = ([x, y, , , own]) => `${up(y)} at ${along(x)}${own ? ` (${own})` : ""}`;
+    const each = [...shown].map(({ label, points }) => `${label}: ${ends(points).map(words).join(" … ")}`);
+    return `${chart.title}. ${each.join("; ")}.`;
+  };
+  const controls = ({ set, change }) => [
+    element(
+      "fieldset",
+      {},
+      element("legend", {}, "Logarithmic"),
+      checkbox("along", state.logX, set("logX")),
+      checkbox("upwards", state.logY, set("logY")),
+    ),
+    checkboxes(
+      "Shown",
+      chart.series.map((one, i) => ({
+        value: one,
+        label: element("span", { class: "named" }, markSwatch(markInTurn(i)), element("span", {}, one.label)),
+      })),
+      shown,
+      change,
+    ),
+  ];
+  const makeTable = () =>
+    table(
+      chart.title,
+      [{ title: "" }, { title: chart.y.title, number: true }, { title: chart.x.title, number: true }, { title: "" }],
+      [...shown].flatMap(({ label, points }) =>
+        points.map((point) => [label, withEnds(point), along(point[0]), point[4]]),
+      ),
+    );
+  steeredLines(section, above, { state, settings, description, controls, makeTable, says: true });
+}
+
+function addBarsOf(section, chart, above) {
   const text = kKinds[kindOf(chart.y)].text;
-  const withEnds = ([, value, low, high]) => withInterval({ value, low, high }, text);
   const { names, series } = chart;
   const stacked = chart.kind === "stacked";
+  const ofShares = chart.y.kind === "share";
   const pointOf = (one, row) => one.points.find(([x]) => x === row);
   const values = series.map((one) => names.map((_, row) => pointOf(one, row)?.[1] ?? null));
   const totals = names.map((_, row) => values.reduce((sum, own) => sum + (own[row] ?? 0), 0));
-  const ofShares = chart.y.kind === "share";
-  const described =
-    chart.kind === "lines"
-      ? series.map(({ label, points }) => `${label}: ${points.map((point) => `${point[4]} ${text(point[1])}`).join(", ")}`)
-      : names.map((own, row) => {
-          const parts = series.map(({ label }, i) => (values[i][row] === null ? "" : `${label} ${text(values[i][row])}`));
-          return `${own}: ${parts.filter(Boolean).join(", ")}`;
-        });
+  const described = names.map((own, row) => {
+    const parts = series.map(({ label }, i) => (values[i][row] === null ? "" : `${label} ${text(values[i][row])}`));
+    return `${own}: ${parts.filter(Boolean).join(", ")}`;
+  });
+  const cell = (one, row) => {
+    const [, value, low, high] = pointOf(one, row) ?? [];
+    return withInterval({ value, low, high }, text);
+  };
   const makeTable = () =>
-    chart.kind === "lines"
-      ? table(
-          chart.title,
-          [{ title: "" }, { title: "" }, { title: chart.x.title, number: true }, { title: chart.y.title, number: true }],
-          series.flatMap(({ label, points }) =>
-            points.map((point) => [point[4] || label, label, kKinds[kindOf(chart.x)].text(point[0]), withEnds(point)]),
-          ),
-        )
-      : table(
-          chart.title,
-          [
-            { title: "" },
-            ...series.map(({ label }) => ({ title: label, number: true })),
-            ...(stacked && !ofShares ? [{ title: "in all", number: true }] : []),
-          ],
-          names.map((own, row) => [
-            own,
-            ...series.map((one) => (pointOf(one, row) ? withEnds(pointOf(one, row)) : kNone)),
-            ...(stacked && !ofShares ? [text(totals[row])] : []),
-          ]),
-        );
+    table(
+      chart.title,
+      [
+        { title: "" },
+        ...series.map(({ label }) => ({ title: label, number: true })),
+        ...(stacked && !ofShares ? [{ title: "in all", number: true }] : []),
+      ],
+      names.map((own, row) => [
+        own,
+        ...series.map((one) => cell(one, row)),
+        ...(stacked && !ofShares ? [text(totals[row])] : []),
+      ]),
+    );
   let redraw = null;
-  const controls = chart.kind === "bars" ? [checkbox("Logarithmic", chart.y.log, (log) => redraw({ log, ends: ends(log) }))] : [];
+  const controls = stacked ? [] : [checkbox("Logarithmic", chart.y.log, (log) => redraw({ log, ends: ends(log) }))];
   const figure = chartFigure(`${chart.title}. ${described.join("; ")}.`, controls, makeTable);
   const parts = series.map((one, i) => ({ label: one.label, part: kParts[one.part] ?? partInTurn(i), values: values[i] }));
-  if (heading) section.append(element("h3", {}, heading));
-  if (above !== "") section.append(lead(above ?? `${chart.title}.`));
-  if (chart.kind === "lines") {
-    const entries = series.map((one, i) => element("li", { class: "named" }, markSwatch(markInTurn(i)), one.label));
-    section.append(element("ul", { class: "key" }, ...entries), figure.figure);
-    lines(figure, {
-      lines: series.map((one, i) => ({
-        label: one.label,
-        mark: markInTurn(i),
-        scattered: one.marksOnly,
-        points: one.points.map(([x, y, low, high, own]) => ({
-          x,
-          y,
-          low,
-          high,
-          text: [...(own ? [own] : []), `${kKinds[kindOf(chart.x)].text(x)}, ${withEnds([x, y, low, high])}`],
-        })),
-      })),
-      x: { ...chart.x, kind: kindOf(chart.x) },
-      y: { ...chart.y, kind: kindOf(chart.y) },
-      limits: chart.limits.map(({ at, words, ofX }) => ({ value: at, text: words, ofX })),
-    });
-    return;
-  }
-  if (parts.length > 1) section.append(key(parts));
-  section.append(figure.figure);
+  section.append(...above, ...(parts.length > 1 ? [key(parts)] : []), figure.figure);
   // A logarithmic axis has no place for zero, hence no text.
   const ends = (log) =>
     stacked
@@ -117,20 +146,25 @@ function addChart(section, name, { heading = null, above = null } = {}) {
   });
 }
 
-/** The charts whose names begin alike, one at a time, with a choice by the end of their titles; at first that of `first`. */
-function addOneOfCharts(section, prefix, { first = null, above = null } = {}) {
-  const charts = chartsOfPage();
-  const names = Object.keys(charts).filter((name) => name.startsWith(prefix));
+/** Charts that are named alike, one at a time: "PREFIX-FIGURE" or "PREFIX-FIGURE, with CHOICE". */
+function addOneOfCharts(section, prefix, { title, above }) {
+  const names = Object.keys(chartsOfPage()).filter((name) => name.startsWith(`${prefix}-`));
   if (names.length === 0) return;
+  const split = names.map((name) => name.slice(prefix.length + 1).split(", with "));
+  const chosen = [...split[0]];
   const box = element("div");
-  const show = (name) => {
+  const show = () => {
     box.replaceChildren();
-    addChart(box, name, { above: "" });
+    addChart(box, `${prefix}-${chosen.join(", with ")}`, { above: "" });
   };
-  const options = names.map((name) => ({ value: name, text: name.slice(prefix.length) }));
-  const chosen = names.includes(`${prefix}${first}`) ? `${prefix}${first}` : names[0];
-  if (above) section.append(lead(above));
-  if (names.length > 1) section.append(element("div", { class: "controls" }, selection("Run", options, chosen, show)));
-  section.append(box);
-  show(chosen);
+  const controls = [title, "With"].map((label, at) => {
+    const options = [...new Set(split.map((parts) => parts[at]))].map((value) => ({ value, text: value }));
+    const choose = (value) => {
+      chosen[at] = value;
+      show();
+    };
+    return options.length > 1 ? selection(label, options, chosen[at], choose) : null;
+  });
+  section.append(lead(above), element("div", { class: "controls" }, ...controls), box);
+  show();
 }

@@ -27,7 +27,8 @@ function trendText(run) {
 }
 
 function addLadder(page, section) {
-  addOneOfCharts(section, "ladder-", {
+  addOneOfCharts(section, "ladder", {
+    title: "Run",
     above:
       "Marks are means over the seeds; the line is the fit of all rungs, and the band holds " +
       `${withDigits(100 * page.result.level)} of 100 new networks of this family. A workload is none of this family: its other ` +
