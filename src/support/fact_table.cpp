@@ -85,9 +85,11 @@ void FactTable::wrong(int line, std::string what, std::string remedy) const {
 }
 
 void FactTable::check(const Row& row, std::size_t keys) const {
-  static_cast<void>(row.text("source"));
-  if (!is_date(row.text("date")))
-    row.wrong("'" + row.text("date") + "' as date", "that of the source, as 2024, 2024-05 or 2024-05-01");
+  if (std::ranges::find(columns_, "source") != columns_.end()) {
+    static_cast<void>(row.text("source"));
+    if (!is_date(row.text("date")))
+      row.wrong("'" + row.text("date") + "' as date", "that of the source, as 2024, 2024-05 or 2024-05-01");
+  }
   const auto same = std::ranges::find_if(rows_, [&](const Row& other) {
     return std::equal(other.cells_.begin(), other.cells_.begin() + static_cast<std::ptrdiff_t>(keys),
                       row.cells_.begin());

@@ -12,8 +12,8 @@
 
 // Tables of facts: CSV files (RFC 4180) next to the code that reads them, built into the program. Lines that begin with
 // # are comments; the first other line names the columns, with their units in brackets. Every row has a `date` (of the
-// source, as 2024, 2024-05 or 2024-05-01) and a `source`. Errors in a file are bugs of ours: std::logic_error,
-// `file:line: what; what would be right`.
+// source, as 2024, 2024-05 or 2024-05-01) and a `source`, except in tables of words. Errors in a file are bugs of ours:
+// std::logic_error, `file:line: what; what would be right`.
 
 namespace dadsim {
 

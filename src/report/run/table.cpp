@@ -19,6 +19,7 @@
 #include "report/text/paragraph.hpp"
 #include "report/text/seconds.hpp"
 #include "report/words/phrases.hpp"
+#include "report/words/statement_rows.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -564,7 +565,7 @@ std::string time_in_words(const RunResult& run) {
   const EventDrivenResult& event_driven = run.event_driven.value();
   const Statement time = event_time_of(run);
   if (!time.has("computing")) return "no time passed";
-  std::string text = fmt::format("{} compute {} of the time and wait {}", words::those_at_work(time),
+  std::string text = fmt::format("{} compute {} of the time and wait {}", template_of(">those-at-work").words(time),
                                  share_in_words(time.number("computing")), share_in_words(time.number("waiting")));
   if (time.has("down")) text += fmt::format(", {} down", share_in_words(time.number("down")));
   if (event_driven.participation.asked > 0) {

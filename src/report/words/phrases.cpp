@@ -8,8 +8,6 @@
 #include <exception>
 
 #include "report/text/path_name.hpp"
-#include "report/text/seconds.hpp"
-#include "report/words/metric.hpp"
 
 namespace dadsim::report {
 
@@ -39,24 +37,6 @@ std::string assignments_in_words(const std::vector<std::string>& assignments) {
   std::vector<std::string> words;
   for (const std::string& one : assignments) words.push_back(assignment_in_words(one));
   return fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::string a_step_of(const Statement& statement) {
-  const std::string& of = statement.text("of");
-  return (statement.has("round") ? "a round" : "a step") + (of.empty() ? of : " of " + of);
-}
-
-std::string those_at_work(const Statement& statement) {
-  if (!statement.has("taking_part") || statement.number("taking_part") >= statement.number("workers")) return "workers";
-  return fmt::format("the {:.3g} of {:.0f} workers that take part", statement.number("taking_part"),
-                     statement.number("workers"));
-}
-
-std::string work_in_words(double rate, const std::string& metric, bool tokens, const std::string& currency) {
-  const std::string unit = metric == to_string(Metric::per_money)    ? currency
-                           : metric == to_string(Metric::per_energy) ? "kWh"
-                                                                     : "second";
-  return fmt::format("{} {} per {}", rate_in_words(rate), tokens ? "tokens" : "samples", unit);
 }
 
 std::string rounded_in_words(const std::string& value) {

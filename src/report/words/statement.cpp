@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
-#include "report/words/kinds.hpp"
+#include "report/words/statement_rows.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -97,21 +96,16 @@ Json in_json(const std::vector<Statement>& statements) {
 }
 
 std::vector<StatementKind> statement_kinds() {
-  std::vector<StatementKind> all;
-  for (const auto& kinds :
-       {words::of_answers(), words::of_runs(), words::of_results(), words::of_changes(), words::of_explanations(),
-        words::of_reasons(), words::of_comparisons(), words::of_plans(), words::of_trials(), words::of_layouts(),
-        words::of_trainings(), words::of_diagnoses(), words::of_sweeps(), words::of_provenance(),
-        words::of_scale_studies(), words::of_simulations()})
-    all.insert(all.end(), kinds.begin(), kinds.end());
-  return all;
+  std::vector<StatementKind> kinds;
+  for (const StatementRow& row : statement_rows()) {
+    if (!row.when.empty()) kinds.push_back({row.kind, row.when});
+  }
+  return kinds;
 }
 
 std::string in_words(const Statement& statement) {
-  static const std::vector<StatementKind> kAll = statement_kinds();
-  const auto kind = std::ranges::find_if(kAll, [&](const StatementKind& one) { return statement.kind == one.name; });
-  if (kind == kAll.end()) throw std::logic_error(fmt::format("there are no words for '{}'", statement.kind));
-  return kind->words(statement);
+  const auto function = words::function_of(statement.kind);
+  return function != nullptr ? function(statement) : words_of_row(statement);
 }
 
 std::vector<std::string> in_words(const std::vector<Statement>& statements) {

@@ -20,10 +20,10 @@ std::string as_paragraph(const std::vector<Statement>& statements);
 
 /// A kind of statement and its condition: the rows of docs/statements.md.
 struct StatementKind {
-  const char* name;
-  const char* when;  ///< condition under which the statement appears
-  std::string (*words)(const Statement&);
+  std::string name;
+  std::string when;  ///< condition under which the statement appears
 };
+/// Returns all kinds, in the order of statements.csv.
 std::vector<StatementKind> statement_kinds();
 
 /// Returns a statement as data and in words.

@@ -1,0 +1,400 @@
+#include "report/words/sentence_template.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "report/words/statement.hpp"
+#include "report/words/statement_rows.hpp"
+#include "report/words/units.hpp"
+#include "support/parse_whole.hpp"
+
+namespace dadsim::report {
+namespace {
+
+/// A name with the index of an element or the name of a part's value: "seconds", "seconds.0", "parts.gap".
+struct Path {
+  std::string name, sub;
+};
+
+/// A value, changed by a number or another value: "share*100", "measured/expected".
+struct Operand {
+  Path path;
+  char change = 0;  ///< * / - or nothing
+  std::string by;   ///< number, or name of a value
+};
+
+struct Place {
+  Operand value;
+  std::string unit;
+};
+
+struct Phrase {
+  std::string row;
+};
+
+/// The condition of an alternative: "name", "!name", or "name" compared with a number, a value or a text.
+struct Test {
+  bool negated = false;
+  Path path;
+  std::string comparison, right;
+};
+
+struct Clause;
+using Node = std::variant<std::string, Place, Phrase, Clause>;
+
+struct Clause {
+  enum class Kind { first, all, each } kind = Kind::first;
+  Path list;              ///< values that `each` repeats its alternatives for
+  std::string separator;  ///< between alternatives, or repetitions, that are not empty
+  struct Alternative {
+    std::optional<Test> test;
+    std::vector<Node> nodes;
+  };
+  std::vector<Alternative> alternatives = {};
+};
+
+using Found = std::variant<std::monostate, bool, double, std::string, std::vector<double>, std::vector<std::string>>;
+
+Path path_of(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  Path path{std::string(text.substr(0, dot)), dot == text.npos ? "" : std::string(text.substr(dot + 1))};
+  if (const bool digits = parse_whole<std::size_t>(path.name).has_value(); digits && path.sub.empty())
+    path = {"subjects", path.name};
+  const bool known = path.name == "#" || std::ranges::all_of(path.name, [](char c) {
+                       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+                     });
+  if (path.name.empty() || !known) throw std::invalid_argument(fmt::format("'{}' as name of a value", text));
+  return path;
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  std::vector<Node> all() {
+    std::vector<Node> nodes = nodes_until("");
+    if (!text_.empty()) throw std::invalid_argument(fmt::format("a bracket without its pair before '{}'", text_));
+    return nodes;
+  }
+
+ private:
+  std::string taken_until(char end) {
+    const std::size_t at = text_.find(end);
+    if (at == text_.npos) throw std::invalid_argument(fmt::format("'{}' without '{}'", text_, end));
+    std::string taken(text_.substr(0, at));
+    text_.remove_prefix(at + 1);
+    return taken;
+  }
+
+  bool takes(std::string_view begin) {
+    const bool there = text_.starts_with(begin);
+    if (there) text_.remove_prefix(begin.size());
+    return there;
+  }
+
+  /// Reads until one of `ends`, which stays. Outside brackets `|` is a character as any other.
+  std::vector<Node> nodes_until(std::string_view ends) {
+    std::vector<Node> nodes;
+    std::string plain;
+    const auto end_plain = [&] {
+      if (!plain.empty()) nodes.emplace_back(std::exchange(plain, {}));
+    };
+    while (!text_.empty() && text_[0] != ']' && ends.find(text_[0]) == ends.npos) {
+      if (takes("{")) {
+        end_plain();
+        nodes.push_back(place_of(taken_until('}')));
+      } else if (takes("[")) {
+        end_plain();
+        nodes.emplace_back(clause());
+      } else {
+        takes("\\");
+        plain += text_.substr(0, 1);
+        text_.remove_prefix(std::min<std::size_t>(1, text_.size()));
+      }
+    }
+    end_plain();
+    return nodes;
+  }
+
+  static Node place_of(std::string_view inside) {
+    if (inside.starts_with('>')) return Phrase{std::string(inside)};
+    const std::size_t colon = inside.find(':');
+    const std::string unit(colon == inside.npos ? "" : inside.substr(colon + 1));
+    if (!unit.empty() && !words::is_unit(unit)) throw std::invalid_argument(fmt::format("'{}' as unit", unit));
+    const std::string_view value = inside.substr(0, colon);
+    const std::size_t change = value.find_first_of("*/-");
+    if (change == value.npos) return Place{{path_of(value), 0, ""}, unit};
+    return Place{{path_of(value.substr(0, change)), value[change], std::string(value.substr(change + 1))}, unit};
+  }
+
+  Clause clause() {
+    Clause clause;
+    if (takes("each ")) {
+      clause.kind = Clause::Kind::each;
+      clause.list = path_of(taken_until('('));
+      clause.separator = taken_until(')');
+    } else if (takes("all(")) {
+      clause.kind = Clause::Kind::all;
+      clause.separator = taken_until(')');
+    }
+    do {
+      std::optional<Test> test = test_here();
+      clause.alternatives.push_back({std::move(test), nodes_until("|")});
+    } while (takes("|"));
+    if (!takes("]")) throw std::invalid_argument("a '[' without its ']'");
+    return clause;
+  }
+
+  /// A test has no blank and no bracket, and ends with a question mark.
+  std::optional<Test> test_here() {
+    const std::size_t end = text_.find_first_of("?[]{}| ");
+    if (end == text_.npos || text_[end] != '?') return std::nullopt;
+    std::string_view inside = text_.substr(0, end);
+    text_.remove_prefix(end + 1);
+    Test test;
+    test.negated = inside.starts_with('!');
+    if (test.negated) inside.remove_prefix(1);
+    const std::size_t at = std::min(inside.find_first_of("<>=!"), inside.size());
+    test.path = path_of(inside.substr(0, at));
+    inside.remove_prefix(at);
+    const std::size_t right = std::min(inside.find_first_not_of("<>=!"), inside.size());
+    test.comparison = inside.substr(0, right);
+    test.right = inside.substr(right);
+    return test;
+  }
+
+  std::string_view text_;
+};
+
+bool is_there(const Found& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  return !std::holds_alternative<std::monostate>(value);
+}
+
+/// A statement, and the element of its lists within `each`.
+class Writer {
+ public:
+  explicit Writer(const Statement& statement) : statement_(statement) {}
+
+  std::string written(const std::vector<Node>& nodes) {
+    std::string text;
+    for (const Node& node : nodes) text += std::visit([&](const auto& one) { return written(one); }, node);
+    return text;
+  }
+
+ private:
+  [[noreturn]] void missing(const Path& path) const {
+    throw std::logic_error(fmt::format("'{}' says nothing of '{}'", statement_.kind, path.name));
+  }
+
+  template <class Type>
+  Found element(const std::vector<Type>& list, const std::string& sub) const {
+    const std::optional<std::size_t> index = sub.empty() ? item_ : parse_whole<std::size_t>(sub);
+    if (!index) return list;
+    if (*index >= list.size()) return {};
+    return list[*index];
+  }
+
+  Found found(const Path& path) const {
+    if (path.name == "#") return static_cast<double>(item_.value_or(0));
+    const auto at = statement_.values.find(path.name);
+    if (at == statement_.values.end()) {
+      if (path.name == "subjects") return element(statement_.subjects, path.sub);
+      return path.name == "parts" ? part(path.sub) : Found();
+    }
+    if (const auto* numbers = std::get_if<std::vector<double>>(&at->second)) return element(*numbers, path.sub);
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&at->second)) return element(*texts, path.sub);
+    return std::visit([](const auto& value) -> Found { return value; }, at->second);
+  }
+
+  /// Returns parts in words, or a value of the part that `each` is at.
+  Found part(const std::string& sub) const {
+    const std::optional<std::size_t> index = sub.empty() ? item_ : parse_whole<std::size_t>(sub);
+    if (index) return *index < statement_.parts.size() ? Found(in_words(statement_.parts[*index])) : Found();
+    if (sub.empty()) return in_words(statement_.parts);
+    return Writer(statement_.part(item_.value_or(0))).found({sub, ""});
+  }
+
+  /// Returns a number, or how many a list has.
+  std::optional<double> number(const Path& path) const {
+    if (path.name == "parts" && path.sub.empty() && !statement_.has("parts"))
+      return static_cast<double>(statement_.parts.size());
+    return std::visit(
+        [](const auto& value) -> std::optional<double> {
+          if constexpr (
+              requires { value.size(); } && !requires { value.c_str(); })
+            return static_cast<double>(value.size());
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) return value;
+          return std::nullopt;
+        },
+        found(path));
+  }
+
+  /// Returns the number of "2", "name" or "0.9*name".
+  std::optional<double> right_number(const std::string& right) const {
+    if (const auto literal = parse_whole<double>(right)) return literal;
+    const std::size_t times = right.find('*');
+    if (times == right.npos) return number({right, ""});
+    const auto factor = parse_whole<double>(right.substr(0, times));
+    const auto value = number({right.substr(times + 1), ""});
+    return factor && value ? std::optional(*factor * *value) : std::nullopt;
+  }
+
+  template <class Value>
+  static bool compared(const Value& left, const std::string& comparison, const Value& right) {
+    if (comparison == "=") return left == right;
+    if (comparison == "!=") return left != right;
+    if (comparison == "<") return left < right;
+    if (comparison == ">") return left > right;
+    return comparison == "<=" ? left <= right : left >= right;
+  }
+
+  bool holds(const Test& test) const {
+    if (!test.comparison.empty()) {
+      const Found left = found(test.path);
+      if (const auto* text = std::get_if<std::string>(&left)) {
+        const Found other = found({test.right, ""});
+        const auto* value = std::get_if<std::string>(&other);
+        return compared(*text, test.comparison, value != nullptr ? *value : test.right);
+      }
+      const std::optional<double> value = number(test.path);
+      const std::optional<double> right = right_number(test.right);
+      return value && right && compared(*value, test.comparison, *right);
+    }
+    const Found value = found(test.path);
+    const auto* yes = std::get_if<bool>(&value);
+    return (yes != nullptr ? *yes : is_there(value)) != test.negated;
+  }
+
+  bool holds(const Clause::Alternative& alternative) const {
+    if (alternative.test && !holds(*alternative.test)) return false;
+    return std::ranges::all_of(alternative.nodes, [&](const Node& node) {
+      const auto* place = std::get_if<Place>(&node);
+      return place == nullptr || is_there(found(place->value.path));
+    });
+  }
+
+  static std::string written(const std::string& text) { return text; }
+  std::string written(const Phrase& phrase);
+
+  std::string written(const Place& place) const {
+    const auto& [path, change, by] = place.value;
+    if (change != 0) {
+      const auto value = number(path);
+      const auto other = right_number(by);
+      if (!value || !other) missing(path);
+      return words::in_unit(place.unit, change == '*'   ? *value * *other
+                                        : change == '/' ? *value / *other
+                                                        : *value - *other);
+    }
+    const Found value = found(path);
+    if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+      if (words::has_interval(place.unit) && numbers->size() == 3)
+        return words::in_unit(place.unit, numbers->at(0), known(numbers->at(1)), known(numbers->at(2)));
+      std::vector<std::string> texts;
+      for (const double one : *numbers) texts.push_back(words::in_unit("count", one));
+      return words::in_unit(place.unit, texts);
+    }
+    if (const auto* number = std::get_if<double>(&value)) {
+      if (!words::has_interval(place.unit)) return words::in_unit(place.unit, *number);
+      return words::in_unit(place.unit, *number, end_of(path, "_low"), end_of(path, "_high"));
+    }
+    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return words::in_unit(place.unit, *list);
+    if (const auto* text = std::get_if<std::string>(&value)) return words::in_unit(place.unit, *text);
+    missing(path);
+  }
+
+  static std::optional<double> known(double number) {
+    return std::isnan(number) ? std::nullopt : std::optional(number);
+  }
+  std::optional<double> end_of(const Path& path, const char* end) const {
+    const auto number = this->number({path.name + end, path.sub});
+    return number ? known(*number) : std::nullopt;
+  }
+
+  std::string written(const Clause& clause) {
+    std::vector<std::string> texts;
+    const auto add = [&](bool one) {
+      for (const Clause::Alternative& alternative : clause.alternatives) {
+        if (!holds(alternative)) continue;
+        if (std::string text = written(alternative.nodes); !text.empty()) texts.push_back(std::move(text));
+        if (one) return;
+      }
+    };
+    if (clause.kind != Clause::Kind::each) {
+      add(clause.kind == Clause::Kind::first);
+    } else {
+      const std::optional<double> count = number(clause.list);
+      if (!count) missing(clause.list);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(*count); ++i) {
+        item_ = i;
+        add(true);
+      }
+      item_.reset();
+    }
+    return fmt::format("{}", fmt::join(texts, clause.separator));
+  }
+
+  const Statement& statement_;
+  std::optional<std::size_t> item_;
+};
+
+template <class Visit>
+void visit_nodes(const std::vector<Node>& nodes, const Visit& visit) {
+  for (const Node& node : nodes) {
+    visit(node);
+    if (const auto* clause = std::get_if<Clause>(&node)) {
+      for (const Clause::Alternative& one : clause->alternatives) visit_nodes(one.nodes, visit);
+    }
+  }
+}
+
+}  // namespace
+
+struct SentenceTemplate::Text {
+  std::vector<Node> nodes;
+};
+
+namespace {
+std::string Writer::written(const Phrase& phrase) { return written(template_of(phrase.row).text().nodes); }
+}  // namespace
+
+SentenceTemplate::SentenceTemplate(std::string_view text)
+    : text_(std::make_shared<const Text>(Text{Parser(text).all()})) {}
+
+std::string SentenceTemplate::words(const Statement& statement) const {
+  return Writer(statement).written(text_->nodes);
+}
+
+std::vector<std::string> SentenceTemplate::names() const {
+  std::vector<std::string> names;
+  const auto add = [&](const Path& path) { names.push_back(path.name); };
+  visit_nodes(text_->nodes, [&](const Node& node) {
+    if (const auto* place = std::get_if<Place>(&node)) add(place->value.path);
+    const auto* clause = std::get_if<Clause>(&node);
+    if (clause == nullptr) return;
+    if (clause->kind == Clause::Kind::each) add(clause->list);
+    for (const Clause::Alternative& one : clause->alternatives) {
+      if (one.test) add(one.test->path);
+    }
+  });
+  return names;
+}
+
+std::vector<std::string> SentenceTemplate::phrases() const {
+  std::vector<std::string> rows;
+  visit_nodes(text_->nodes, [&](const Node& node) {
+    if (const auto* phrase = std::get_if<Phrase>(&node)) rows.push_back(phrase->row);
+  });
+  return rows;
+}
+
+}  // namespace dadsim::report
