@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenario/fake_catalog.hpp"
+#include "scenario/language/attribute_words.hpp"
 #include "scenario/language/rule.hpp"
 
 namespace dadsim::test {
@@ -71,8 +72,15 @@ std::string range_text(const scenario::Range& range) {
   return fmt::format("{} … {}{}", low, range.open_maximum ? "below " : "", high);
 }
 
+/// Returns the meaning of an attribute: that of another list, or the page's own.
+std::string words_of(const std::string& element, const scenario::AttributeRule& rule) {
+  const std::string words = rule.words.empty() ? scenario::attribute_words(element, rule.name) : rule.words;
+  EXPECT_NE(words, "") << element << "." << rule.name << " needs a meaning in docs/scenario.md";
+  return words;
+}
+
 /// Returns the possible values of an attribute; names that its prose already lists are left out.
-std::string range_of(const scenario::AttributeRule& rule) {
+std::string range_of(const scenario::AttributeRule& rule, const std::string& prose) {
   using Of = scenario::Kind::Of;
   switch (rule.kind.of) {
     case Of::text:
@@ -96,7 +104,7 @@ std::string range_of(const scenario::AttributeRule& rule) {
       break;
   }
   const bool told = std::ranges::all_of(
-      rule.kind.names, [&](const std::string& name) { return rule.words.find("`" + name + "`") != std::string::npos; });
+      rule.kind.names, [&](const std::string& name) { return prose.find("`" + name + "`") != std::string::npos; });
   return told ? "" : fmt::format("`{}`", fmt::join(rule.kind.names, "`, `"));
 }
 
@@ -130,8 +138,10 @@ std::vector<std::string> table_of(const std::vector<std::string>& elements) {
       if (several) cells.insert(cells.begin(), "");
       rows.push_back(row_of(cells));
     };
-    for (const scenario::AttributeRule& attribute : rule->attributes)
-      add({"`" + attribute.name + "`", attribute.words, range_of(attribute), default_of(attribute)});
+    for (const scenario::AttributeRule& attribute : rule->attributes) {
+      const std::string prose = words_of(name, attribute);
+      add({"`" + attribute.name + "`", prose, range_of(attribute, prose), default_of(attribute)});
+    }
     if (!rule->parameters.empty()) add({"any other", rule->parameters, "", ""});
   }
   return rows;
@@ -162,8 +172,9 @@ TEST(Documentation, NamesEveryElementAndAttribute) {
   const std::string text = page();
   for (const scenario::ElementRule& rule : scenario::vocabulary()) {
     EXPECT_NE(text.find("`<" + rule.name + ">`"), std::string::npos) << rule.name;
-    for (const std::string& attribute : rule.attribute_names()) {
-      EXPECT_NE(text.find("`" + attribute + "`"), std::string::npos) << rule.name << " " << attribute;
+    for (const scenario::AttributeRule& attribute : rule.attributes) {
+      EXPECT_NE(text.find("`" + attribute.name + "`"), std::string::npos) << rule.name << " " << attribute.name;
+      words_of(rule.name, attribute);
     }
   }
 }

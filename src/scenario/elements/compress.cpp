@@ -17,23 +17,14 @@ const Table<spec::CompressSpec>& compress_table() {
       "compress",
       "How the matrices of the run become bytes: gradients, activations and deltas, factors, weights. Whole numbers "
       "and what is learned beside matrices go as they are.",
-      {attribute("method", &Spec::method, name_in("compressors"),
-                 "Name of a compressor; `dadsim compressors` lists them.")
-           .must()
-           .by_reader(),
-       attribute("memory", &Spec::memory,
-                 "Sites keep what was lost of gradients and of sums of them, and add it to what they send next.")
+      {attribute("method", &Spec::method, name_in("compressors")).must().by_reader(),
+       attribute("memory", &Spec::memory)
            .printed_if([](const Spec& spec) { return spec.method != "none"; })
            .by_reader()
            .without_default()
            .if_left_out("`true` where the method leaves out for good what is not kept (`top-k`, `sign` …) and the "
                         "algorithm sends gradients or differences of models; `false` otherwise"),
-       attribute("scope", &Spec::scope,
-                 "`layer`: the gradient of each layer is compressed by itself, and a message; `tensor`: each matrix "
-                 "and each vector of biases is compressed by itself, and all are one message once the backward pass is "
-                 "over; `model`: the gradients of all layers are compressed as one, and one message likewise. The last "
-                 "two: `gradient-sharing` only.")
-           .if_given()});
+       attribute("scope", &Spec::scope).if_given()});
   return kTable;
 }
 

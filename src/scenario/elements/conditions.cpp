@@ -44,58 +44,32 @@ std::optional<Fault> takes_a_part_with_it(const spec::ParallelismSpec& how) {
 
 }  // namespace
 
-Row<spec::RunSpec> weights_row() {
-  return attribute("weights", &spec::RunSpec::weights,
-                   "What sites are worth in what the run minimises. `samples`: a site as much as it has samples; "
-                   "`uniform`: all sites alike; `published`: as the method has it where nobody says otherwise.")
-      .if_given();
-}
+Row<spec::RunSpec> weights_row() { return attribute("weights", &spec::RunSpec::weights).if_given(); }
 
 Row<spec::RunSpec> failures_row() {
-  return within(&spec::RunSpec::conditions,
-                attribute("failures", &Conditions::failures,
-                          "`none`: in this run nothing fails, whatever <failures> and the state profiles of the "
-                          "platform say."))
-      .if_given();
+  return within(&spec::RunSpec::conditions, attribute("failures", &Conditions::failures)).if_given();
 }
 
 Row<spec::RunSpec> availability_row() {
-  return within(&spec::RunSpec::conditions,
-                attribute("availability", &Conditions::availability,
-                          "`none`: in this run hosts are there whenever nothing fails, whatever <availability> says."))
-      .if_given();
+  return within(&spec::RunSpec::conditions, attribute("availability", &Conditions::availability)).if_given();
 }
 
 Row<spec::RunSpec> jitter_row() {
-  return within(&spec::RunSpec::conditions, attribute("jitter", &Conditions::jitter,
-                                                      "`none`: in this run computing does not jitter, whatever "
-                                                      "<jitter> says."))
-      .if_given();
+  return within(&spec::RunSpec::conditions, attribute("jitter", &Conditions::jitter)).if_given();
 }
 
 Row<spec::RunSpec> absent_row() {
-  return within(&spec::RunSpec::absence,
-                attribute("absent", &Absence::does,
-                          "What a run that takes steps does about sites that are away. `wait`: until all are there; "
-                          "`without`: those that are there take the step; `retry`: wait for so long, then without; "
-                          "`restart`: wait, and go on from the last <checkpoint>."))
-      .if_given()
-      .refused_if(takes_no_steps);
+  return within(&spec::RunSpec::absence, attribute("absent", &Absence::does)).if_given().refused_if(takes_no_steps);
 }
 
 Row<spec::RunSpec> absent_patience_row() {
-  return within(&spec::RunSpec::absence, attribute("absent-patience", &Absence::patience, quantity(kDurationForm),
-                                                   "With absent=\"retry\": how long a step waits for those that are "
-                                                   "away, with its unit."))
+  return within(&spec::RunSpec::absence, attribute("absent-patience", &Absence::patience, quantity(kDurationForm)))
       .only([](const spec::RunSpec& run) { return run.absence.does == Absence::Does::retry; },
             "means nothing without absent=\"retry\"", "absent=\"retry\", or remove it");
 }
 
 Row<spec::RunSpec> absent_weights_row() {
-  return within(&spec::RunSpec::absence,
-                attribute("absent-weights", &Absence::estimate,
-                          "With absent=\"without\" or \"retry\". `present`: the parts of those that are there add up "
-                          "to one; `unbiased`: each counts by one over the chance that its site is there."))
+  return within(&spec::RunSpec::absence, attribute("absent-weights", &Absence::estimate))
       .only([](const spec::RunSpec& run) { return run.absence.goes_without(); },
             "means nothing where a step has all sites", "absent=\"without\" or \"retry\", or remove it");
 }

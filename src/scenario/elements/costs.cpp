@@ -21,13 +21,10 @@ const Table<spec::CostSpec::Price>& price_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "price", "What one device costs, and draws when it waits.",
-          {attribute("device", &Spec::device, name_in("devices", "the name of a device; `dadsim devices` lists them"),
-                     "Name of a device.")
+          {attribute("device", &Spec::device, name_in("devices", "the name of a device; `dadsim devices` lists them"))
                .must(),
-           attribute("per-hour", &Spec::per_hour, real(kPrice), "Price of an hour.")
-               .if_left_out("of the catalogue, see `dadsim prices`"),
-           attribute("idle-power", &Spec::idle_power, real(kNonNegative), "Watts when it waits, from 0 to 1000000.")
-               .if_left_out("0.15 of its power")})
+           attribute("per-hour", &Spec::per_hour, real(kPrice)).if_left_out("of the catalogue, see `dadsim prices`"),
+           attribute("idle-power", &Spec::idle_power, real(kNonNegative)).if_left_out("0.15 of its power")})
           .check([](const Node& node, const ReadContext&, const Spec&) {
             if (!node.has("per-hour") && !node.has("idle-power"))
               node.fail("<price> says nothing", "per-hour=\"2.95\" or idle-power=\"60\", or both");
@@ -41,26 +38,20 @@ const Table<spec::CostSpec::LinePrice>& line_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "line", "What lines cost for as long as training takes, by the second; in runs that share something.",
-          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"),
-                     "Which links of the platform: a name, in which * stands for anything, or a class of links. Each "
-                     "direction is a link.")
+          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"))
                .must(),
-           attribute("per-mbps-month", &Spec::per_mbps_month, real(kPrice),
-                     "Rent of one of them per month and 10⁶ bit/s, for as long as training takes.")
-               .must()})
+           attribute("per-mbps-month", &Spec::per_mbps_month, real(kPrice)).must()})
           .repeats();
   return kTable;
 }
 
 const Table<spec::CostSpec>& egress_table() {
   using Spec = spec::CostSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "egress", "What is paid for bytes that leave.",
-      {attribute("per-gb", &Spec::egress_per_gb, real(kPrice), "Price of 10^9 bytes; `dadsim prices` has examples.")
-           .must(),
-       attribute("links", &Spec::egress_links, any_text(), "Name or class of the links whose bytes are paid for.")
-           .if_given()
-           .if_left_out("every byte that a node sends, once")});
+  static const Table<Spec> kTable = Table<Spec>("egress", "What is paid for bytes that leave.",
+                                                {attribute("per-gb", &Spec::egress_per_gb, real(kPrice)).must(),
+                                                 attribute("links", &Spec::egress_links, any_text())
+                                                     .if_given()
+                                                     .if_left_out("every byte that a node sends, once")});
   return kTable;
 }
 
@@ -72,18 +63,14 @@ const Table<spec::CostSpec::SpotPrice>& spot_table() {
       "What it is to be expected to cost on machines that may be taken away: cheaper, and interrupted. Training goes "
       "on "
       "from the last checkpoint, and all machines wait for the one that comes anew.",
-      {attribute("price", &Spec::price, real(kPositiveShare), "Share of the price of a device, above 0 to 1.").must(),
-       attribute("interruptions", &Spec::interruptions, real({.minimum = 0, .maximum = 1000, .open_minimum = true}),
-                 "How often a device is taken away per hour, on average.")
+      {attribute("price", &Spec::price, real(kPositiveShare)).must(),
+       attribute("interruptions", &Spec::interruptions, real({.minimum = 0, .maximum = 1000, .open_minimum = true}))
            .must(),
-       attribute("checkpoint-every", &Spec::checkpoint_every, quantity(kTime), "Training between two checkpoints.")
+       attribute("checkpoint-every", &Spec::checkpoint_every, quantity(kTime))
            .if_given()
            .if_left_out("what costs least time"),
-       attribute("checkpoint-time", &Spec::checkpoint_time, quantity(kDurationForm),
-                 "What writing one takes, in which nothing is trained.")
-           .must(),
-       attribute("restart", &Spec::restart, quantity(kTime),
-                 "From an interruption until training goes on from the last checkpoint.")});
+       attribute("checkpoint-time", &Spec::checkpoint_time, quantity(kDurationForm)).must(),
+       attribute("restart", &Spec::restart, quantity(kTime))});
   return kTable;
 }
 
@@ -92,8 +79,7 @@ Row<spec::CostSpec> carbon_region_row() {
   constexpr const char* kName = "carbon-region";
   constexpr const char* kForm = "a region of a cloud; `dadsim prices` lists them";
   Row<spec::CostSpec> row = by_code<spec::CostSpec>(
-      attribute(kName, text(kForm),
-                "The same by the grid of a cloud's region, e.g. gcp:europe-west1: the mean of a year."),
+      attribute(kName, text(kForm)),
       [](const Node& node, const ReadContext& context, spec::CostSpec& costs) {
         const std::string region = node.text(kName, "");
         if (node.has("carbon")) node.refuse(kName, "stands beside carbon", "one of both");
@@ -117,38 +103,22 @@ const Table<spec::CostSpec>& costs_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "costs", "What training costs in money, energy and carbon; without it none of them is told.",
-          {attribute("currency", &Spec::currency, text(),
-                     "What prices are in, a word. The catalogue's are in USD and taken in no other."),
-           attribute("provider", &Spec::provider, text("a provider of the catalogue; `dadsim prices` lists them"),
-                     "Whose prices of the catalogue devices have that no <price> says, e.g. Nebius.")
+          {attribute("currency", &Spec::currency, text()),
+           attribute("provider", &Spec::provider, text("a provider of the catalogue; `dadsim prices` lists them"))
                .if_given()
                .if_left_out("any provider"),
-           attribute("term", &Spec::term,
-                     "Which of its prices: on demand, of machines that may be taken away, or for a year.")
-               .if_given(),
+           attribute("term", &Spec::term).if_given(),
            attribute("price-date", &Spec::price_date,
-                     text("a year, month or day, e.g. 2026-05", "[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?"),
-                     "Later prices of the catalogue are not taken: a year, month or day, e.g. 2026-05.")
+                     text("a year, month or day, e.g. 2026-05", "[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?"))
                .if_given()
                .if_left_out("the latest price"),
-           attribute("electricity", &Spec::electricity, real(kPrice),
-                     "Price of a kWh, where it is paid beside the devices."),
-           attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000}),
-                     "Grams of CO2 equivalent per kWh of the grid, from 0 to 100000. 0: not told.")
-               .if_left_out("0: not told"),
-           carbon_region_row(),
-           attribute("overhead", &Spec::overhead, real({.minimum = 1, .maximum = 10}),
-                     "Power usage effectiveness: energy of the building over that of the machines, from 1 to 10."),
-           attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}),
-                     "kWh that the network takes for 10^9 bytes that nodes send, from 0 to 1000. 0: not counted.")
+           attribute("electricity", &Spec::electricity, real(kPrice)),
+           attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000})).if_left_out("0: not told"),
+           carbon_region_row(), attribute("overhead", &Spec::overhead, real({.minimum = 1, .maximum = 10})),
+           attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}))
                .if_left_out("0: not counted"),
-           attribute("purchase", &Spec::purchase, real({.minimum = 0, .maximum = 1e12}),
-                     "What is bought for it, once: dadsim compare says in how many days it pays. No part of what a "
-                     "run costs.")
-               .if_given(),
-           attribute("rent", &Spec::rent, real(kPrice),
-                     "Rent per month of what is no device and no line, for as long as training takes.")
-               .if_given()})
+           attribute("purchase", &Spec::purchase, real({.minimum = 0, .maximum = 1e12})).if_given(),
+           attribute("rent", &Spec::rent, real(kPrice)).if_given()})
           .holds({"spot"})
           .with(egress_table(),
                 [](const Spec& costs) { return costs.egress_per_gb > 0 || !costs.egress_links.empty(); })

@@ -20,8 +20,8 @@ std::string count_text(double count);
 
 /// Returns the row of a large count: samples, tokens.
 template <class Spec>
-Row<Spec> count_row(std::string name, std::optional<double> Spec::*member, std::string words) {
-  AttributeRule rule = attribute(std::move(name), text(kCountForm), std::move(words));
+Row<Spec> count_row(std::string name, std::optional<double> Spec::*member) {
+  AttributeRule rule = attribute(std::move(name), text(kCountForm));
   const std::string named = rule.name;
   Row<Spec> row = by_code<Spec>(
       std::move(rule),

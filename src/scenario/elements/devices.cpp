@@ -28,17 +28,11 @@ Kind kinds_of_layer() {
 const Table<spec::KindEfficiency>& efficiency_table() {
   using Spec = spec::KindEfficiency;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "efficiency", "Share of the peak that large matrix products of one kind of layer reach.",
-          {attribute("of", &Spec::kind, kinds_of_layer(), "Kind of layer; required.").must(),
-           attribute("precision", &Spec::precision, one_of<spec::Precision>(),
-                     "In which precision. Left out: in all for which there is no other."),
-           attribute("share", &Spec::share, real(kPositiveShare), "Of the peak that large products reach; required.")
-               .must(),
-           attribute("source", &Spec::source, any_text(),
-                     "Where it is from; one that names a workload counts as calibrated on it, and the bands of times "
-                     "say so ([calibrate.md](calibrate.md)); left out: assumed.")
-               .if_given()})
+      Table<Spec>("efficiency", "Share of the peak that large matrix products of one kind of layer reach.",
+                  {attribute("of", &Spec::kind, kinds_of_layer()).must(),
+                   attribute("precision", &Spec::precision, one_of<spec::Precision>()),
+                   attribute("share", &Spec::share, real(kPositiveShare)).must(),
+                   attribute("source", &Spec::source, any_text()).if_given()})
           .repeats();
   return kTable;
 }
@@ -46,66 +40,26 @@ const Table<spec::KindEfficiency>& efficiency_table() {
 const Table<spec::DeviceSpec>& device_table() {
   using Spec = spec::DeviceSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "device", "A device of your own beside the catalogue (`dadsim devices`), by its roofline.",
-          {attribute("name", &Spec::name, text("a name for <worker device=\"…\">"),
-                     "What workers call it; not a name of the catalogue.")
-               .must(),
-           attribute("description", &Spec::description, any_text(), "What it is; may be left out.").if_given(),
-           attribute("peak-flops", &Spec::peak_flops, quantity(kPeak),
-                     "Peak arithmetic in fp32 with its unit, e.g. 10TF. Required where there is no other precision.")
-               .if_given(),
-           attribute("memory-bandwidth", &Spec::memory_bandwidth, quantity(kBandwidth),
-                     "Between memory and cores with its unit, e.g. 300GBps.")
-               .must(),
-           attribute("matrix-efficiency", &Spec::matrix_efficiency, real(kPositiveShare),
-                     "Share of a peak that large matrix products reach, where no efficiency below says otherwise.")
-               .must(),
-           attribute("memory-efficiency", &Spec::memory_efficiency, real(kPositiveShare),
-                     "Share of memory-bandwidth that is reached.")
-               .must(),
-           attribute("launch-overhead", &Spec::launch_overhead, quantity(kOverhead),
-                     "Time to start one kernel with its unit, e.g. 10us.")
-               .must(),
-           attribute("step-time", &Spec::step_seconds, quantity(kStep),
-                     "Forward, backward and update of a step, as measured; the roofline then only divides it among "
-                     "them, and says what an algorithm computes beside (factorising, merging, adding). Of a device of "
-                     "a pipeline: what its own stage computes in a step.")
-               .if_given(),
-           attribute("tf32-flops", &Spec::tf32_flops, quantity(kPeak),
-                     "Peak of products in tf32 with its unit. Left out: it has none.")
-               .if_given(),
-           attribute("fp16-flops", &Spec::fp16_flops, quantity(kPeak),
-                     "Peak of products in fp16 with its unit. Left out: it has none.")
-               .if_given(),
-           attribute("bf16-flops", &Spec::bf16_flops, quantity(kPeak),
-                     "Peak of products in bf16 with its unit. Left out: it has none.")
-               .if_given(),
-           attribute("fp8-flops", &Spec::fp8_flops, quantity(kPeak),
-                     "Peak of products in fp8 with its unit, beside bf16-flops. Left out: it has none.")
-               .if_given(),
-           attribute("fp4-flops", &Spec::fp4_flops, quantity(kPeak),
-                     "Peak of products in nvfp4 with its unit, beside fp8-flops; with it mxfp8 is as fast as fp8. Left "
-                     "out: it has neither.")
-               .if_given(),
-           attribute("memory", &Spec::memory_bytes, quantity(kMemory),
-                     "Memory with its unit, e.g. 16GiB. Left out, whether a run fits is not checked.")
-               .if_given(),
-           attribute("watts", &Spec::power, real(kPositive), "Power under load, in watts. Left out: unknown.")
-               .if_given(),
-           attribute("ramp-time", &Spec::ramp_seconds, quantity(kOverhead),
-                     "A matrix product that would take this long at its peak reaches half of its efficiency; with its "
-                     "unit, e.g. 10us."),
-           attribute("tile-rows", &Spec::tile_rows, integer(1, 65'536),
-                     "Products of fewer rows than this take the time of so many."),
-           attribute("winograd-share", &Spec::winograd_share, real(kPositiveShare),
-                     "Share of the multiplications that 3 × 3 convolutions take in fp32; default 1."),
-           attribute("kernels", &Spec::kernels, one_of<spec::KernelFamily>(),
-                     "Generation whose kernels the device's are like in how bf16 and fp8 products of dense layers and "
-                     "attention "
-                     "fall off with their shape, and in what is passed over behind them ([kernels.md](kernels.md)); "
-                     "ramp-time "
-                     "and tile-rows are then not for those.")})
+      Table<Spec>("device", "A device of your own beside the catalogue (`dadsim devices`), by its roofline.",
+                  {attribute("name", &Spec::name, text("a name for <worker device=\"…\">")).must(),
+                   attribute("description", &Spec::description, any_text()).if_given(),
+                   attribute("peak-flops", &Spec::peak_flops, quantity(kPeak)).if_given(),
+                   attribute("memory-bandwidth", &Spec::memory_bandwidth, quantity(kBandwidth)).must(),
+                   attribute("matrix-efficiency", &Spec::matrix_efficiency, real(kPositiveShare)).must(),
+                   attribute("memory-efficiency", &Spec::memory_efficiency, real(kPositiveShare)).must(),
+                   attribute("launch-overhead", &Spec::launch_overhead, quantity(kOverhead)).must(),
+                   attribute("step-time", &Spec::step_seconds, quantity(kStep)).if_given(),
+                   attribute("tf32-flops", &Spec::tf32_flops, quantity(kPeak)).if_given(),
+                   attribute("fp16-flops", &Spec::fp16_flops, quantity(kPeak)).if_given(),
+                   attribute("bf16-flops", &Spec::bf16_flops, quantity(kPeak)).if_given(),
+                   attribute("fp8-flops", &Spec::fp8_flops, quantity(kPeak)).if_given(),
+                   attribute("fp4-flops", &Spec::fp4_flops, quantity(kPeak)).if_given(),
+                   attribute("memory", &Spec::memory_bytes, quantity(kMemory)).if_given(),
+                   attribute("watts", &Spec::power, real(kPositive)).if_given(),
+                   attribute("ramp-time", &Spec::ramp_seconds, quantity(kOverhead)),
+                   attribute("tile-rows", &Spec::tile_rows, integer(1, 65'536)),
+                   attribute("winograd-share", &Spec::winograd_share, real(kPositiveShare)),
+                   attribute("kernels", &Spec::kernels, one_of<spec::KernelFamily>())})
           .holds({"efficiency"})
           .repeats();
   return kTable;

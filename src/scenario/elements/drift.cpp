@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxDrifts = 100;
 
-Row<spec::DriftSpec> corruption(const char* words) {
-  Row<spec::DriftSpec> row = attribute("corruption", &spec::DriftSpec::corruption, words);
+Row<spec::DriftSpec> corruption() {
+  Row<spec::DriftSpec> row = attribute("corruption", &spec::DriftSpec::corruption);
   row.read = [read = row.read](const Node& node, const ReadContext& context, spec::DriftSpec& drift) {
     drift.corrupts = true;
     read(node, context, drift);
@@ -23,8 +23,8 @@ Row<spec::DriftSpec> corruption(const char* words) {
   return std::move(row).printed_if([](const spec::DriftSpec& drift) { return drift.corrupts; }).without_default();
 }
 
-Row<spec::DriftSpec> severity(const char* words) {
-  Row<spec::DriftSpec> row = attribute("severity", &spec::DriftSpec::severity, integer(1, spec::kMaxSeverity), words);
+Row<spec::DriftSpec> severity() {
+  Row<spec::DriftSpec> row = attribute("severity", &spec::DriftSpec::severity, integer(1, spec::kMaxSeverity));
   row.refused = [](const Node&, const spec::DriftSpec& drift) -> std::optional<Fault> {
     if (!drift.corrupts) return Fault{"means nothing without 'corruption'", "both, or neither"};
     if (drift.corruption == spec::Corruption::none)
@@ -42,20 +42,10 @@ const Table<spec::DriftSpec>& drift_table() {
           "drift",
           "From a simulated time on, some sites see other samples: corrupted ones, or other shares of the classes. For "
           "event-driven runs. What a later drift of a site does not mention stays.",
-          {attribute("sites", &Spec::sites, text(), "Hosts of the workers whose data drift, e.g. edge-[0-3].")
-               .if_given()
-               .by_reader()
-               .if_left_out("all"),
-           attribute("at", &Spec::at, quantity(kDurationForm), "When, in simulated time from the beginning, e.g. 600s.")
-               .must(),
-           corruption(
-               "What becomes of the values: noise; gain-offset: of each feature; clip; gamma and exponential: monotone "
-               "maps. Of pictures also blur, contrast, zigzag, edges, glass-blur. none: as at the beginning again.")
-               .if_left_out("as before"),
-           severity("corruption: how much, 1 to 5."),
-           attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}),
-                     "The site's shares of the classes are drawn anew from a Dirichlet distribution of this "
-                     "concentration, 0.001 to 1000000.")
+          {attribute("sites", &Spec::sites, text()).if_given().by_reader().if_left_out("all"),
+           attribute("at", &Spec::at, quantity(kDurationForm)).must(), corruption().if_left_out("as before"),
+           severity(),
+           attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}))
                .if_given()
                .if_left_out("as before")})
           .repeats();

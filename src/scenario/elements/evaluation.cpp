@@ -30,11 +30,8 @@ const Table<spec::EvaluationSpec::SiteShift>& site_shift_table() {
   using Spec = spec::EvaluationSpec::SiteShift;
   static const Table<Spec> kTable =
       Table<Spec>("site-shift", "A corruption of the held-back data of every site.",
-                  {attribute("corruption", &Spec::corruption, corruptions(),
-                             "Any of `<drift>` but `none`; the data as they are come first in any case.")
-                       .must(),
-                   attribute("severity", &Spec::severities, integers(1, spec::kMaxSeverity),
-                             "How much, 1 to 5; several with spaces between them.")})
+                  {attribute("corruption", &Spec::corruption, corruptions()).must(),
+                   attribute("severity", &Spec::severities, integers(1, spec::kMaxSeverity))})
           .check([](const Node& node, const ReadContext&, Spec& shift) {
             sort(node, "severity", shift.severities, std::less<>());
           })
@@ -50,15 +47,9 @@ const Table<spec::EvaluationSpec>& evaluation_table() {
       Table<Spec>("evaluation",
                   "Tries the last model of every event-driven run on held-back data of sites that have shifted, with "
                   "corrections that need no training.",
-                  {attribute("batch", &Spec::batches, integers(1, 1'000'000),
-                             "Held-back samples of a site that are corrected together; several sizes with spaces "
-                             "between them are tried one after the other. At most 1000000."),
-                   attribute("quantiles", &Spec::quantiles, integer(2, 10'000),
-                             "That stand for a distribution: of each feature, and of each channel that a batch norm "
-                             "reads. 2 to 10000."),
-                   attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}),
-                             "Everything is tried a second time with classes of each site in shares drawn from a "
-                             "Dirichlet distribution of this concentration, 0.001 to 1000000.")
+                  {attribute("batch", &Spec::batches, integers(1, 1'000'000)),
+                   attribute("quantiles", &Spec::quantiles, integer(2, 10'000)),
+                   attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}))
                        .if_given()
                        .if_left_out("not tried")})
           .with(site_shift_table(), &Spec::shifts, kMostShifts)

@@ -206,12 +206,6 @@ constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, a few very 
 constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
 constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";
 constexpr const char* kNodes = "names of nodes in which * stands for anything, e.g. node-7";
-constexpr const char* kWhichLinks =
-    "Links of the platform by name (dadsim platform lists them), in which * stands for anything; instead of hosts.";
-constexpr const char* kWhichNodes =
-    "Nodes of clusters of GPUs by name (node-7, east.node-0), in which * stands for anything; instead of hosts. All "
-    "hosts of a node go and come together.";
-constexpr const char* kWhichHosts = "Hosts of workers or of the aggregator by name, in which * stands for anything.";
 
 template <class Spec>
 std::string match_text(const Spec& one, const PathText&) {
@@ -221,12 +215,10 @@ std::string match_text(const Spec& one, const PathText&) {
 /// Returns the rows `hosts`, `links` and `nodes`, of which one is given.
 template <class Spec>
 std::vector<Row<Spec>> match_rows() {
-  const auto row = [](const char* name, const char* words) {
-    return by_code<Spec>(attribute(name, text(), words), {}, match_text<Spec>);
-  };
-  return {row("hosts", kWhichHosts).printed_if([](const Spec& one) { return !one.links && !one.nodes; }),
-          row("links", kWhichLinks).printed_if([](const Spec& one) { return one.links; }),
-          row("nodes", kWhichNodes).printed_if([](const Spec& one) { return one.nodes; })};
+  const auto row = [](const char* name) { return by_code<Spec>(attribute(name, text()), {}, match_text<Spec>); };
+  return {row("hosts").printed_if([](const Spec& one) { return !one.links && !one.nodes; }),
+          row("links").printed_if([](const Spec& one) { return one.links; }),
+          row("nodes").printed_if([](const Spec& one) { return one.nodes; })};
 }
 
 template <class Spec>
@@ -239,16 +231,10 @@ std::vector<Row<Spec>> with_match(std::vector<Row<Spec>> rows) {
 const Table<spec::RandomFailureSpec>& fails_table() {
   using Spec = spec::RandomFailureSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "fails", "Hosts, links or nodes that fail at random, each by itself.",
-          with_match<Spec>({attribute("mtbf", &Spec::mean_up, quantity(kDurationForm),
-                                      "Mean time from the end of a repair to the next failure, with its unit.")
-                                .must(),
-                            attribute("mttr", &Spec::mean_down, quantity(kDurationForm),
-                                      "Mean time to repair, with its unit; repairs take exponential times.")
-                                .must(),
-                            attribute("shape", &Spec::shape, real(kShape),
-                                      "Of the Weibull times, from 0.1 to 20; 1: exponential, without memory.")}))
+      Table<Spec>("fails", "Hosts, links or nodes that fail at random, each by itself.",
+                  with_match<Spec>({attribute("mtbf", &Spec::mean_up, quantity(kDurationForm)).must(),
+                                    attribute("mttr", &Spec::mean_down, quantity(kDurationForm)).must(),
+                                    attribute("shape", &Spec::shape, real(kShape))}))
           .repeats();
   return kTable;
 }
@@ -258,42 +244,31 @@ const Table<spec::OutageSpec>& outage_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "outage", "An outage of hosts, links or nodes, once or again and again.",
-          with_match<Spec>(
-              {attribute("from", &Spec::from, quantity(kLatencyForm), "When it begins, with its unit."),
-               attribute("for", &Spec::seconds, quantity(kDurationForm),
-                         "How long it lasts, with its unit. Left out, it has no end.")
-                   .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })
-                   .if_left_out("`0s`, for good"),
-               attribute("every", &Spec::every, quantity(kDurationForm),
-                         "From the beginning of one to that of the next, with its unit: for=\"4h\" every=\"30d\". Left "
-                         "out, there is one.")
-                   .if_given()
-                   .if_left_out("once"),
-               attribute("stagger", &Spec::stagger, quantity(kLatencyForm),
-                         "Of those that it fits each goes so long after the one before, with its unit: maintenance "
-                         "that goes from node to node.")
-                   .if_given()}))
+          with_match<Spec>({attribute("from", &Spec::from, quantity(kLatencyForm)),
+                            attribute("for", &Spec::seconds, quantity(kDurationForm))
+                                .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })
+                                .if_left_out("`0s`, for good"),
+                            attribute("every", &Spec::every, quantity(kDurationForm)).if_given().if_left_out("once"),
+                            attribute("stagger", &Spec::stagger, quantity(kLatencyForm)).if_given()}))
           .repeats();
   return kTable;
 }
 
 const Table<spec::OutageSpec>& joins_table() {
   using Spec = spec::OutageSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("joins", "Hosts that are not there before a time.",
-                  {by_code<Spec>(attribute("hosts", text(), kWhichHosts).must()),
-                   attribute("at", &Spec::seconds, quantity(kDurationForm), "When they come, with its unit.").must()})
-          .repeats();
+  static const Table<Spec> kTable = Table<Spec>("joins", "Hosts that are not there before a time.",
+                                                {by_code<Spec>(attribute("hosts", text()).must()),
+                                                 attribute("at", &Spec::seconds, quantity(kDurationForm)).must()})
+                                        .repeats();
   return kTable;
 }
 
 const Table<spec::OutageSpec>& leaves_table() {
   using Spec = spec::OutageSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("leaves", "Hosts that go for good.",
-                  {by_code<Spec>(attribute("hosts", text(), kWhichHosts).must()),
-                   attribute("at", &Spec::from, quantity(kLatencyForm), "When they go, with its unit.").must()})
-          .repeats();
+  static const Table<Spec> kTable = Table<Spec>("leaves", "Hosts that go for good.",
+                                                {by_code<Spec>(attribute("hosts", text()).must()),
+                                                 attribute("at", &Spec::from, quantity(kLatencyForm)).must()})
+                                        .repeats();
   return kTable;
 }
 
@@ -303,16 +278,11 @@ const Table<spec::CheckpointSpec>& checkpoint_table() {
       Table<Spec>(
           "checkpoint",
           "Nodes that write down their state and go on from it after a failure. The first that fits a node counts.",
-          {attribute("hosts", &Spec::hosts, text(), kWhichHosts).by_reader().if_left_out("`*`"),
-           attribute("every", &Spec::every, quantity(kDurationForm), "Time of computing between two, with its unit.")
-               .must(),
-           attribute("size", &Spec::bytes, quantity(kBytesForm), "Bytes of one, with their unit.").must(),
-           attribute("storage", &Spec::storage, quantity(kBandwidthForm),
-                     "Bandwidth that it is written and read with, with its unit, e.g. 1GBps.")
-               .must(),
-           attribute("restore", &Spec::restore, quantity(kLatencyForm),
-                     "Time before reading begins, with its unit: until the failure is noticed and a new process runs.")
-               .if_left_out("`0s`")})
+          {attribute("hosts", &Spec::hosts, text()).by_reader().if_left_out("`*`"),
+           attribute("every", &Spec::every, quantity(kDurationForm)).must(),
+           attribute("size", &Spec::bytes, quantity(kBytesForm)).must(),
+           attribute("storage", &Spec::storage, quantity(kBandwidthForm)).must(),
+           attribute("restore", &Spec::restore, quantity(kLatencyForm)).if_left_out("`0s`")})
           .repeats();
   return kTable;
 }
@@ -322,52 +292,37 @@ const Table<spec::AvailabilitySpec>& availability_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "availability", "When hosts are there. Runs begin at midnight.",
-          {attribute("hosts", &Spec::hosts, text(), kWhichHosts).must().by_reader(),
-           attribute("by", &Spec::by,
-                     "always: whenever nothing fails. diurnal: within a window of the day. sessions: by turns for "
-                     "random times. file: as a file lists it. steps: in steps that are drawn, of runs that take steps.")
-               .if_given(),
-           attribute("from", &Spec::from, quantity(kLatencyForm),
-                     "diurnal: when the window begins, with its unit, e.g. 22h.")
+          {attribute("hosts", &Spec::hosts, text()).must().by_reader(), attribute("by", &Spec::by).if_given(),
+           attribute("from", &Spec::from, quantity(kLatencyForm))
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
                .by_reader()
                .without_default(),
-           attribute("until", &Spec::until, quantity(kLatencyForm),
-                     "diurnal: when it ends; before from, it runs over midnight.")
+           attribute("until", &Spec::until, quantity(kLatencyForm))
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
                .by_reader()
                .without_default(),
-           attribute("spread", &Spec::spread, quantity(kLatencyForm),
-                     "diurnal: every host's window is shifted by a time of its own, uniform over as long as this.")
+           attribute("spread", &Spec::spread, quantity(kLatencyForm))
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
                .by_reader()
                .if_left_out("`0s`"),
-           attribute("period", &Spec::period, quantity(kDurationForm), "diurnal: length of the day.")
+           attribute("period", &Spec::period, quantity(kDurationForm))
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
                .if_left_out("`86400s`"),
-           attribute("on", &Spec::on, quantity(kDurationForm), "sessions: mean time there, with its unit.")
+           attribute("on", &Spec::on, quantity(kDurationForm))
                .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\"")
                .needed(),
-           attribute("off", &Spec::off, quantity(kDurationForm), "sessions: mean time away, with its unit.")
+           attribute("off", &Spec::off, quantity(kDurationForm))
                .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\"")
                .needed(),
-           attribute("shape", &Spec::shape, real(kShape),
-                     "sessions: of the Weibull times, from 0.1 to 20; 1: exponential, without memory.")
-               .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\""),
-           by_code<Spec>(attribute("file", text(),
-                                   "Path of a file with lines `host time on|off`, times in seconds or with their unit; "
-                                   "# begins a comment. docs/failures.md has the other spellings."),
-                         {}, [](const Spec& one, const PathText& path) { return path ? path(one.file) : one.file; })
+           attribute("shape", &Spec::shape, real(kShape)).only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\""),
+           by_code<Spec>(attribute("file", text()), {},
+                         [](const Spec& one, const PathText& path) { return path ? path(one.file) : one.file; })
                .only_with("by", &Spec::by, {By::file}, "by=\"file\""),
-           attribute("chance", &Spec::chance, real(kPositiveShare),
-                     "steps: with this chance a host takes part in a step, drawn anew for every host and step.")
+           attribute("chance", &Spec::chance, real(kPositiveShare))
                .only_with("by", &Spec::by, {By::steps}, "by=\"steps\"")
                .needed(),
-           attribute("drop-out", &Spec::drop_out, real(kShare),
-                     "Probability with which a host goes away in the midst of a computation of training.")
-               .if_given(),
-           attribute("returns", &Spec::returns, quantity(kDurationForm),
-                     "With drop-out: mean of the exponential time until it comes back, with its unit.")
+           attribute("drop-out", &Spec::drop_out, real(kShare)).if_given(),
+           attribute("returns", &Spec::returns, quantity(kDurationForm))
                .only([](const Spec& one) { return one.drop_out > 0; }, "means nothing without drop-out",
                      "drop-out=\"0.05\", or remove it")
                .if_left_out("`600s`")})

@@ -3,6 +3,7 @@
 #include "scenario/elements/link_rows.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
+#include "scenario/language/attribute_words.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -12,46 +13,38 @@ constexpr std::size_t kMaxClasses = kMaxHosts;
 const Table<spec::FederationSpec::Sites>& sites_table() {
   using Spec = spec::FederationSpec::Sites;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "sites", "Sites with the same line.",
-          std::vector<Row<Spec>>{
-              attribute("name", &Spec::name, text("", kPrefix),
-                        "What the hosts are called: name-1, name-2 and so on with a count, else just name.")
-                  .must()
-                  .by_reader(),
-              attribute("count", &Spec::count, integer(1, kMaxHosts),
-                        "How many. Left out, one, whose host has no number.")
-                  .by_reader()
-                  .without_default()
-                  .printed_if([](const Spec& sites) { return sites.numbered; })} +
-              access_line(&Spec::up, &Spec::down) +
-              std::vector<Row<Spec>>{
-                  attribute("bandwidth-spread", &Spec::bandwidth_spread, real(kDeviation),
-                            "How much lines differ: standard deviation of the logarithm of a site's factor on both "
-                            "bandwidths, whose median is 1. From 0 to 3.")
-                      .if_given(),
-                  attribute("latency-spread", &Spec::latency_spread, real(kDeviation), "The same of both latencies.")
-                      .if_given()})
+      Table<Spec>("sites", "Sites with the same line.",
+                  std::vector<Row<Spec>>{attribute("name", &Spec::name, text("", kPrefix)).must().by_reader(),
+                                         attribute("count", &Spec::count, integer(1, kMaxHosts))
+                                             .by_reader()
+                                             .without_default()
+                                             .printed_if([](const Spec& sites) { return sites.numbered; })} +
+                      access_line(&Spec::up, &Spec::down) +
+                      std::vector<Row<Spec>>{
+                          attribute("bandwidth-spread", &Spec::bandwidth_spread, real(kDeviation)).if_given(),
+                          attribute("latency-spread", &Spec::latency_spread, real(kDeviation)).if_given()})
           .repeats();
   return kTable;
 }
 
+/// Returns the rows of the hub's line, whose attributes mean what they do for sites.
+std::vector<Row<spec::FederationSpec>> hub_rows() {
+  auto rows = access_line(&spec::FederationSpec::hub_up, &spec::FederationSpec::hub_down);
+  for (auto& row : rows) row.rule.words = attribute_words("sites", row.rule.name);
+  return rows;
+}
+
 const Table<spec::FederationSpec>& hub_table() {
-  static const Table<spec::FederationSpec> kTable(
-      "hub", "The line of the hub. Without it the hub is never the limit.",
-      access_line(&spec::FederationSpec::hub_up, &spec::FederationSpec::hub_down));
+  static const Table<spec::FederationSpec> kTable("hub", "The line of the hub. Without it the hub is never the limit.",
+                                                  hub_rows());
   return kTable;
 }
 
 const Table<spec::FederationSpec>& federation_table() {
   using Spec = spec::FederationSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "federation", "Sites around a hub, each with a line of its own. There is a host hub.",
-          {attribute("name", &Spec::name, text("", kPrefix),
-                     "Stands with a dot before the names of its hosts; required where there are several clusters.")
-               .if_given()
-               .by_reader()})
+      Table<Spec>("federation", "Sites around a hub, each with a line of its own. There is a host hub.",
+                  {attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader()})
           .holds({"sites", "hub"})
           .repeats();
   return kTable;

@@ -20,8 +20,8 @@ constexpr QuantityForm kMessageForm{Unit::bytes, {.minimum = 1000}, "bytes with 
 
 /// Returns the row of a number that is printed if it differs from the framework's own.
 template <class Value>
-Row<Framework> number(std::string name, Value Framework::*member, Kind kind, const char* words) {
-  Row<Framework> row = attribute(std::move(name), member, std::move(kind), words);
+Row<Framework> number(std::string name, Value Framework::*member, Kind kind) {
+  Row<Framework> row = attribute(std::move(name), member, std::move(kind));
   return std::move(row)
       .printed_if([member](const Framework& framework) {
         return framework.*member != spec::framework_of_table(framework.name, framework.version).*member;
@@ -43,57 +43,28 @@ const Table<Framework>& framework_table() {
       "What software adds to what lines carry ([frameworks.md](frameworks.md)): a framework of the table, and numbers "
       "of "
       "one's own in place of its.",
-      {attribute("name", &Framework::name, one_of(spec::framework_names()),
-                 "A framework that was measured; none: packing, summing and polling take no time.")
-           .by_reader(),
-       attribute("version", &Framework::version, any_text(), "Of its rows in the table.")
+      {attribute("name", &Framework::name, one_of(spec::framework_names())).by_reader(),
+       attribute("version", &Framework::version, any_text())
            .by_reader()
            .without_default()
            .printed_if([](const Framework& framework) { return !framework.version.empty(); })
            .if_left_out("the newest"),
-       number("serialise", &Framework::serialise, quantity(kRateForm),
-              "What a client packs in a second, before a message leaves."),
-       number("deserialise", &Framework::deserialise, quantity(kRateForm),
-              "What it unpacks in a second, once a message is there."),
-       number("server-serialise", &Framework::server_serialise, quantity(kRateForm),
-              "What a core of the server packs in a second."),
-       number("server-deserialise", &Framework::server_deserialise, quantity(kRateForm),
-              "What it unpacks in a second."),
-       number(
-           "server-cores", &Framework::server_cores, integer(1, 100'000),
-           "Messages that the server packs or unpacks at the same time at that rate; more of them share it. One where "
-           "a lock of the interpreter is held."),
-       number("aggregate", &Framework::aggregate, quantity(kRateForm),
-              "What the server takes into its sum in a second, one message after the other: summing, saving, looking "
-              "through what came."),
-       number("copy", &Framework::copy, quantity(kRateForm),
-              "What a client copies in a second between training and the framework's own process, a whole payload each "
-              "time that it is exchanged."),
-       number(
-           "streams", &Framework::streams, truth(),
-           "Whether parts of a message are packed, carried and unpacked side by side; otherwise one after the other."),
-       number("round", &Framework::round, quantity(kPauseForm),
-              "What passes before the server hands out models, whatever is sent; among peers before they exchange: "
-              "forming a group."),
-       number("per-client", &Framework::per_client, quantity(kPauseForm), "The same for each that takes part."),
-       number("polling", &Framework::polling, quantity(kPauseForm),
-              "How often a client asks for work: a message from the server leaves when it next does."),
-       number("message", &Framework::longest_message, quantity(kMessageForm),
-              "The longest message: a run that sends a longer model in one is refused."),
-       number("server-models", &Framework::server_models, integer(0, 1'000'000),
-              "Models in the server's memory beside one of every client of a round."),
-       number(
-           "idle-cut", &Framework::idle_cut, quantity(kPauseForm),
-           "A connection on which nothing goes for so long is lost, and with it what a client that trained meanwhile "
-           "sends next. Some clouds cut after 4 minutes. 0: never."),
-       number("evaluate", &Framework::evaluates, truth(),
-              "Whether a round's new model goes to its clients once more, to be evaluated there."),
-       number(
-           "sends", &Framework::sends, one_of<Framework::Sends>(),
-           "What of a model goes: its parameters; the saved state, with tied layers twice and running statistics; or "
-           "that with the optimizer's state."),
-       number("computing", &Framework::computing, real({.minimum = 0, .maximum = 100, .open_minimum = true}),
-              "How many times as long what workers compute takes as by their devices' own numbers.")});
+       number("serialise", &Framework::serialise, quantity(kRateForm)),
+       number("deserialise", &Framework::deserialise, quantity(kRateForm)),
+       number("server-serialise", &Framework::server_serialise, quantity(kRateForm)),
+       number("server-deserialise", &Framework::server_deserialise, quantity(kRateForm)),
+       number("server-cores", &Framework::server_cores, integer(1, 100'000)),
+       number("aggregate", &Framework::aggregate, quantity(kRateForm)),
+       number("copy", &Framework::copy, quantity(kRateForm)), number("streams", &Framework::streams, truth()),
+       number("round", &Framework::round, quantity(kPauseForm)),
+       number("per-client", &Framework::per_client, quantity(kPauseForm)),
+       number("polling", &Framework::polling, quantity(kPauseForm)),
+       number("message", &Framework::longest_message, quantity(kMessageForm)),
+       number("server-models", &Framework::server_models, integer(0, 1'000'000)),
+       number("idle-cut", &Framework::idle_cut, quantity(kPauseForm)),
+       number("evaluate", &Framework::evaluates, truth()),
+       number("sends", &Framework::sends, one_of<Framework::Sends>()),
+       number("computing", &Framework::computing, real({.minimum = 0, .maximum = 100, .open_minimum = true}))});
   return kTable;
 }
 

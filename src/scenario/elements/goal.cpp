@@ -19,9 +19,8 @@ constexpr std::int64_t kMostGpus = 10'000'000;
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 
 /// Returns the row of a limit whose written unit differs from its stored unit.
-Row<spec::GoalSpec> limit(const char* name, std::optional<double> spec::GoalSpec::*member, double factor,
-                          const char* words) {
-  Row<spec::GoalSpec> row = attribute(name, member, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}), words);
+Row<spec::GoalSpec> limit(const char* name, std::optional<double> spec::GoalSpec::*member, double factor) {
+  Row<spec::GoalSpec> row = attribute(name, member, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}));
   row.read = [member, factor, read = row.read](const Node& node, const ReadContext& context, spec::GoalSpec& goal) {
     read(node, context, goal);
     if (goal.*member) *(goal.*member) *= factor;
@@ -42,45 +41,32 @@ const Table<spec::AllowedChange>& allow_table() {
           "A change that may be made: one of a list of values, or any number of a range. The first range is answered "
           "to three digits; of others seven numbers are tried. Or how the network is divided among its devices.",
           {within(&Spec::varied,
-                  attribute("path", &spec::VariedPath::path, text("a path as in --set, e.g. training.batch"),
-                            "Which attribute, as in --set: platform.federation.hub.up.")
+                  attribute("path", &spec::VariedPath::path, text("a path as in --set, e.g. training.batch"))
                       .by_reader()
                       .if_left_out("`layout` in its place")),
-           by_code<Spec>(attribute("values", text(),
-                                   "The values with spaces between them, or with semicolons where values hold spaces."),
-                         {}, [](const Spec& one, const PathText&) { return values_text(one.varied.values); })
+           by_code<Spec>(attribute("values", text()), {},
+                         [](const Spec& one, const PathText&) { return values_text(one.varied.values); })
                .printed_if([](const Spec& one) { return !allows_range(one); }),
            within(&Spec::varied,
-                  attribute("from", &spec::VariedPath::from, real({.minimum = 0, .maximum = kLargestWhole}),
-                            "The smaller end of a range, from 0 on."))
+                  attribute("from", &spec::VariedPath::from, real({.minimum = 0, .maximum = kLargestWhole})))
                .printed_if(allows_range)
                .by_reader()
                .without_default(),
-           within(&Spec::varied, attribute("to", &spec::VariedPath::to, real({.minimum = 0, .maximum = kLargestWhole}),
-                                           "The larger end."))
+           within(&Spec::varied, attribute("to", &spec::VariedPath::to, real({.minimum = 0, .maximum = kLargestWhole})))
                .printed_if(allows_range)
                .by_reader()
                .without_default(),
-           within(&Spec::varied, attribute("whole", &spec::VariedPath::whole, "Whole numbers only."))
-               .printed_if(allows_range)
-               .by_reader(),
+           within(&Spec::varied, attribute("whole", &spec::VariedPath::whole)).printed_if(allows_range).by_reader(),
            by_code<Spec>(
-               attribute("prefer", one_of({"least", "most"}),
-                         "Which numbers of a range are better if they meet the goal as well."),
-               {}, [](const Spec& one, const PathText&) { return std::string(one.prefers_least ? "least" : "most"); })
+               attribute("prefer", one_of({"least", "most"})), {},
+               [](const Spec& one, const PathText&) { return std::string(one.prefers_least ? "least" : "most"); })
                .printed_if(allows_range)
                .if_left_out("`least`"),
-           by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")),
-           within(&Spec::varied,
-                  attribute("form", &spec::VariedPath::form, text(), "What is set, with {} where the value belongs."))
-               .if_given()
-               .by_reader(),
-           by_code<Spec>(attribute("layout", one_of({"any"}),
-                                   "In the place of a path: any, how the network is divided among its devices, as "
-                                   "dadsim layout searches it. Of the layouts that fit the quickest is taken.")),
-           by_code<Spec>(attribute("global-batch", integer(1, kMostSamples),
-                                   "Samples of all workers per step, beside layout: the same for every choice.")
-                             .if_left_out("that of the scenario as it stands"))})
+           by_code<Spec>(attribute("unit", text())),
+           within(&Spec::varied, attribute("form", &spec::VariedPath::form, text())).if_given().by_reader(),
+           by_code<Spec>(attribute("layout", one_of({"any"}))),
+           by_code<Spec>(
+               attribute("global-batch", integer(1, kMostSamples)).if_left_out("that of the scenario as it stands"))})
           .repeats();
   return kTable;
 }
@@ -90,36 +76,21 @@ const Table<spec::GoalSpec>& goal_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "goal", "What dadsim plan is to reach, and by which changes.",
-          {attribute("accuracy", &Spec::accuracy, real(kPositiveShare), "Accuracy to reach, above 0 to 1.")
+          {attribute("accuracy", &Spec::accuracy, real(kPositiveShare))
                .if_left_out("the target of `<training>`; with `<timing-only>` the work is to be done"),
-           attribute("within", &Spec::seconds, quantity(kDurationForm), "Time to reach it in, e.g. 1h.")
+           attribute("within", &Spec::seconds, quantity(kDurationForm)).if_left_out("no limit"),
+           limit("cost", &Spec::money, 1).if_left_out("no limit"),
+           limit("energy-kwh", &Spec::joules, kJoulesPerKwh).if_left_out("no limit"),
+           limit("carbon-kg", &Spec::carbon, kGramsPerKilogram).if_left_out("no limit"),
+           attribute("memory", &Spec::memory, quantity(kBytesForm)).if_left_out("what the device has"),
+           limit("power-kw", &Spec::watts, kWattsPerKilowatt).if_left_out("no limit"),
+           attribute("gpus", &Spec::devices, integer(1, kMostGpus)).if_left_out("no limit"),
+           attribute("throughput", &Spec::throughput, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}))
                .if_left_out("no limit"),
-           limit("cost", &Spec::money, 1, "Money it may cost, in the currency of costs.").if_left_out("no limit"),
-           limit("energy-kwh", &Spec::joules, kJoulesPerKwh, "Energy it may take.").if_left_out("no limit"),
-           limit("carbon-kg", &Spec::carbon, kGramsPerKilogram, "Kilograms of CO2 equivalent it may stand for.")
-               .if_left_out("no limit"),
-           attribute("memory", &Spec::memory, quantity(kBytesForm), "Bytes that the device of a worker may hold.")
-               .if_left_out("what the device has"),
-           limit("power-kw", &Spec::watts, kWattsPerKilowatt, "Kilowatts that all devices may draw, mean over a step.")
-               .if_left_out("no limit"),
-           attribute("gpus", &Spec::devices, integer(1, kMostGpus), "Devices that all workers may have together.")
-               .if_left_out("no limit"),
-           attribute("throughput", &Spec::throughput, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}),
-                     "At least: tokens per second, or samples where those are no sequences.")
-               .if_left_out("no limit"),
-           attribute("scaling", &Spec::scaling, real(kPositiveShare),
-                     "At least: scaling efficiency, above 0 to 1; with `<timing-only>`.")
-               .if_left_out("no limit"),
-           attribute("objective", &Spec::objective,
-                     "Which of the answers that meet the limits comes first. `auto`: of a range the preferred number, "
-                     "with a limit on `cost` (else on energy, else on carbon) the least of that, else the quickest.")
-               .if_given(),
-           attribute("against", &Spec::against, one_of<spec::Objective>(),
-                     "A second objective: of both the front is told, whose answers nothing beats in both.")
-               .if_left_out("none"),
-           attribute("run", &Spec::run, any_text(), "Label of the run that is to reach it.")
-               .if_given()
-               .if_left_out("any that shares")})
+           attribute("scaling", &Spec::scaling, real(kPositiveShare)).if_left_out("no limit"),
+           attribute("objective", &Spec::objective).if_given(),
+           attribute("against", &Spec::against, one_of<spec::Objective>()).if_left_out("none"),
+           attribute("run", &Spec::run, any_text()).if_given().if_left_out("any that shares")})
           .holds({"allow"});
   return kTable;
 }

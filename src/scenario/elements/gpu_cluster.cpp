@@ -35,43 +35,22 @@ bool over_tcp(const spec::GpuClusterSpec& cluster) { return cluster.nic.transpor
 std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
   using Spec = spec::GpuClusterSpec;
   return {
-      printed_as<Spec>(attribute("slot", name_in("links"),
-                                 "What each GPU reaches its adapters through: a link of the catalogue (pcie-5), or a "
-                                 "bandwidth with its unit, of payload. Left out, it is no limit, or pcie-5 where a GPU "
-                                 "has several adapters."),
-                       [](const Spec& cluster) { return link_text(cluster.slot); })
+      printed_as<Spec>(attribute("slot", name_in("links")), [](const Spec& cluster) { return link_text(cluster.slot); })
           .printed_if([](const Spec& cluster) { return cluster.slot.bandwidth > 0; }),
-      attribute("slot-gpus", &Spec::slot_gpus, integer(1, kMaxHosts),
-                "GPUs behind one slot, which share it: what they send to other nodes and, beside a `bridge`, to GPUs "
-                "behind other slots.")
-          .if_given(),
-      printed_as<Spec>(queue_rule("tcp: bytes that a port of a switch holds in front of an adapter, with their unit. "
-                                  "Left out, what passes in 320 µs, at least 300 kB and at most 16 MB."),
-                       [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
+      attribute("slot-gpus", &Spec::slot_gpus, integer(1, kMaxHosts)).if_given(),
+      printed_as<Spec>(queue_rule(), [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
           .printed_if([](const Spec& cluster) {
             spec::LinkSpec usual = cluster.nic;
             usual.queue_bytes = spec::LinkSpec().queue_bytes;
             return over_tcp(cluster) && cluster.nic.queue_bytes != usual_queue(usual);
           }),
       by_code<Spec>(congestion_rule()),
-      attribute("sockets", &Spec::sockets, integer(1, 64),
-                "tcp: connections beside each other that carry what one adapter sends to another (NCCL: its channels "
-                "x NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD).")
-          .if_given()
-          .printed_if(over_tcp),
-      attribute("socket-threads", &Spec::socket_threads, integer(1, 64),
-                "tcp: threads that serve them, each at most 20 Gbit/s; 1: the library's own alone, as NCCL has it but "
-                "on AWS and Google Cloud.")
-          .if_given()
-          .printed_if(over_tcp),
-      printed_as<Spec>(attribute("flow-limit", quantity(kBandwidthForm),
-                                 "tcp: what the provider lets one connection have, with its unit (AWS: 5Gbps, in a "
-                                 "cluster placement group 10Gbps). Left out, no limit."),
+      attribute("sockets", &Spec::sockets, integer(1, 64)).if_given().printed_if(over_tcp),
+      attribute("socket-threads", &Spec::socket_threads, integer(1, 64)).if_given().printed_if(over_tcp),
+      printed_as<Spec>(attribute("flow-limit", quantity(kBandwidthForm)),
                        [](const Spec& cluster) { return fmt::format("{}Bps", cluster.flow_limit); })
           .printed_if([](const Spec& cluster) { return over_tcp(cluster) && cluster.flow_limit > 0; }),
-      attribute("mtu", &Spec::mtu, integer(576, 65535), "tcp: bytes of a packet, headers of IP and TCP with them.")
-          .if_given()
-          .printed_if(over_tcp)};
+      attribute("mtu", &Spec::mtu, integer(576, 65535)).if_given().printed_if(over_tcp)};
 }
 /// Checks that slots of `behind` GPUs divide the `gpus` of a node; adds a finding at `node` otherwise.
 
@@ -124,11 +103,8 @@ constexpr std::size_t kMaxDimensions = 10;
 
 const Table<spec::FabricSpec>& one_switch_table() {
   using Spec = spec::FabricSpec;
-  static const Table<Spec> kTable(
-      "one-switch", "Fabric: one switch that never blocks.",
-      std::vector<Row<Spec>>{
-          attribute("sharp", &Spec::adds_up, "Whether the switch can add up what passes (InfiniBand SHARP).")
-              .if_given()});
+  static const Table<Spec> kTable("one-switch", "Fabric: one switch that never blocks.",
+                                  std::vector<Row<Spec>>{attribute("sharp", &Spec::adds_up).if_given()});
   return kTable;
 }
 
@@ -136,18 +112,11 @@ const Table<spec::FabricSpec>& fat_tree_table() {
   using Spec = spec::FabricSpec;
   static const Table<Spec> kTable(
       "fat-tree", "Fabric: two levels of switches, each leaf joined to every spine.",
-      std::vector<Row<Spec>>{
-          attribute("sharp", &Spec::adds_up, "Whether the switches can add up what passes (InfiniBand SHARP).")
-              .if_given()} +
-          cluster_link("link", &Spec::link, name_in("links"),
-                       "Between switches: a link of the catalogue, or a bandwidth with its unit.",
-                       "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+      std::vector<Row<Spec>>{attribute("sharp", &Spec::adds_up).if_given()} +
+          cluster_link("link", &Spec::link, name_in("links"), true) +
           std::vector<Row<Spec>>{
-              attribute("nodes-per-switch", &Spec::nodes_per_switch, integer(1, kMaxHosts),
-                        "Nodes below each leaf switch.")
-                  .must(),
-              attribute("oversubscription", &Spec::oversubscription, real({.minimum = 1, .maximum = 1e6}),
-                        "Bandwidth down divided by bandwidth up of a leaf switch, from 1 to 1000000.")});
+              attribute("nodes-per-switch", &Spec::nodes_per_switch, integer(1, kMaxHosts)).must(),
+              attribute("oversubscription", &Spec::oversubscription, real({.minimum = 1, .maximum = 1e6}))});
   return kTable;
 }
 
@@ -156,15 +125,13 @@ const Table<spec::FabricSpec>& dragonfly_table() {
   static const Table<Spec> kTable(
       "dragonfly",
       "Fabric: groups of routers, all groups joined. Groups times routers times nodes are the nodes of the cluster.",
-      cluster_link("link", &Spec::link, name_in("links"),
-                   "Between routers: a link of the catalogue, or a bandwidth with its unit.",
-                   "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+      cluster_link("link", &Spec::link, name_in("links"), true) +
           std::vector<Row<Spec>>{
-              printed_as<Spec>(attribute("groups", integer(1, kMaxHosts), "How many.").must(),
+              printed_as<Spec>(attribute("groups", integer(1, kMaxHosts)).must(),
                                [](const Spec& fabric) { return fmt::format("{}", fabric.dimensions.at(0)); }),
-              printed_as<Spec>(attribute("routers", integer(1, kMaxHosts), "Per group.").must(),
+              printed_as<Spec>(attribute("routers", integer(1, kMaxHosts)).must(),
                                [](const Spec& fabric) { return fmt::format("{}", fabric.dimensions.at(1)); }),
-              printed_as<Spec>(attribute("nodes", integer(1, kMaxHosts), "Per router.").must(),
+              printed_as<Spec>(attribute("nodes", integer(1, kMaxHosts)).must(),
                                [](const Spec& fabric) { return fmt::format("{}", fabric.dimensions.at(2)); })});
   return kTable;
 }
@@ -173,13 +140,9 @@ const Table<spec::FabricSpec>& torus_table() {
   using Spec = spec::FabricSpec;
   static const Table<Spec> kTable(
       "torus", "Fabric: a grid of nodes that closes on itself along each axis.",
-      cluster_link("link", &Spec::link, name_in("links"),
-                   "Between neighbours: a link of the catalogue, or a bandwidth with its unit.",
-                   "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+      cluster_link("link", &Spec::link, name_in("links"), true) +
           std::vector<Row<Spec>>{printed_as<Spec>(
-              attribute("dimensions", text("", "[0-9]+(x[0-9]+)*"),
-                        "Nodes along each axis (`4x4x4`, at most ten axes); their product is the cluster's `nodes`.")
-                  .must(),
+              attribute("dimensions", text("", "[0-9]+(x[0-9]+)*")).must(),
               [](const Spec& fabric) { return fmt::format("{}", fmt::join(fabric.dimensions, "x")); })});
   return kTable;
 }
@@ -309,44 +272,26 @@ const Table<spec::NodeGroup>& more_nodes_table() {
           "more-nodes",
           "Nodes of another size or with other links, numbered on behind the `nodes` of the cluster. What is left out "
           "is as there.",
-          std::vector<Row<Spec>>{
-              attribute("nodes", &Spec::nodes, integer(1, kMaxHosts), "How many.").must(),
-              attribute("gpus", &Spec::gpus, integer(1, kMaxHosts), "Per node. Left out, as many as the others have.")
-                  .without_default()} +
-              cluster_link<Spec>("inside", &Spec::port, name_in("links"),
-                                 "The link of each GPU inside its node: a link of the catalogue, or a bandwidth with "
-                                 "its unit, which travels as the others' does.",
-                                 "One way, with its unit.", false,
+          std::vector<Row<Spec>>{attribute("nodes", &Spec::nodes, integer(1, kMaxHosts)).must(),
+                                 attribute("gpus", &Spec::gpus, integer(1, kMaxHosts)).without_default()} +
+              cluster_link<Spec>("inside", &Spec::port, name_in("links"), false,
                                  [](const Spec& group) { return group.gpus > 1 && !group.port.name.empty(); }) +
-              std::vector<Row<Spec>>{
-                  printed_as<Spec>(attribute("mesh", truth(),
-                                             "Whether every two GPUs of a node have a link of their own; `false`: a "
-                                             "switch joins them."),
-                                   [](const Spec& group) {
-                                     return std::string(group.inside == spec::InsideNode::mesh ? "true" : "false");
-                                   })
-                      .printed_if(
-                          [](const Spec& group) { return group.inside && group.inside != spec::InsideNode::shared; })} +
-              cluster_link<Spec>("bridge", &Spec::bridge, text(),
-                                 "The host bridge that all GPUs of a node share: a link of the catalogue, or a "
-                                 "bandwidth with its unit.",
-                                 "One way, with its unit.", false,
+              std::vector<Row<Spec>>{printed_as<Spec>(attribute("mesh", truth()),
+                                                      [](const Spec& group) {
+                                                        return std::string(
+                                                            group.inside == spec::InsideNode::mesh ? "true" : "false");
+                                                      })
+                                         .printed_if([](const Spec& group) {
+                                           return group.inside && group.inside != spec::InsideNode::shared;
+                                         })} +
+              cluster_link<Spec>("bridge", &Spec::bridge, text(), false,
                                  [](const Spec& group) { return group.inside == spec::InsideNode::shared; }) +
-              std::vector<Row<Spec>>{attribute("rails", &Spec::rails, integer(1, kMaxHosts),
-                                               "Network adapters per node. Left out, as many as the others have.")
-                                         .without_default()} +
-              cluster_link<Spec>("nic", &Spec::nic, name_in("links"),
-                                 "The link of each adapter: of the catalogue, or a bandwidth with its unit; by the "
-                                 "same transport as the others.",
-                                 "One way, with its unit.", false) +
-              std::vector<Row<Spec>>{
-                  printed_as<Spec>(attribute("slot", name_in("links"),
-                                             "What GPUs reach their adapters through: a link of the catalogue, or a "
-                                             "bandwidth with its unit, of payload."),
-                                   [](const Spec& group) { return link_text(*group.slot); })
-                      .printed_if([](const Spec& group) { return group.slot.has_value(); }),
-                  attribute("slot-gpus", &Spec::slot_gpus, integer(1, kMaxHosts),
-                            "GPUs behind one slot, which share it.")})
+              std::vector<Row<Spec>>{attribute("rails", &Spec::rails, integer(1, kMaxHosts)).without_default()} +
+              cluster_link<Spec>("nic", &Spec::nic, name_in("links"), false) +
+              std::vector<Row<Spec>>{printed_as<Spec>(attribute("slot", name_in("links")),
+                                                      [](const Spec& group) { return link_text(*group.slot); })
+                                         .printed_if([](const Spec& group) { return group.slot.has_value(); }),
+                                     attribute("slot-gpus", &Spec::slot_gpus, integer(1, kMaxHosts))})
           .repeats();
   return kTable;
 }
@@ -404,56 +349,25 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
           "gpu-cluster",
           "Nodes of GPUs. Hosts are called gpu-0, gpu-1 and so on, node by node. Without a fabric inside, all nodes "
           "hang on one switch.",
-          std::vector<Row<Spec>>{
-              attribute("name", &Spec::name, text("", kPrefix),
-                        "Stands with a dot before the names of its hosts; required where there are several clusters.")
-                  .if_given()
-                  .by_reader(),
-              attribute("nodes", &Spec::nodes, integer(1, kMaxHosts), "How many.").must().by_reader(),
-              attribute("gpus", &Spec::gpus, integer(1, kMaxHosts), "Per node.").must().by_reader()} +
-              cluster_link<Spec>("inside", &Spec::port, name_in("links"),
-                                 "The link of each GPU into the switch or bridge of its node, in a mesh that of every "
-                                 "two GPUs: a link of the catalogue, or a bandwidth of your own with its unit "
-                                 "(300GBps), of payload. May be left out with one GPU per node.",
-                                 "One way, with its unit.", false, has_port) +
+          std::vector<Row<Spec>>{attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader(),
+                                 attribute("nodes", &Spec::nodes, integer(1, kMaxHosts)).must().by_reader(),
+                                 attribute("gpus", &Spec::gpus, integer(1, kMaxHosts)).must().by_reader()} +
+              cluster_link<Spec>("inside", &Spec::port, name_in("links"), false, has_port) +
               std::vector<Row<Spec>>{
-                  printed_as<Spec>(attribute("inside-transport", one_of<spec::Transport>(),
-                                             "How bytes travel over a link `inside` that is given by its bandwidth; "
-                                             "`rdma` is for PCIe and xGMI.")
-                                       .otherwise("nvlink"),
+                  printed_as<Spec>(attribute("inside-transport", one_of<spec::Transport>()).otherwise("nvlink"),
                                    [](const Spec& cluster) { return to_string(cluster.port.transport); })
                       .printed_if([](const Spec& cluster) { return has_port(cluster) && is_own_link(cluster.port); }),
-                  printed_as<Spec>(
-                      attribute(
-                          "library", one_of({"nccl", "rccl"}),
-                          "What carries out collectives, whatever the devices are: `nccl` (NVIDIA) or `rccl` (AMD)."),
-                      [](const Spec& cluster) { return to_string(cluster.port.library); })
+                  printed_as<Spec>(attribute("library", one_of({"nccl", "rccl"})),
+                                   [](const Spec& cluster) { return to_string(cluster.port.library); })
                       .printed_if([](const Spec& cluster) { return cluster.library_is_given; }),
-                  printed_as<Spec>(attribute("mesh", truth(),
-                                             "Whether every two GPUs of a node have a link of their own (xGMI), "
-                                             "instead of a port each into a switch.")
-                                       .otherwise("false"),
-                                   [](const Spec&) { return "true"; })
+                  printed_as<Spec>(attribute("mesh", truth()).otherwise("false"), [](const Spec&) { return "true"; })
                       .printed_if([](const Spec& cluster) { return cluster.inside == spec::InsideNode::mesh; })} +
-              cluster_link<Spec>("bridge", &Spec::bridge, text(),
-                                 "The host bridge that all GPUs of a node share: a link of the catalogue, or a "
-                                 "bandwidth with its unit. Without it a switch that never blocks joins them.",
-                                 "One way, with its unit.", false,
+              cluster_link<Spec>("bridge", &Spec::bridge, text(), false,
                                  [](const Spec& cluster) { return cluster.inside == spec::InsideNode::shared; }) +
+              std::vector<Row<Spec>>{attribute("rails", &Spec::rails, integer(1, kMaxHosts))} +
+              cluster_link<Spec>("nic", &Spec::nic, name_in("links"), true) +
               std::vector<Row<Spec>>{
-                  attribute("rails", &Spec::rails, integer(1, kMaxHosts),
-                            "Network adapters per node; GPU *i* uses adapter ⌊*i* · `rails` / `gpus`⌋. More than "
-                            "the GPUs: so many times as many, each GPU having `rails` / `gpus` that share its "
-                            "messages.")} +
-              cluster_link<Spec>(
-                  "nic", &Spec::nic, name_in("links"),
-                  "The link of each adapter: of the catalogue, or a bandwidth of your own with its unit (25Gbps).",
-                  "One way, with its unit.", true) +
-              std::vector<Row<Spec>>{
-                  printed_as<Spec>(attribute("transport", one_of<spec::Transport>(),
-                                             "How bytes travel over adapters and fabric links that are given by their "
-                                             "bandwidth: `plain`, `tcp`, `rdma`, `nvlink`.")
-                                       .otherwise("tcp"),
+                  printed_as<Spec>(attribute("transport", one_of<spec::Transport>()).otherwise("tcp"),
                                    [](const Spec& cluster) { return to_string(own_between(cluster)->transport); })
                       .printed_if([](const Spec& cluster) { return own_between(cluster) != nullptr; })} +
               adapter_rows())

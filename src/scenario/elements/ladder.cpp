@@ -8,11 +8,8 @@ const Table<Scenario>& ladder_table() {
   using Spec = Scenario;
   static const Table<Spec> kTable = Table<Spec>(
       "ladder", "Relative steps come from a scale study, at the size of what is timed: for runs of the same label.",
-      {by_code<Spec>(attribute("file", text("what `dadsim scale-study --json` has written"),
-                               "What `dadsim scale-study` has written as JSON; relative to the scenario "
-                               "file.")
-                         .must(),
-                     {}, [](const Spec& scenario, const PathText& path) {
+      {by_code<Spec>(attribute("file", text("what `dadsim scale-study --json` has written")).must(), {},
+                     [](const Spec& scenario, const PathText& path) {
                        return path && !scenario.ladder.empty() ? path(scenario.ladder) : scenario.ladder;
                      })});
   return kTable;

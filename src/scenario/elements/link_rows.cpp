@@ -6,28 +6,13 @@ std::string link_text(const spec::LinkSpec& link) {
   return is_own_link(link) ? fmt::format("{}Bps", link.bandwidth) : link.name;
 }
 
-AttributeRule congestion_rule() {
-  return attribute("congestion", one_of({"cubic", "bbr"}),
-                   "tcp: how senders share the line. bbr keeps queues short and loses nothing, as if the queue never "
-                   "filled; it has no queue beside it.")
-      .otherwise("cubic");
-}
+AttributeRule congestion_rule() { return attribute("congestion", one_of({"cubic", "bbr"})).otherwise("cubic"); }
 
-AttributeRule measured_rule() {
-  return attribute(
-      "measured", one_of({"wire", "goodput"}),
-      "tcp: what the bandwidth is. `wire`: the line's own, of which headers, windows and losses take their "
-      "part. `goodput`: what iperf or a speed test got over the line, these in it: nothing is lost any "
-      "more, and a connection gets `per-connection` at most.");
-}
+AttributeRule measured_rule() { return attribute("measured", one_of({"wire", "goodput"})); }
 
-AttributeRule per_connection_rule() {
-  return attribute("per-connection", quantity(kBandwidthForm),
-                   "goodput: what one connection gets at most, with its unit; further ones share the rest of the "
-                   "bandwidth. Left out, the window of `<network>` per round trip.");
-}
+AttributeRule per_connection_rule() { return attribute("per-connection", quantity(kBandwidthForm)); }
 
-AttributeRule queue_rule(std::string words) { return attribute("queue", quantity(kQueueForm), std::move(words)); }
+AttributeRule queue_rule() { return attribute("queue", quantity(kQueueForm)); }
 
 bool one_queue(const spec::LinkSpec& up, const spec::LinkSpec& down) {
   const bool up_queues = up.transport == spec::Transport::tcp;

@@ -21,7 +21,7 @@ std::string link_text(const spec::LinkSpec& link);
 AttributeRule congestion_rule();
 AttributeRule measured_rule();
 AttributeRule per_connection_rule();
-AttributeRule queue_rule(std::string words);
+AttributeRule queue_rule();
 
 /// Makes a row by code that prints something of the struct.
 template <class Spec, class Text>
@@ -32,14 +32,13 @@ Row<Spec> printed_as(AttributeRule rule, Text text) {
 
 /// Returns the rows `ATTRIBUTE` and `ATTRIBUTE-latency` of a cluster's link.
 template <class Spec>
-std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec Spec::*member, Kind kind,
-                                    const char* words, const char* latency_words, bool required,
+std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec Spec::*member, Kind kind, bool required,
                                     std::function<bool(const Spec&)> printed = {}) {
-  AttributeRule rule = attribute(attribute_name, std::move(kind), words);
+  AttributeRule rule = attribute(attribute_name, std::move(kind));
   rule.required = required;
   return {printed_as<Spec>(std::move(rule), [member](const Spec& spec) { return link_text(spec.*member); })
               .printed_if(printed),
-          printed_as<Spec>(attribute(fmt::format("{}-latency", attribute_name), quantity(kLatencyForm), latency_words),
+          printed_as<Spec>(attribute(fmt::format("{}-latency", attribute_name), quantity(kLatencyForm)),
                            [member](const Spec& spec) { return fmt::format("{}s", (spec.*member).latency); })
               .printed_if(printed)};
 }
@@ -57,39 +56,34 @@ std::vector<Row<Spec>> access_line(spec::LinkSpec Spec::*up, spec::LinkSpec Spec
   const auto latency = [](spec::LinkSpec Spec::*link) {
     return [link](const Spec& spec) { return fmt::format("{}s", (spec.*link).latency); };
   };
-  return {
-      printed_as<Spec>(attribute("up", name_in("links"),
-                                 "From the site: a bandwidth of the wire with its unit (10Mbps), or a link of the "
-                                 "catalogue (cable-up), which brings its own latency and transport.")
-                           .must(),
-                       [up](const Spec& spec) { return link_text(spec.*up); }),
-      printed_as<Spec>(attribute("down", name_in("links"), "To the site, as up.").must(),
-                       [down](const Spec& spec) { return link_text(spec.*down); }),
-      by_code<Spec>(attribute("latency", quantity(kLatencyForm),
-                              "One way, with its unit, of both directions. Required for bandwidths.")),
-      printed_as<Spec>(attribute("up-latency", quantity(kLatencyForm), "One way, of the way up alone."), latency(up)),
-      printed_as<Spec>(attribute("down-latency", quantity(kLatencyForm), "One way, of the way down alone."),
-                       latency(down)),
-      printed_as<Spec>(attribute("transport", one_of<spec::Transport>(), "How bytes travel."),
-                       [up](const Spec& spec) { return to_string((spec.*up).transport); })
-          .printed_if([=](const Spec& spec) { return (spec.*up).transport == (spec.*down).transport; }),
-      printed_as<Spec>(attribute("efficiency", real(kPositiveShare), "Share of the bandwidth that payload reaches."),
-                       [up](const Spec& spec) { return fmt::format("{}", (spec.*up).efficiency); })
-          .printed_if([=](const Spec& spec) {
-            return (spec.*up).efficiency == (spec.*down).efficiency && !is_goodput(spec.*up, spec.*down);
-          }),
-      printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit."),
-                       [=](const Spec& spec) { return fmt::format("{}B", shared_queue(spec.*up, spec.*down)); })
-          .printed_if(
-              [=](const Spec& spec) { return one_queue(spec.*up, spec.*down) && !is_goodput(spec.*up, spec.*down); }),
-      by_code<Spec>(congestion_rule()),
-      printed_as<Spec>(measured_rule().otherwise("wire"), [](const Spec&) { return std::string("goodput"); })
-          .printed_if([=](const Spec& spec) { return is_goodput(spec.*up, spec.*down); }),
-      printed_as<Spec>(per_connection_rule(), [=](const Spec& spec) {
-        return fmt::format("{}Bps", std::max((spec.*up).per_connection, (spec.*down).per_connection));
-      }).printed_if([=](const Spec& spec) {
-        return (spec.*up).per_connection > 0 || (spec.*down).per_connection > 0;
-      })};
+  return {printed_as<Spec>(attribute("up", name_in("links")).must(),
+                           [up](const Spec& spec) { return link_text(spec.*up); }),
+          printed_as<Spec>(attribute("down", name_in("links")).must(),
+                           [down](const Spec& spec) { return link_text(spec.*down); }),
+          by_code<Spec>(attribute("latency", quantity(kLatencyForm))),
+          printed_as<Spec>(attribute("up-latency", quantity(kLatencyForm)), latency(up)),
+          printed_as<Spec>(attribute("down-latency", quantity(kLatencyForm)), latency(down)),
+          printed_as<Spec>(attribute("transport", one_of<spec::Transport>()),
+                           [up](const Spec& spec) { return to_string((spec.*up).transport); })
+              .printed_if([=](const Spec& spec) { return (spec.*up).transport == (spec.*down).transport; }),
+          printed_as<Spec>(attribute("efficiency", real(kPositiveShare)),
+                           [up](const Spec& spec) { return fmt::format("{}", (spec.*up).efficiency); })
+              .printed_if([=](const Spec& spec) {
+                return (spec.*up).efficiency == (spec.*down).efficiency && !is_goodput(spec.*up, spec.*down);
+              }),
+          printed_as<Spec>(queue_rule(),
+                           [=](const Spec& spec) { return fmt::format("{}B", shared_queue(spec.*up, spec.*down)); })
+              .printed_if([=](const Spec& spec) {
+                return one_queue(spec.*up, spec.*down) && !is_goodput(spec.*up, spec.*down);
+              }),
+          by_code<Spec>(congestion_rule()),
+          printed_as<Spec>(measured_rule().otherwise("wire"), [](const Spec&) { return std::string("goodput"); })
+              .printed_if([=](const Spec& spec) { return is_goodput(spec.*up, spec.*down); }),
+          printed_as<Spec>(per_connection_rule(), [=](const Spec& spec) {
+            return fmt::format("{}Bps", std::max((spec.*up).per_connection, (spec.*down).per_connection));
+          }).printed_if([=](const Spec& spec) {
+            return (spec.*up).per_connection > 0 || (spec.*down).per_connection > 0;
+          })};
 }
 
 /// Concatenates rows.

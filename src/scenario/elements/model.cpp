@@ -19,17 +19,13 @@ const Table<spec::DenseSpec>& dense_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "dense", "A fully connected layer.",
-          {attribute("units", &Spec::units, integer(1, 1'000'000), "Outputs; of the last layer, the number of classes.")
-               .must(),
-           attribute("activation", &Spec::activation, "`identity`, `relu`, `tanh`, `sigmoid`, `gelu`.")
+          {attribute("units", &Spec::units, integer(1, 1'000'000)).must(),
+           attribute("activation", &Spec::activation)
                .without_default()
                .if_left_out("`relu`; of the last layer `identity`"),
-           attribute("bias", &Spec::bias, "Whether each output has a bias."),
-           attribute("positions", &Spec::each_position, one_of({"together", "each"}),
-                     "`together`: all values of a sample are one input; `each`: the same weights at every position.")
-               .if_left_out("`together`"),
-           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
-                     "Initial weights are uniform up to this, either way.")
+           attribute("bias", &Spec::bias),
+           attribute("positions", &Spec::each_position, one_of({"together", "each"})).if_left_out("`together`"),
+           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}))
                .if_left_out("√(6/inputs) before ReLU and GELU (He et al.), otherwise √(6/(inputs + units)) (Glorot and "
                             "Bengio)")})
           .repeats();
@@ -41,14 +37,11 @@ const Table<spec::ConvolutionSpec>& convolution_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "convolution", "A convolution of an image with square kernels.",
-          {attribute("filters", &Spec::filters, integer(1, 1'000'000), "Output channels.").must(),
-           attribute("kernel", &Spec::kernel, integer(1, 100), "Pixels along a side of the kernel."),
-           attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two places of the kernel."),
-           attribute("padding", &Spec::padding, integer(0, 100), "Pixels of zeros around the image."),
-           attribute("activation", &Spec::activation, "What each value goes through."),
-           attribute("bias", &Spec::bias, "Whether each filter has a bias."),
-           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
-                     "Initial weights are uniform up to this, either way.")
+          {attribute("filters", &Spec::filters, integer(1, 1'000'000)).must(),
+           attribute("kernel", &Spec::kernel, integer(1, 100)), attribute("stride", &Spec::stride, integer(1, 100)),
+           attribute("padding", &Spec::padding, integer(0, 100)), attribute("activation", &Spec::activation),
+           attribute("bias", &Spec::bias),
+           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}))
                .if_left_out("√(6/(kernel² · channels)) before ReLU and GELU (He et al.), otherwise √(6/(kernel² · "
                             "(channels + filters))) (Glorot and Bengio)")})
           .repeats();
@@ -59,10 +52,8 @@ const Table<spec::PoolSpec>& max_pool_table() {
   using Spec = spec::PoolSpec;
   static const Table<Spec> kTable =
       Table<Spec>("max-pool", "The largest value of square windows of an image, channel by channel.",
-                  {attribute("size", &Spec::size, integer(1, 100), "Pixels along a side of the window."),
-                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two windows.")
-                       .without_default()
-                       .if_left_out("the size")},
+                  {attribute("size", &Spec::size, integer(1, 100)),
+                   attribute("stride", &Spec::stride, integer(1, 100)).without_default().if_left_out("the size")},
                   {.kind = Spec::Kind::maximum})
           .repeats();
   return kTable;
@@ -72,10 +63,8 @@ const Table<spec::PoolSpec>& mean_pool_table() {
   using Spec = spec::PoolSpec;
   static const Table<Spec> kTable =
       Table<Spec>("mean-pool", "The mean of square windows of an image, channel by channel.",
-                  {attribute("size", &Spec::size, integer(1, 100), "Pixels along a side of the window."),
-                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two windows.")
-                       .without_default()
-                       .if_left_out("the size")},
+                  {attribute("size", &Spec::size, integer(1, 100)),
+                   attribute("stride", &Spec::stride, integer(1, 100)).without_default().if_left_out("the size")},
                   {.kind = Spec::Kind::mean})
           .repeats();
   return kTable;
@@ -92,8 +81,7 @@ const Table<spec::SelectSpec>& select_table() {
   using Spec = spec::SelectSpec;
   static const Table<Spec> kTable =
       Table<Spec>("select", "One position alone.",
-                  {attribute("position", &Spec::last, one_of({"first", "last"}), "`first` or `last` alone.")
-                       .if_left_out("`first`")})
+                  {attribute("position", &Spec::last, one_of({"first", "last"})).if_left_out("`first`")})
           .repeats();
   return kTable;
 }
@@ -102,8 +90,7 @@ const Table<spec::RecurrentSpec>& gru_table() {
   using Spec = spec::RecurrentSpec;
   static const Table<Spec> kTable =
       Table<Spec>("gru", "A gated recurrent unit over the positions; gives its state at each.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000), "Values of its state.").must(),
-                   attribute("bias", &Spec::bias, "Whether its gates have biases, one pair each.")},
+                  {attribute("units", &Spec::units, integer(1, 1'000'000)).must(), attribute("bias", &Spec::bias)},
                   {.cell = Spec::Cell::gru})
           .repeats();
   return kTable;
@@ -113,8 +100,7 @@ const Table<spec::RecurrentSpec>& lstm_table() {
   using Spec = spec::RecurrentSpec;
   static const Table<Spec> kTable =
       Table<Spec>("lstm", "A long short-term memory over the positions; gives its output at each.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000), "Values of its output.").must(),
-                   attribute("bias", &Spec::bias, "Whether its gates have biases, one pair each.")},
+                  {attribute("units", &Spec::units, integer(1, 1'000'000)).must(), attribute("bias", &Spec::bias)},
                   {.cell = Spec::Cell::lstm})
           .repeats();
   return kTable;
@@ -123,11 +109,9 @@ const Table<spec::RecurrentSpec>& lstm_table() {
 const Table<spec::AttentionSpec>& attention_table() {
   using Spec = spec::AttentionSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "attention", "Multi-head self-attention over the positions, with its projections.",
-          {attribute("heads", &Spec::heads, integer(1, 1'000'000), "Into so many parts the channels are dealt."),
-           attribute("causal", &Spec::causal, "Whether a position sees itself and those before it alone."),
-           attribute("bias", &Spec::bias, "Whether the projections have biases.")})
+      Table<Spec>("attention", "Multi-head self-attention over the positions, with its projections.",
+                  {attribute("heads", &Spec::heads, integer(1, 1'000'000)), attribute("causal", &Spec::causal),
+                   attribute("bias", &Spec::bias)})
           .repeats();
   return kTable;
 }
@@ -137,7 +121,7 @@ const Table<spec::LayerNormSpec>& layer_norm_table() {
   static const Table<Spec> kTable =
       Table<Spec>("layer-norm",
                   "Mean 0 and variance 1 over the channels of each position, then a learned gain and shift.",
-                  {attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the variance.")})
+                  {attribute("epsilon", &Spec::epsilon, real(kPositiveShare))})
           .repeats();
   return kTable;
 }
@@ -149,10 +133,9 @@ const Table<spec::BatchNormSpec>& batch_norm_table() {
           "batch-norm",
           "Mean 0 and variance 1 of each channel over the samples and positions of a worker, then a learned gain and "
           "shift.",
-          {attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the variance."),
-           attribute("momentum", &Spec::momentum, real(kPositiveShare),
-                     "Weight of the newest step in the running statistics that evaluation uses."),
-           attribute("activation", &Spec::activation, "What each value goes through.").if_left_out("`identity`")})
+          {attribute("epsilon", &Spec::epsilon, real(kPositiveShare)),
+           attribute("momentum", &Spec::momentum, real(kPositiveShare)),
+           attribute("activation", &Spec::activation).if_left_out("`identity`")})
           .repeats();
   return kTable;
 }
@@ -161,9 +144,7 @@ const Table<spec::EmbeddingSpec>& embedding_table() {
   using Spec = spec::EmbeddingSpec;
   static const Table<Spec> kTable =
       Table<Spec>("embedding", "A learned vector for each symbol: the first layer where the data are symbols.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000),
-                             "Values of the vector of each symbol; the first layer where data are symbols.")
-                       .must()})
+                  {attribute("units", &Spec::units, integer(1, 1'000'000)).must()})
           .repeats();
   return kTable;
 }
@@ -185,7 +166,7 @@ const Table<spec::DropoutSpec>& dropout_table() {
   using Spec = spec::DropoutSpec;
   static const Table<Spec> kTable =
       Table<Spec>("dropout", "Sets values to zero at random in training, and scales the others.",
-                  {attribute("rate", &Spec::rate, real(kDecay), "Share of the values set to zero in training.")})
+                  {attribute("rate", &Spec::rate, real(kDecay))})
           .repeats();
   return kTable;
 }
@@ -196,9 +177,7 @@ const Table<spec::ResidualSpec>& residual_table() {
       Table<Spec>(
           "residual",
           "The sum of what its layers give and of its shortcut: the input itself unless it holds a shortcut element.",
-          {attribute("activation", &Spec::activation,
-                     "Of the sum of what its layers give and its input, or its `<shortcut>`.")
-               .if_left_out("`identity`")})
+          {attribute("activation", &Spec::activation).if_left_out("`identity`")})
           .holds(kLayers)
           .holds({"shortcut"})
           .repeats();
@@ -531,30 +510,27 @@ void write_model(XmlWriter& xml, const spec::ModelSpec& model) {
 }
 
 std::vector<ElementRule> model_rules() {
-  return {
-      element("model", "The network that learns: layers, input first, then softmax cross-entropy; or a preset.",
-              {attribute("name", text(), "What reports call the network; at most 100 bytes."),
-               attribute("preset", name_in("models"),
-                         "A well-known network instead of layers; `dadsim models` lists them with their parameters.")})
-          .holds(kLayers)
-          .takes_parameters("Parameters of the preset; `dadsim models` lists them with their ranges and defaults."),
-      dense_table().rule(),
-      convolution_table().rule(),
-      max_pool_table().rule(),
-      mean_pool_table().rule(),
-      mean_table().rule(),
-      select_table().rule(),
-      gru_table().rule(),
-      lstm_table().rule(),
-      attention_table().rule(),
-      layer_norm_table().rule(),
-      batch_norm_table().rule(),
-      embedding_table().rule(),
-      positions_table().rule(),
-      class_token_table().rule(),
-      dropout_table().rule(),
-      residual_table().rule(),
-      element("shortcut", "The layers of the other branch of a residual.").holds(kLayers)};
+  return {element("model", "The network that learns: layers, input first, then softmax cross-entropy; or a preset.",
+                  {attribute("name", text()), attribute("preset", name_in("models"))})
+              .holds(kLayers)
+              .takes_parameters("Parameters of the preset; `dadsim models` lists them with their ranges and defaults."),
+          dense_table().rule(),
+          convolution_table().rule(),
+          max_pool_table().rule(),
+          mean_pool_table().rule(),
+          mean_table().rule(),
+          select_table().rule(),
+          gru_table().rule(),
+          lstm_table().rule(),
+          attention_table().rule(),
+          layer_norm_table().rule(),
+          batch_norm_table().rule(),
+          embedding_table().rule(),
+          positions_table().rule(),
+          class_token_table().rule(),
+          dropout_table().rule(),
+          residual_table().rule(),
+          element("shortcut", "The layers of the other branch of a residual.").holds(kLayers)};
 }
 
 }  // namespace dadsim::scenario

@@ -11,11 +11,10 @@ namespace {
 
 const Table<spec::JitterSpec>& jitter_table() {
   using Spec = spec::JitterSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "jitter", "How much the speed of computing scatters: log-normal factors with mean 1.",
-      {attribute("spatial", &Spec::spatial, real(kDeviation),
-                 "Standard deviation of the logarithm from worker to worker, the same in all steps."),
-       attribute("temporal", &Spec::temporal, real(kDeviation), "From step to step of each worker, from 0 to 3.")});
+  static const Table<Spec> kTable =
+      Table<Spec>("jitter", "How much the speed of computing scatters: log-normal factors with mean 1.",
+                  {attribute("spatial", &Spec::spatial, real(kDeviation)),
+                   attribute("temporal", &Spec::temporal, real(kDeviation))});
   return kTable;
 }
 
@@ -24,34 +23,15 @@ const Table<spec::JitterSpec>& jitter_table() {
 const Table<spec::NetworkSpec>& network_table() {
   using Spec = spec::NetworkSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "network", "How the network is simulated.",
-          {attribute(
-               "fidelity", &Spec::fidelity,
-               "`message`: every message of every collective; `flow`: the sharing of links is worked out once per set "
-               "of pairs; `closed-form`: latency and bandwidth of the worst pair, without sharing; `auto`: `message` "
-               "where budget and time allow it, else `flow` ([timing.md](timing.md#fidelity))."),
-           attribute("message-budget", &Spec::message_budget, integer(1, 1'000'000'000'000),
-                     "With `auto`: messages simulated per run, about 4 µs each. Another one than the default stands "
-                     "for itself: no estimate of the time is asked beside it.")
-               .only([](const Spec& network) { return network.fidelity == spec::Fidelity::automatic; },
-                     "means nothing with that fidelity", "only fidelity=\"auto\" has a budget"),
-           attribute("timed-steps", &Spec::timed_steps, integer(8, 1'000'000),
-                     "Of steps that differ, so many are simulated, and the others interpolated between them by their "
-                     "bytes; the result says how good that is. From 8 to 1000000. Left out, all are simulated.")
-               .if_given()
-               .if_left_out("all"),
-           attribute("rendezvous", &Spec::rendezvous,
-                     "Whether a message leaves only when its receiver has said that it waits for it. The rings of gloo "
-                     "do so by themselves, and take the same time either way."),
-           attribute("streams", &Spec::streams, integer(1, 1024),
-                     "Connections that a transfer is spread over, on lines whose bandwidth is `measured=\"goodput\"`: "
-                     "it gets so many times `per-connection`. From 1 to 1024.")
-               .if_given(),
-           attribute("window", &Spec::window, quantity(kBytesForm),
-                     "What a connection has under way at most on such lines, with its unit: without `per-connection` "
-                     "it gets this per round trip. Half of what a receiver on Linux buffers by default.")
-               .if_given()})
+      Table<Spec>("network", "How the network is simulated.",
+                  {attribute("fidelity", &Spec::fidelity),
+                   attribute("message-budget", &Spec::message_budget, integer(1, 1'000'000'000'000))
+                       .only([](const Spec& network) { return network.fidelity == spec::Fidelity::automatic; },
+                             "means nothing with that fidelity", "only fidelity=\"auto\" has a budget"),
+                   attribute("timed-steps", &Spec::timed_steps, integer(8, 1'000'000)).if_given().if_left_out("all"),
+                   attribute("rendezvous", &Spec::rendezvous),
+                   attribute("streams", &Spec::streams, integer(1, 1024)).if_given(),
+                   attribute("window", &Spec::window, quantity(kBytesForm)).if_given()})
           .with(jitter_table(), &Spec::jitter);
   return kTable;
 }

@@ -22,21 +22,15 @@ const Table<GivenPair>& pair_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "pair", "What lies between two regions, or between two clusters.",
-          {within(&Spec::pair, attribute("from", &spec::WanSpec::Pair::from, text(), "Name of a region or cluster.")
-                                   .must()
-                                   .by_reader()),
+          {within(&Spec::pair, attribute("from", &spec::WanSpec::Pair::from, text()).must().by_reader()),
+           within(&Spec::pair, attribute("to", &spec::WanSpec::Pair::to, text()).must().by_reader()),
            within(&Spec::pair,
-                  attribute("to", &spec::WanSpec::Pair::to, text(), "Name of another.").must().by_reader()),
+                  attribute("bandwidth", &spec::WanSpec::Pair::bandwidth, quantity(kBandwidthForm)).must()),
            within(&Spec::pair,
-                  attribute("bandwidth", &spec::WanSpec::Pair::bandwidth, quantity(kBandwidthForm), "With its unit.")
-                      .must()),
-           within(&Spec::pair, attribute("round-trip", &spec::WanSpec::Pair::round_trip, quantity(kLatencyForm),
-                                         "There and back, with its unit.")
-                                   .must()),
-           attribute("one-way", &Spec::one_way, "Whether the numbers are of this direction alone."),
-           within(&Spec::pair, attribute("transport", &spec::WanSpec::Pair::transport, "How bytes travel.")),
-           printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit."),
-                            [](const Spec& given) { return fmt::format("{}B", given.pair.queue_bytes); })
+                  attribute("round-trip", &spec::WanSpec::Pair::round_trip, quantity(kLatencyForm)).must()),
+           attribute("one-way", &Spec::one_way),
+           within(&Spec::pair, attribute("transport", &spec::WanSpec::Pair::transport)),
+           printed_as<Spec>(queue_rule(), [](const Spec& given) { return fmt::format("{}B", given.pair.queue_bytes); })
                .printed_if([](const Spec& given) {
                  return given.pair.transport == spec::Transport::tcp && !given.pair.is_goodput;
                })

@@ -38,132 +38,58 @@ Row<Parallelism> of_divided_experts(Row<Parallelism> row) {
 
 std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
   std::vector<Row<Parallelism>> all{
-      attribute("tensor", &Parallelism::tensor, integer(1, kMostDivided),
-                "Devices that divide every layer of a worker among them (tensor parallelism). A worker is then "
-                "tensor × pipeline of the hosts of workers, in the order: devices of a layer, workers, stages.")
-          .if_given(),
-      of_divided_layers(attribute("sequence-parallel", &Parallelism::sequence_parallel,
-                                  "What tensor parallelism leaves whole is divided along the sequence.")),
-      of_divided_layers(
-          attribute("tensor-overlap", &Parallelism::tensor_overlap,
-                    "What the devices of a layer compute while they exchange: nothing; gradients of weights, in the "
-                    "backward pass; products too, in parts as their inputs come in or their outputs leave."))
-          .if_given(),
-      attribute("pipeline", &Parallelism::pipeline, integer(1, kMostDivided),
-                "Stages of consecutive layers that a worker is divided into.")
-          .if_given(),
-      attribute("context", &Parallelism::context, integer(1, kMostDivided),
-                "Devices that have a part of each sequence (context parallelism). A worker is then tensor × "
-                "context × pipeline hosts, in the order: devices of a layer, parts, workers, stages.")
-          .if_given(),
-      attribute("context-exchange", &Parallelism::context_exchange,
-                "How they come by the keys and values of the others: ring, beside attention; all-gather, before "
-                "it.")
+      attribute("tensor", &Parallelism::tensor, integer(1, kMostDivided)).if_given(),
+      of_divided_layers(attribute("sequence-parallel", &Parallelism::sequence_parallel)),
+      of_divided_layers(attribute("tensor-overlap", &Parallelism::tensor_overlap)).if_given(),
+      attribute("pipeline", &Parallelism::pipeline, integer(1, kMostDivided)).if_given(),
+      attribute("context", &Parallelism::context, integer(1, kMostDivided)).if_given(),
+      attribute("context-exchange", &Parallelism::context_exchange)
           .only([](const Parallelism& how) { return how.context > 1; }, "is of divided sequences",
                 "context=\"2\" or more beside it"),
-      attribute("expert-parallel", &Parallelism::experts, integer(1, kMostDivided),
-                "Devices of a stage that divide the experts of a block, in the order: devices of a layer, "
-                "workers. A multiple of `tensor`; experts are whole on a device.")
-          .if_given(),
+      attribute("expert-parallel", &Parallelism::experts, integer(1, kMostDivided)).if_given(),
       of_divided_experts(
-          attribute("expert-imbalance", &Parallelism::expert_imbalance, real({.minimum = 1, .maximum = 1e3}),
-                    "Rows that come to the device with most of them ÷ those of the mean: all wait for it.")),
-      of_divided_experts(
-          attribute("expert-tensor", &Parallelism::expert_tensor, integer(1, kMostDivided),
-                    "Devices that divide each of these experts, as many as `tensor`; expert-parallel then counts "
-                    "groups of them. 1: experts are whole."))
-          .if_given(),
-      of_divided_experts(
-          attribute("expert-capacity", &Parallelism::expert_capacity,
-                    real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
-                    "Rows that a device takes at most ÷ those of the mean; what comes beyond is dropped."))
+          attribute("expert-imbalance", &Parallelism::expert_imbalance, real({.minimum = 1, .maximum = 1e3}))),
+      of_divided_experts(attribute("expert-tensor", &Parallelism::expert_tensor, integer(1, kMostDivided))).if_given(),
+      of_divided_experts(attribute("expert-capacity", &Parallelism::expert_capacity,
+                                   real({.minimum = 0, .maximum = 1e3, .open_minimum = true})))
           .if_given()
           .if_left_out("nothing is dropped"),
-      of_divided_experts(
-          attribute("expert-dispatch", &Parallelism::expert_dispatch,
-                    "What rows are on their way to experts: as wide as activations, or fp8 with a scale for every "
-                    "128 numbers; they come back as wide as activations."))
-          .if_given(),
-      of_divided_experts(
-          attribute("expert-exchange", &Parallelism::expert_exchange,
-                    "How rows come to experts and back: once for each expert, by an all-to-all, or once for each "
-                    "device that has some of them, between nodes once for each node, as Hybrid-EP does."))
-          .if_given(),
-      attribute("expert-overlap", &Parallelism::expert_overlap,
-                "Whether rows are exchanged while another micro-batch is computed (Megatron's "
-                "--overlap-moe-expert-parallel-comm).")
+      of_divided_experts(attribute("expert-dispatch", &Parallelism::expert_dispatch)).if_given(),
+      of_divided_experts(attribute("expert-exchange", &Parallelism::expert_exchange)).if_given(),
+      attribute("expert-overlap", &Parallelism::expert_overlap)
           .only([](const Parallelism& how) { return how.experts > 1 && how.micro_batch > 0; },
                 "needs divided experts and a micro-batch", "expert-parallel=\"2\" and a micro-batch, or remove it")
           .if_given(),
-      of_divided_experts(
-          attribute("expert-launch", &Parallelism::expert_launch,
-                    "How the host launches a block with experts: ahead of the device, or expert by expert once it "
-                    "knows how many rows each has, so that a block takes no less than its launches."))
-          .if_given(),
-      of_pipeline(attribute("interleave", &Parallelism::interleave, integer(1, kMostDivided),
-                            "Pieces of the network that each stage has, not next to one another. In "
-                            "1f1b there must be a multiple of the stages of micro-batches then.")),
-      of_pipeline(attribute(
-          "schedule", &Parallelism::order,
-          "The order of a pipeline: one forward and one backward pass in turn, or all forward passes first; zb-h1: "
-          "the first with gradients of weights that wait for where a stage would; dualpipe-v: that there and "
-          "back, with two pieces to a stage.")),
-      attribute("micro-batch", &Parallelism::micro_batch, integer(1, 1'000'000),
-                "Samples that go through the network together; their gradients are added "
-                "up before they are shared. It divides the batch.")
-          .if_given()
-          .if_left_out("the batch"),
-      attribute("recompute", &Parallelism::recomputation,
-                "What the backward pass computes again instead of keeping it: nothing, attention, each second "
-                "product of a block with all that is no product, or whole blocks.")
-          .if_given(),
-      attribute("sharding", &Parallelism::sharding,
-                "What workers divide among themselves instead of keeping it each: the optimizer's state "
-                "(ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3, FSDP).")
-          .if_given(),
-      attribute("sharding-group", &Parallelism::sharding_group, integer(1, 1'000'000),
-                "Workers, one after the other, that divide what sharding says; those of other groups have the "
-                "same (HSDP). A divisor of the workers.")
+      of_divided_experts(attribute("expert-launch", &Parallelism::expert_launch)).if_given(),
+      of_pipeline(attribute("interleave", &Parallelism::interleave, integer(1, kMostDivided))),
+      of_pipeline(attribute("schedule", &Parallelism::order)),
+      attribute("micro-batch", &Parallelism::micro_batch, integer(1, 1'000'000)).if_given().if_left_out("the batch"),
+      attribute("recompute", &Parallelism::recomputation).if_given(),
+      attribute("sharding", &Parallelism::sharding).if_given(),
+      attribute("sharding-group", &Parallelism::sharding_group, integer(1, 1'000'000))
           .only([](const Parallelism& how) { return how.sharding != spec::Sharding::none; },
                 "is of what workers divide", "sharding=\"parameters\" or another beside it")
           .if_given()
           .if_left_out("all workers"),
-      attribute("deferred-sums", &Parallelism::deferred_sums,
-                "Which sums of gradients wait for the last micro-batch. none: each micro-batch scatters its own. "
-                "replicas: the sum among groups that divide the same waits (FSDP2's set_requires_all_reduce). "
-                "all: the scatter too, and gradients are whole until then (FSDP's no_sync).")
+      attribute("deferred-sums", &Parallelism::deferred_sums)
           .only([](const Parallelism& how) { return how.sharding >= spec::Sharding::gradients && how.micro_batch > 0; },
                 "has no effect where gradients are not divided or a batch is one micro-batch",
                 "sharding=\"parameters\" or \"gradients\" and a micro-batch, or remove it")
           .if_given(),
-      attribute("loss-parts", &Parallelism::loss_parts, integer(1, 1'000'000),
-                "Parts of a micro-batch in which the loss is made, one after the other: scores of classes are "
-                "there for one part at a time (Liger, torchtitan, TRL).")
+      attribute("loss-parts", &Parallelism::loss_parts, integer(1, 1'000'000))
           .without_default()
           .if_given()
           .if_left_out("1; parts of 2,048 tokens where a device would have more than 2³¹ scores at once"),
-      attribute("feed-forward-parts", &Parallelism::feed_forward_parts, integer(1, 1'000'000),
-                "Parts of a micro-batch in which feed-forward networks of blocks (experts are none) are worked "
-                "out, one after the other, forward and once more in the backward pass (tiled MLP, arXiv "
-                "2506.13996): what lies inside them is there for one part at a time.")
-          .if_given(),
-      attribute("prefetch", &Parallelism::prefetch, integer(0, 1000),
-                "With sharded parameters: blocks that are gathered ahead of their use.")
+      attribute("feed-forward-parts", &Parallelism::feed_forward_parts, integer(1, 1'000'000)).if_given(),
+      attribute("prefetch", &Parallelism::prefetch, integer(0, 1000))
           .only([](const Parallelism& how) { return how.sharding == spec::Sharding::parameters; },
                 "is of parameters that are gathered", "sharding=\"parameters\" beside it"),
-      attribute("offload", &Parallelism::offload,
-                "What the host keeps instead of the device: nothing; the optimizer's state and the master "
-                "copies, which its processor updates (arXiv 2101.06840); what blocks keep for the pass back, "
-                "which leaves beside the next block's pass and comes back beside the one behind; or both.")
-          .if_given(),
-      attribute("offload-rate", &Parallelism::offload_rate, quantity(kHostRate),
-                "Between a device and its host, in each direction, with its unit: of gradients and parameters "
-                "when all have been summed, of activations beside the passes.")
+      attribute("offload", &Parallelism::offload).if_given(),
+      attribute("offload-rate", &Parallelism::offload_rate, quantity(kHostRate))
           .only([](const Parallelism& how) { return how.offload != spec::Offload::none; }, "is of what the host keeps",
                 "offload=\"optimizer\" or \"activations\" beside it")
           .if_given(),
-      attribute("host-rate", &Parallelism::host_rate, quantity(kHostRate),
-                "Between the host's processor and its memory, for one device, with its unit.")
+      attribute("host-rate", &Parallelism::host_rate, quantity(kHostRate))
           .only([](const Parallelism& how) { return how.offloads_optimizer(); }, "is of the host that updates",
                 "offload=\"optimizer\" beside it")
           .if_given()};

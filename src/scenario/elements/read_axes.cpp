@@ -56,44 +56,29 @@ bool has_range(const spec::VariedPath& varied) { return varied.values.empty(); }
 const Table<spec::VariedPath>& vary_table() {
   using Spec = spec::VariedPath;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "vary", "A value of the scenario that is varied: by a list of values, or by a range of numbers.",
-          {attribute("path", &Spec::path, text("a path as in --set, e.g. training.batch"),
-                     "Which attribute, as in --set: training.batch, run[*].cap.")
-               .must(),
-           by_code<Spec>(attribute("values", text(),
-                                   "With spaces between them, or with semicolons where values are empty or hold "
-                                   "spaces; empty ones at the end count for nothing."),
-                         {}, [](const Spec& one, const PathText&) { return values_text(one.values); })
-               .printed_if([](const Spec& one) { return !has_range(one); }),
-           attribute("from", &Spec::from, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}),
-                     "One end of a range; needs to.")
-               .printed_if(has_range)
-               .by_reader()
-               .without_default(),
-           attribute("to", &Spec::to, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}),
-                     "The other end; both belong to the range.")
-               .printed_if(has_range)
-               .by_reader()
-               .without_default(),
-           attribute("steps", &Spec::steps, integer(2, spec::kMostSweepPoints),
-                     "grid, list: how many numbers of the range, both ends included. Required there.")
-               .printed_if([](const Spec& one) { return has_range(one) && one.steps > 0; })
-               .by_reader(),
-           attribute("scale", &Spec::logarithmic, one_of({"linear", "log"}),
-                     "How the range is divided, or drawn from: evenly, or evenly in the logarithm.")
-               .printed_if(has_range)
-               .by_reader()
-               .if_left_out("`linear`"),
-           attribute("whole", &Spec::whole, "Numbers are rounded to whole ones; others have six significant digits.")
-               .printed_if(has_range)
-               .by_reader(),
-           by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")).if_left_out("none"),
-           attribute("form", &Spec::form, text(),
-                     "What is set, with `{}` where the value belongs: `site-[1-{}]`; not beside `unit`.")
-               .if_given()
-               .by_reader()
-               .if_left_out("`{}`")})
+      Table<Spec>("vary", "A value of the scenario that is varied: by a list of values, or by a range of numbers.",
+                  {attribute("path", &Spec::path, text("a path as in --set, e.g. training.batch")).must(),
+                   by_code<Spec>(attribute("values", text()), {},
+                                 [](const Spec& one, const PathText&) { return values_text(one.values); })
+                       .printed_if([](const Spec& one) { return !has_range(one); }),
+                   attribute("from", &Spec::from, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}))
+                       .printed_if(has_range)
+                       .by_reader()
+                       .without_default(),
+                   attribute("to", &Spec::to, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}))
+                       .printed_if(has_range)
+                       .by_reader()
+                       .without_default(),
+                   attribute("steps", &Spec::steps, integer(2, spec::kMostSweepPoints))
+                       .printed_if([](const Spec& one) { return has_range(one) && one.steps > 0; })
+                       .by_reader(),
+                   attribute("scale", &Spec::logarithmic, one_of({"linear", "log"}))
+                       .printed_if(has_range)
+                       .by_reader()
+                       .if_left_out("`linear`"),
+                   attribute("whole", &Spec::whole).printed_if(has_range).by_reader(),
+                   by_code<Spec>(attribute("unit", text())).if_left_out("none"),
+                   attribute("form", &Spec::form, text()).if_given().by_reader().if_left_out("`{}`")})
           .repeats();
   return kTable;
 }

@@ -29,8 +29,8 @@ std::optional<Fault> no_collectives(const Node&, const spec::RunSpec& run) {
                run.communicates ? "remove it: there are no collectives" : "remove it: nothing is exchanged"};
 }
 
-Row<spec::RunSpec> first_bucket(const char* words) {
-  return attribute("first-bucket", &spec::RunSpec::first_bucket_bytes, quantity(kFirstBucket), words)
+Row<spec::RunSpec> first_bucket() {
+  return attribute("first-bucket", &spec::RunSpec::first_bucket_bytes, quantity(kFirstBucket))
       .refused_if([](const Node& node, const spec::RunSpec& run) -> std::optional<Fault> {
         if (!has_collectives(run) || run.bucket_bytes > 0) return no_collectives(node, run);
         return Fault{"means nothing without buckets", "remove it, or give bucket=\"…\""};
@@ -43,39 +43,28 @@ const Table<spec::RunSpec>& run_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "run", "One algorithm to compare.",
-          {attribute("algorithm", &Spec::algorithm, name_in("algorithms"),
-                     "Name of an algorithm; `dadsim algorithms` lists them.")
-               .must()
-               .by_reader(),
-           attribute("label", &Spec::label, text(), "What the answer calls the run; unique, at most 100 bytes.")
+          {attribute("algorithm", &Spec::algorithm, name_in("algorithms")).must().by_reader(),
+           attribute("label", &Spec::label, text())
                .by_reader()
                .if_left_out("the algorithm, and what tells it from other runs of the same algorithm"),
-           attribute("exchange", &Spec::exchange,
-                     "`aggregator`: through the aggregator; `peer`: the workers among themselves.")
+           attribute("exchange", &Spec::exchange)
                .by_reader()
                .without_default()
                .printed_if([](const Spec& run) { return has_collectives(run) && !run.decentralised; })
                .if_left_out("`aggregator` if there is one, else `peer`"),
-           attribute("all-reduce", &Spec::all_reduce, name_in("all-reduces"),
-                     "How sums are carried out; a name of an algorithm, auto (what the library of the devices takes: "
-                     "NCCL, RCCL or MPI) or best (the quickest of those that fit, timed by flow).")
+           attribute("all-reduce", &Spec::all_reduce, name_in("all-reduces"))
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .if_left_out("`auto`"),
-           attribute("all-gather", &Spec::all_gather, name_in("all-gathers"),
-                     "How parts are gathered; a name of an algorithm, auto or best, as with all-reduce.")
+           attribute("all-gather", &Spec::all_gather, name_in("all-gathers"))
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .if_left_out("`auto`"),
-           attribute("reduce-scatter", &Spec::reduce_scatter, name_in("reduce-scatters"),
-                     "How sums are carried out of which every replica keeps its part, where timed-as divides states or "
-                     "parameters (sharding); a name of an algorithm, auto or best, as with all-reduce.")
+           attribute("reduce-scatter", &Spec::reduce_scatter, name_in("reduce-scatters"))
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .if_left_out("`auto`"),
-           attribute("bucket", &Spec::bucket_bytes, quantity(kBucket),
-                     "Sums that follow one another are carried out as one up to so many bytes, with their unit. 0: as "
-                     "the algorithm issues them.")
+           attribute("bucket", &Spec::bucket_bytes, quantity(kBucket))
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .without_default()
@@ -86,9 +75,8 @@ const Table<spec::RunSpec>& run_table() {
                    "divided "
                    "gradients 500 million (DeepSpeed), with divided parameters 0, a block at a time (FSDP); 0 "
                    "otherwise"),
-           first_bucket("The first bucket of a step leaves with so many bytes, if that is less than `bucket`, so that "
-                        "sending starts early; with `bucket` only.")
-               .if_left_out("1MiB with buckets of 25MiB, as in PyTorch's DistributedDataParallel; else as `bucket`"),
+           first_bucket().if_left_out(
+               "1MiB with buckets of 25MiB, as in PyTorch's DistributedDataParallel; else as `bucket`"),
            weights_row(), failures_row(), availability_row(), jitter_row(), absent_row(), absent_patience_row(),
            absent_weights_row()})
           .holds({"compress", "share", "average-deltas", "failures", "availability"})

@@ -46,15 +46,9 @@ const Table<spec::ScaleStudySpec>& scale_study_table() {
           "scale-study",
           "A family of networks that `dadsim scale-study` learns, to see how relative steps move with size. Its "
           "vary and linked are those of sweep: every value of an axis with every other.",
-          {by_code<Spec>(attribute("against", text(),
-                                   "What sizes are: `parameters`, `rows-per-width`, `batch-per-critical`; "
-                                   "several with spaces between them."),
-                         read_against, against_text)
-               .if_left_out("`parameters`"),
-           attribute("level", &Spec::level, real({.minimum = 0.5, .maximum = 0.999}),
-                     "How likely an interval is to hold what it is about."),
-           attribute("hold-out", &Spec::hold_out, integer(0, 100),
-                     "How many sizes, the largest, a first fit leaves out and predicts.")})
+          {by_code<Spec>(attribute("against", text()), read_against, against_text).if_left_out("`parameters`"),
+           attribute("level", &Spec::level, real({.minimum = 0.5, .maximum = 0.999})),
+           attribute("hold-out", &Spec::hold_out, integer(0, 100))})
           .holds({"vary", "linked"});
   return kTable;
 }

@@ -15,16 +15,9 @@ const Table<spec::ShareRule>& share_table() {
           "share",
           "How some layers are shared, in a run of an algorithm that lets layers differ. The first that fits a layer "
           "decides.",
-          {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*"),
-                     "The name of a layer of the network that learns, or a pattern in which `*` stands for anything.")
-               .must(),
-           attribute("statistic", &Spec::statistic, text("what sites hand over there, e.g. gradient"),
-                     "What sites hand over: gradient, or another of the statistics that the algorithm has "
-                     "([flexible.md](flexible.md)).")
-               .must(),
-           attribute(
-               "every", &Spec::every, integer(1, 1'000'000),
-               "The layer is shared and updated every so many steps, with what has come together. From 1 to 1000000.")},
+          {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*")).must(),
+           attribute("statistic", &Spec::statistic, text("what sites hand over there, e.g. gradient")).must(),
+           attribute("every", &Spec::every, integer(1, 1'000'000))},
           {.layers = "*", .statistic = "gradient"})
           .repeats();
   return kTable;
@@ -103,7 +96,7 @@ std::vector<ElementRule> share_rules() {
           element("average-deltas",
                   "In the backward pass the deltas of a layer become their mean over sites, row by row; that layer and "
                   "those below it are each site's own and go on with them.",
-                  {attribute("above", text("the name of a layer"), "Name of the layer.").must()})};
+                  {attribute("above", text("the name of a layer")).must()})};
 }
 
 }  // namespace dadsim::scenario

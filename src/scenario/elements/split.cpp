@@ -34,35 +34,24 @@ void check_sites(const Node& node, std::size_t workers, const DataFindings& data
 
 const Table<spec::SplitSpec>& split_table() {
   using Spec = spec::SplitSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "split", "How the training samples are dealt to the workers.",
-      {attribute(
-           "by", &Spec::kind,
-           "Default: site where the data say of which site a sample is, else iid. iid: at random, evenly. class: each "
-           "worker has classes of its own. dirichlet: the shares of each class are drawn from a Dirichlet "
-           "distribution. shards: samples sorted by class are cut into shards, and each worker gets some. sizes: at "
-           "random, as many as given. site: as the data say, the first site in their order to the first worker.")
-           .without_default(),
-       attribute("alpha", &Spec::alpha, real({.minimum = 0.001, .maximum = 1e6}),
-                 "dirichlet: concentration, 0.001 to 1000000; small is uneven.")
-           .only_with("by", &Spec::kind, {Spec::Kind::dirichlet}, "only by=\"dirichlet\" has it"),
-       attribute("shards", &Spec::shards, integer(1, 10'000), "shards: per worker, 1 to 10000.")
-           .only_with("by", &Spec::kind, {Spec::Kind::shards}, "only by=\"shards\" has it"),
-       attribute("sizes", &Spec::sizes, integers(1, kMaxSamples), "sizes: samples of each worker; required there.")
-           .only_with("by", &Spec::kind, {Spec::Kind::sizes}, "only by=\"sizes\" has it")
-           .needed(),
-       attribute("size-spread", &Spec::size_spread, real({.minimum = 0, .maximum = 5}),
-                 "iid, dirichlet: workers have log-normal numbers of samples; standard deviation of their logarithm, 0 "
-                 "to 5. 0: equal numbers.")
-           .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
-                      "only by=\"iid\" and by=\"dirichlet\" have it")
-           .if_given(),
-       attribute("size-exponent", &Spec::size_exponent, real({.minimum = 0, .maximum = 5}),
-                 "iid, dirichlet: numbers of samples by Zipf's law: the k-th largest in proportion to k to the power "
-                 "of minus this, 0 to 5; who is the k-th is drawn.")
-           .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
-                      "only by=\"iid\" and by=\"dirichlet\" have it")
-           .if_given()});
+  static const Table<Spec> kTable =
+      Table<Spec>("split", "How the training samples are dealt to the workers.",
+                  {attribute("by", &Spec::kind).without_default(),
+                   attribute("alpha", &Spec::alpha, real({.minimum = 0.001, .maximum = 1e6}))
+                       .only_with("by", &Spec::kind, {Spec::Kind::dirichlet}, "only by=\"dirichlet\" has it"),
+                   attribute("shards", &Spec::shards, integer(1, 10'000))
+                       .only_with("by", &Spec::kind, {Spec::Kind::shards}, "only by=\"shards\" has it"),
+                   attribute("sizes", &Spec::sizes, integers(1, kMaxSamples))
+                       .only_with("by", &Spec::kind, {Spec::Kind::sizes}, "only by=\"sizes\" has it")
+                       .needed(),
+                   attribute("size-spread", &Spec::size_spread, real({.minimum = 0, .maximum = 5}))
+                       .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
+                                  "only by=\"iid\" and by=\"dirichlet\" have it")
+                       .if_given(),
+                   attribute("size-exponent", &Spec::size_exponent, real({.minimum = 0, .maximum = 5}))
+                       .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
+                                  "only by=\"iid\" and by=\"dirichlet\" have it")
+                       .if_given()});
   return kTable;
 }
 

@@ -9,21 +9,16 @@ namespace {
 const Table<spec::SweepSpec>& sweep_table() {
   using Spec = spec::SweepSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "sweep", "What dadsim sweep varies: the scenario is asked once for every point.",
-          {attribute("method", &Spec::method,
-                     "`grid`: every value with every other; `list`: the first values of all, then the second …; "
-                     "`random`, `latin-hypercube`: drawn."),
-           attribute("points", &Spec::points, integer(1, spec::kMostSweepPoints),
-                     "random, latin-hypercube: how many points. Required there.")
-               .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
-                          "what is varied says how many points there are")
-               .needed(),
-           attribute("seed", &Spec::seed, seed(), "`random`, `latin-hypercube`: of the draw of the points.")
-               .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
-                          "nothing is drawn; the seeds of points are those of the scenario"),
-           attribute("seeds", &Spec::seeds, integer(1, spec::kMostSweepSeeds),
-                     "Learn and time every point with so many seeds, that of the scenario and those after it.")})
+      Table<Spec>("sweep", "What dadsim sweep varies: the scenario is asked once for every point.",
+                  {attribute("method", &Spec::method),
+                   attribute("points", &Spec::points, integer(1, spec::kMostSweepPoints))
+                       .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
+                                  "what is varied says how many points there are")
+                       .needed(),
+                   attribute("seed", &Spec::seed, seed())
+                       .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
+                                  "nothing is drawn; the seeds of points are those of the scenario"),
+                   attribute("seeds", &Spec::seeds, integer(1, spec::kMostSweepSeeds))})
           .holds({"vary", "linked"});
   return kTable;
 }

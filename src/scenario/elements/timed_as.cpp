@@ -197,95 +197,52 @@ std::int64_t peek(const Element& element, std::string_view attribute) {
 std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
   using Spec = spec::TimedAsSpec;
   std::vector<Row<Spec>> rows{
-      by_code<Spec>(attribute("workload", name_in("workloads"), "Name of a workload; `dadsim workloads` lists them."),
-                    {}, [](const Spec& timed, const PathText&) { return timed.workload; })
+      by_code<Spec>(attribute("workload", name_in("workloads")), {},
+                    [](const Spec& timed, const PathText&) { return timed.workload; })
           .if_given()
           .if_left_out("the file, or else the network that learns"),
-      by_code<Spec>(
-          attribute("file", text(),
-                    "A workload of one's own, as XML (its root is workload) or CSV, or a step that was recorded "
-                    "(recorded-step); relative to the scenario file."),
-          {},
-          [](const Spec& timed, const PathText& path) {
-            return path && !timed.file.empty() ? path(timed.file) : timed.file;
-          })
+      by_code<Spec>(attribute("file", text()), {},
+                    [](const Spec& timed, const PathText& path) {
+                      return path && !timed.file.empty() ? path(timed.file) : timed.file;
+                    })
           .if_given(),
-      attribute("batch", &Spec::batch, integer(1, 1'000'000), "Samples per worker and step.")
-          .without_default()
-          .if_left_out("`batch` of `<training>`"),
-      attribute("precision", &Spec::precision,
-                "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `mxfp8`, `nvfp4`, "
-                "`fp8-current`, `fp8-block`."),
-      attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
-                "Steps that the workload is known to need with gradient sharing.")
+      attribute("batch", &Spec::batch, integer(1, 1'000'000)).without_default().if_left_out("`batch` of `<training>`"),
+      attribute("precision", &Spec::precision),
+      attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}))
           .if_left_out("published ones where there are some"),
-      attribute("epochs", &Spec::epochs, real(kPositive), "The same in epochs of its data; not beside `steps`."),
-      count_row("samples", &Spec::samples,
-                "The same as a budget of samples, whatever the batch: 300M. Not beside the others."),
-      count_row("tokens", &Spec::tokens,
-                "The same as a budget of tokens, of workloads whose samples are sequences: 2T. Not beside the "
-                "others."),
-      attribute("target", &Spec::target, any_text(), "What is reached after them, in words.").if_given(),
-      attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000),
-                "Steps of the workload between evaluations.")
+      attribute("epochs", &Spec::epochs, real(kPositive)),
+      count_row("samples", &Spec::samples),
+      count_row("tokens", &Spec::tokens),
+      attribute("target", &Spec::target, any_text()).if_given(),
+      attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000))
           .if_given()
           .if_left_out("not charged"),
-      attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative),
-                "Of each of them; together with `evaluation-every`.")
+      attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative))
           .printed_if([](const Spec& timed) { return timed.evaluation_every > 0; })
           .without_default(),
-      attribute("start-up", &Spec::start_up, quantity(kStartUp), "Seconds with their unit before the first step.")
-          .printed_if([](const Spec& timed) { return timed.of_other_network(); })};
+      attribute("start-up", &Spec::start_up, quantity(kStartUp)).printed_if([](const Spec& timed) {
+        return timed.of_other_network();
+      })};
   for (Row<Spec>& row : parallelism_rows()) rows.push_back(std::move(row));
   for (Row<Spec>& size : size_rows()) rows.push_back(std::move(size));
   std::vector<Row<Spec>> others{
-      attribute("adapters", &Spec::adapters, integer(1, 100'000),
-                "Fine-tuning with adapters of this rank (LoRA, arXiv 2106.09685): weights are frozen, gathered and "
-                "multiplied by; gradients, their sums and the optimizer are of the adapters alone.")
-          .if_given()
-          .if_left_out("all weights are learned"),
-      attribute("adapted", &Spec::adapted, "Matrices of blocks that have an adapter: all, or those of attention.")
+      attribute("adapters", &Spec::adapters, integer(1, 100'000)).if_given().if_left_out("all weights are learned"),
+      attribute("adapted", &Spec::adapted)
           .only([](const Spec& timed) { return timed.adapters > 0; }, "is of adapters", "adapters=\"8\" beside it"),
-      attribute(
-          "attention", &Spec::attention,
-          "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
-          "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135). flash-2: "
-          "the same with the kernels of FlashAttention-2; flash-3: with those made for Hopper and later, of "
-          "FlashAttention-3 and cuDNN.")
-          .if_given(),
-      attribute(
-          "program", &Spec::program,
-          "How operators are carried out. tuned: as in the trainings that constants come from. eager: a kernel for "
-          "each, which the host begins one after the other (PyTorch without torch.compile). compiled: what lies "
-          "between products is fused. graphs: the kernels of eager, begun together (CUDA graphs).")
-          .if_given(),
-      attribute("operator-time", &Spec::operator_seconds, quantity(kOperator),
-                "Seconds with their unit that the host takes for each kernel of an eager or a compiled program.")
+      attribute("attention", &Spec::attention).if_given(),
+      attribute("program", &Spec::program).if_given(),
+      attribute("operator-time", &Spec::operator_seconds, quantity(kOperator))
           .only([](const Spec& timed) { return begins_kernels(timed.program); }, "is of a host that begins kernels",
                 "program=\"eager\" or \"compiled\" beside it")
           .if_given()
           .if_left_out("as measured (src/spec/programs.csv)"),
-      attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}),
-                "Samples per second that the input of a worker delivers: no step is shorter than its batch takes. Not "
-                "for event-driven runs.")
+      attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}))
           .if_given()
           .if_left_out("no limit"),
-      attribute("gradients", &Spec::wide_gradients, one_of({"precision", "fp32"}),
-                "What gradients are handed over in. fp32: wide even where all else has 16 bit, as automatic mixed "
-                "precision in PyTorch, TensorFlow and OneFlow has them; of algorithms that send gradients.")
-          .if_given(),
-      of_masters(attribute("masters", &Spec::no_masters, one_of({"fp32", "none"}),
-                           "16 bit: what the optimizer works on. fp32: a copy of the weights in fp32. none: the "
-                           "weights themselves, as where a model is loaded in 16 bit and trained by a plain AdamW "
-                           "(torch_dtype of Hugging Face, torchtune).")),
-      of_masters(
-          attribute("moments", &Spec::moments,
-                    "16 bit: what the optimizer's moments are kept in. auto: fp32, or as wide as the weights "
-                    "with masters=\"none\"; weights: as wide as these; 8bit: one byte each and a scale for 256.")),
-      attribute(
-          "loss-scaling", &Spec::loss_scaling,
-          "fp16: all gradients are searched for infinities before each update, one pass over them (arXiv 1710.03740).")
-          .if_given()};
+      attribute("gradients", &Spec::wide_gradients, one_of({"precision", "fp32"})).if_given(),
+      of_masters(attribute("masters", &Spec::no_masters, one_of({"fp32", "none"}))),
+      of_masters(attribute("moments", &Spec::moments)),
+      attribute("loss-scaling", &Spec::loss_scaling).if_given()};
   for (Row<Spec>& other : others) rows.push_back(std::move(other));
   return rows;
 }

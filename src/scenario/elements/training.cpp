@@ -10,37 +10,32 @@ namespace dadsim::scenario {
 namespace {
 
 /// Returns the rows of Adam and its variants.
-std::vector<Row<spec::OptimizerSpec>> adam_rows(const char* words_of_decay) {
+std::vector<Row<spec::OptimizerSpec>> adam_rows() {
   using Spec = spec::OptimizerSpec;
-  return {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
-          attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
-          attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
-          attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
-          attribute("weight-decay", &Spec::weight_decay, real(kNonNegative), words_of_decay)};
+  return {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
+          attribute("beta1", &Spec::beta1, real(kDecay)), attribute("beta2", &Spec::beta2, real(kDecay)),
+          attribute("epsilon", &Spec::epsilon, real(kPositiveShare)),
+          attribute("weight-decay", &Spec::weight_decay, real(kNonNegative))};
 }
 
 const Table<spec::OptimizerSpec>& adam_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("adam", "Adam (Kingma and Ba, arXiv 1412.6980); the default.",
-                  adam_rows("Factor of the weights that is added to the gradient (L2)."), {.kind = Spec::Kind::adam});
+  static const Table<Spec> kTable = Table<Spec>("adam", "Adam (Kingma and Ba, arXiv 1412.6980); the default.",
+                                                adam_rows(), {.kind = Spec::Kind::adam});
   return kTable;
 }
 
 const Table<spec::OptimizerSpec>& adamw_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("adamw", "AdamW (Loshchilov and Hutter, arXiv 1711.05101).", adam_rows("Decoupled weight decay."),
-                  {.kind = Spec::Kind::adamw, .weight_decay = 0.01});
+  static const Table<Spec> kTable = Table<Spec>("adamw", "AdamW (Loshchilov and Hutter, arXiv 1711.05101).",
+                                                adam_rows(), {.kind = Spec::Kind::adamw, .weight_decay = 0.01});
   return kTable;
 }
 
 const Table<spec::OptimizerSpec>& lamb_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("lamb", "LAMB (You et al., arXiv 1904.00962).",
-                  adam_rows("Of the weights, added to the step before its norm is taken."),
-                  {.kind = Spec::Kind::lamb, .weight_decay = 0.01, .epsilon = 1e-6});
+  static const Table<Spec> kTable = Table<Spec>("lamb", "LAMB (You et al., arXiv 1904.00962).", adam_rows(),
+                                                {.kind = Spec::Kind::lamb, .weight_decay = 0.01, .epsilon = 1e-6});
   return kTable;
 }
 
@@ -48,12 +43,9 @@ const Table<spec::OptimizerSpec>& lars_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "lars", "LARS (You, Gitman and Ginsburg, arXiv 1708.03888).",
-      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "LARS (arXiv 1708.03888): step size."),
-       attribute("momentum", &Spec::momentum, real(kDecay), "Share of the velocity that is kept."),
-       attribute("trust", &Spec::trust, real(kPositiveShare),
-                 "Step of a layer at a learning rate of 1, as a share of the norm of its weights."),
-       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
-                 "Of the weights, added to the gradient (L2).")},
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
+       attribute("momentum", &Spec::momentum, real(kDecay)), attribute("trust", &Spec::trust, real(kPositiveShare)),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative))},
       {.kind = Spec::Kind::lars, .learning_rate = 1, .momentum = 0.9});
   return kTable;
 }
@@ -93,11 +85,9 @@ const Table<spec::OptimizerSpec>& sgd_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable =
       Table<Spec>("sgd", "Stochastic gradient descent.",
-                  {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
-                   attribute("momentum", &Spec::momentum, real(kDecay), "Share of the last step that is kept."),
-                   attribute("nesterov", &Spec::nesterov, "Look-ahead momentum; needs momentum above 0."),
-                   attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
-                             "Factor of the weights that is added to the gradient (L2).")},
+                  {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
+                   attribute("momentum", &Spec::momentum, real(kDecay)), attribute("nesterov", &Spec::nesterov),
+                   attribute("weight-decay", &Spec::weight_decay, real(kNonNegative))},
                   {.kind = Spec::Kind::sgd, .learning_rate = 0.1})
           .check([](const Node& node, const ReadContext&, const Spec& sgd) {
             if (sgd.nesterov && sgd.momentum == 0)
@@ -121,18 +111,13 @@ const Table<spec::ScheduleSpec>& schedule_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "schedule", "Factor on the learning rate over time.",
-          {attribute("kind", &Spec::kind,
-                     "`constant`; `steps`: multiplied at milestones; `cosine`: half a cosine down to `final-factor`."),
-           attribute("warm-up-epochs", &Spec::warm_up_epochs, real(kNonNegative),
-                     "Linear rise from 0, before any of the kinds."),
-           attribute("milestones", &Spec::milestones, integers(1, 1'000'000),
-                     "steps: epochs after which the rate is multiplied by factor, in rising order; required there.")
+          {attribute("kind", &Spec::kind), attribute("warm-up-epochs", &Spec::warm_up_epochs, real(kNonNegative)),
+           attribute("milestones", &Spec::milestones, integers(1, 1'000'000))
                .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "only kind=\"steps\" has it")
                .needed(),
-           attribute("factor", &Spec::factor, real(kPositiveShare), "steps: default 0.1.")
+           attribute("factor", &Spec::factor, real(kPositiveShare))
                .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "only kind=\"steps\" has it"),
-           attribute("final-factor", &Spec::final_factor, real(kShare),
-                     "cosine: what it ends at, as a share of the learning rate.")
+           attribute("final-factor", &Spec::final_factor, real(kShare))
                .only_with("kind", &Spec::kind, {Spec::Kind::cosine}, "only kind=\"cosine\" has it")})
           .check([](const Node& node, const ReadContext&, const Spec& schedule) {
             if (std::ranges::adjacent_find(schedule.milestones, std::greater_equal{}) != schedule.milestones.end())
@@ -171,60 +156,24 @@ const Table<spec::TrainingSpec>& training_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "training", "How it is learned; at most one optimizer.",
-          {attribute("batch", &Spec::batch, integer(1, 1'000'000),
-                     "Samples per worker and step (on average over the workers if proportional). Times workers at most "
-                     "the training samples."),
-           attribute("batches", &Spec::batches,
-                     "`proportional`: a worker with twice the samples takes twice the rows; `equal`: all take the "
-                     "same; `poisson`: as many as proportional on average, every sample with the same chance in every "
-                     "step, as accountants of [privacy](private.md) assume."),
-           attribute(
-               "shuffle", &Spec::in_order, one_of({"yes", "no"}),
-               "`yes`: each site takes its samples in another order in every pass; `no`: in the order in which they "
-               "stand in the data, as some published runs do. Not with batches=\"poisson\", which draws.")
+          {attribute("batch", &Spec::batch, integer(1, 1'000'000)), attribute("batches", &Spec::batches),
+           attribute("shuffle", &Spec::in_order, one_of({"yes", "no"}))
                .refused_if([](const Node&, const spec::TrainingSpec& training) -> std::optional<Fault> {
                  if (training.batches != spec::TrainingSpec::Batches::poisson) return std::nullopt;
                  return Fault{"means nothing where samples are drawn", "remove it, or batches=\"proportional\""};
                })
                .if_given(),
-           attribute("epochs", &Spec::epochs, real(kPositive),
-                     "Budget: passes over the training samples; may be a fraction."),
-           by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare),
-                                   "Share of the held-back samples to classify right; several: relative steps to each "
-                                   "of them ([transfer.md](transfer.md)), all else to the first, and "
-                                   "`stop=\"target\"` at the highest. Several with spaces between them."),
-                         read_targets, targets_text),
-           attribute("stop", &Spec::stop,
-                     "budget: learn for all epochs. target: stop at the first evaluation that reaches the target, the "
-                     "highest of several."),
-           attribute("evaluate-every", &Spec::evaluate_every, word_or_count("epoch", 1'000'000'000),
-                     "A number of steps, or `epoch`: once per epoch, and finer where a target is met: the weights of "
-                     "15 steps between, evenly spread, are kept (at most 128 MiB of them; fewer steps where that is "
-                     "too little), and the one that met it is looked for among them by halves. Runs that are "
-                     "event-driven: see [event-driven.md](event-driven.md)."),
-           attribute("exact", &Spec::exact_once, one_of({"each", "once"}),
-                     "`each`: every run learns; `once`: of runs whose sites apply the gradient of all their data "
-                     "(gradient sharing, dAD, edAD, exact `flexible`) the first learns and the others take over its "
-                     "curve, from which their own would differ by rounding; what they do and send is recorded all the "
-                     "same, and the result says so."),
-           attribute("seeds", &Spec::seeds, integer(1, 1000),
-                     "Learned with so many seeds, the scenario's and those after it, for intervals of the relative "
-                     "steps; the first is timed."),
-           attribute("label-smoothing", &Spec::label_smoothing, real(kDecay),
-                     "Share of every label that is spread over all classes, of the training loss alone; held-back "
-                     "samples are looked at without it (arXiv 1512.00567)."),
-           attribute("leak-every", &Spec::leak_every, word_or_count("seldom", 1'000'000'000),
-                     "What messages span of a batch, and what labels follow from them, is measured in every so many "
-                     "steps, the first and the last ([leak.md](leak.md)); `seldom`: so that it takes some 3 % of "
-                     "learning; rows that stand in messages are looked for in every step.")
-               .if_given(),
-           within(&Spec::optimizer,
-                  attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
-                            real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
-                            "Gradients whose norm over all parameters is larger are scaled down to it before the "
-                            "optimizer sees them (each site's own where sites update by themselves; not what "
-                            "algorithms hand over that are optimizers themselves).")
-                      .if_given())
+           attribute("epochs", &Spec::epochs, real(kPositive)),
+           by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare)), read_targets, targets_text),
+           attribute("stop", &Spec::stop),
+           attribute("evaluate-every", &Spec::evaluate_every, word_or_count("epoch", 1'000'000'000)),
+           attribute("exact", &Spec::exact_once, one_of({"each", "once"})),
+           attribute("seeds", &Spec::seeds, integer(1, 1000)),
+           attribute("label-smoothing", &Spec::label_smoothing, real(kDecay)),
+           attribute("leak-every", &Spec::leak_every, word_or_count("seldom", 1'000'000'000)).if_given(),
+           within(&Spec::optimizer, attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
+                                              real({.minimum = 0, .maximum = 1e9, .open_minimum = true}))
+                                        .if_given())
                .if_left_out("never")})
           .holds({"adam", "adamw", "sgd", "lamb", "lars", "muon", "schedule"});
   return kTable;

@@ -35,15 +35,11 @@ const Table<spec::LinkChange>& change_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "change", "What if links were faster or slower: a platform of a file, changed.",
-          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"),
-                     "Name of links of the platform, in which `*` stands for anything (`hospital-*-up`), or a class of "
-                     "the catalogue (`ib-ndr`).")
+          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"))
                .must(),
            attribute("bandwidth-factor", &Spec::bandwidth_factor,
-                     real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
-                     "Of their bandwidth, above 0: what if the lines of a platform file were twice as fast?."),
-           attribute("latency-factor", &Spec::latency_factor, real({.minimum = 0, .maximum = 1e9}),
-                     "Of their own latency, from 0 on; what protocols and software take stays.")})
+                     real({.minimum = 0, .maximum = 1e9, .open_minimum = true})),
+           attribute("latency-factor", &Spec::latency_factor, real({.minimum = 0, .maximum = 1e9}))})
           .repeats();
   return kTable;
 }
@@ -51,23 +47,11 @@ const Table<spec::LinkChange>& change_table() {
 const Table<spec::PlatformSpec::Profile>& profile_table() {
   using Spec = spec::PlatformSpec::Profile;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "profile", "How a link changes while time passes.",
-          {attribute("link", &Spec::link, text(), "Name of a link in the platform; `*` at its end stands for any rest.")
-               .must()
-               .by_reader(),
-           attribute("of", &Spec::of, "What changes: `bandwidth` or `latency`."),
-           by_code<Spec>(
-               attribute("times", text(), "Seconds with their units and spaces between them, rising from 0s.").must(),
-               {}, times_text),
-           by_code<Spec>(
-               attribute("factors", text(), "Of the link's own value from each of the times on, above 0: `1 0.5`.")
-                   .must(),
-               {}, factors_text),
-           attribute("period", &Spec::period, quantity(kDurationForm),
-                     "After which it starts again, with its unit. Left out, it is not repeated.")
-               .if_given()
-               .if_left_out("not repeated")})
+      Table<Spec>("profile", "How a link changes while time passes.",
+                  {attribute("link", &Spec::link, text()).must().by_reader(), attribute("of", &Spec::of),
+                   by_code<Spec>(attribute("times", text()).must(), {}, times_text),
+                   by_code<Spec>(attribute("factors", text()).must(), {}, factors_text),
+                   attribute("period", &Spec::period, quantity(kDurationForm)).if_given().if_left_out("not repeated")})
           .repeats();
   return kTable;
 }
@@ -75,16 +59,13 @@ const Table<spec::PlatformSpec::Profile>& profile_table() {
 const Table<spec::PlatformSpec::Background>& background_table() {
   using Spec = spec::PlatformSpec::Background;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "background", "Traffic of others: messages from one host to another from the start on.",
-          {attribute("from", &Spec::from, text(), "Name of a host.").must().by_reader(),
-           attribute("to", &Spec::to, text(), "Name of another.").must().by_reader(),
-           attribute("bytes", &Spec::bytes, quantity(kBytesForm), "Of each message, with their unit.").must(),
-           attribute(
-               "every", &Spec::every, quantity(kDurationForm),
-               "Between the starts of messages, with its unit. Left out, the next starts when the last is through.")
-               .if_given()
-               .if_left_out("the next starts when the last is through")})
+      Table<Spec>("background", "Traffic of others: messages from one host to another from the start on.",
+                  {attribute("from", &Spec::from, text()).must().by_reader(),
+                   attribute("to", &Spec::to, text()).must().by_reader(),
+                   attribute("bytes", &Spec::bytes, quantity(kBytesForm)).must(),
+                   attribute("every", &Spec::every, quantity(kDurationForm))
+                       .if_given()
+                       .if_left_out("the next starts when the last is through")})
           .repeats();
   return kTable;
 }

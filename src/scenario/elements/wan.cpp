@@ -13,49 +13,37 @@ constexpr std::size_t kMaxRegions = 100;  // 9,900 pairs
 
 const Table<spec::WanSpec::Region>& region_table() {
   using Spec = spec::WanSpec::Region;
-  static const Table<Spec> kTable =
-      Table<Spec>("region", "Hosts in one place.",
-                  {attribute("name", &Spec::name, text("", kPrefix),
-                             "A region of the public table, e.g. aws:us-east-1, or a name of your own.")
-                       .must()
-                       .by_reader(),
-                   attribute("hosts", &Spec::hosts, integer(1, kMaxHosts), "How many, 1 … 100,000.").must()})
-          .repeats();
+  static const Table<Spec> kTable = Table<Spec>("region", "Hosts in one place.",
+                                                {attribute("name", &Spec::name, text("", kPrefix)).must().by_reader(),
+                                                 attribute("hosts", &Spec::hosts, integer(1, kMaxHosts)).must()})
+                                        .repeats();
   return kTable;
 }
 
 const Table<spec::WanSpec>& wan_table() {
   using Spec = spec::WanSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("wan",
-                  "Regions joined pairwise, as cloud regions are. Hosts are called region-1, region-2 and so on. Pairs "
-                  "of regions of the public table may be left out.",
-                  {attribute("name", &Spec::name, text("", kPrefix), "Stands with a dot before the names of its hosts.")
-                       .if_given()
-                       .by_reader(),
-                   printed_as<Spec>(attribute("host", text(),
-                                              "How each host hangs on the switch of its region: a link of the "
-                                              "catalogue. Or host-bandwidth and host-latency."),
-                                    [](const Spec& wan) { return link_text(wan.host); })
-                       .printed_if([](const Spec& wan) { return !is_own_link(wan.host); }),
-                   printed_as<Spec>(attribute("host-bandwidth", quantity(kBandwidthForm),
-                                              "Of each host, both ways, with its unit; over TCP."),
-                                    [](const Spec& wan) { return link_text(wan.host); })
-                       .printed_if([](const Spec& wan) { return is_own_link(wan.host); }),
-                   printed_as<Spec>(attribute("host-latency", quantity(kLatencyForm),
-                                              "One way, with its unit; required with host-bandwidth."),
-                                    [](const Spec& wan) { return fmt::format("{}s", wan.host.latency); }),
-                   printed_as<Spec>(queue_rule("tcp: buffer in front of each link with its unit."),
-                                    [](const Spec& wan) { return fmt::format("{}B", wan.host.queue_bytes); })
-                       .printed_if([](const Spec& wan) {
-                         return wan.host.transport == spec::Transport::tcp && !wan.host.is_goodput;
-                       })
-                       .if_left_out("`300kB`, or bandwidth × the longest round trip"),
-                   by_code<Spec>(congestion_rule()),
-                   printed_as<Spec>(measured_rule().if_left_out(
-                                        "`goodput` of `host-bandwidth`, `wire` of `host` and beside a queue"),
-                                    [](const Spec&) { return std::string("goodput"); })
-                       .printed_if([](const Spec& wan) { return wan.host.is_goodput && !is_own_link(wan.host); })})
+      Table<Spec>(
+          "wan",
+          "Regions joined pairwise, as cloud regions are. Hosts are called region-1, region-2 and so on. Pairs "
+          "of regions of the public table may be left out.",
+          {attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader(),
+           printed_as<Spec>(attribute("host", text()), [](const Spec& wan) { return link_text(wan.host); })
+               .printed_if([](const Spec& wan) { return !is_own_link(wan.host); }),
+           printed_as<Spec>(attribute("host-bandwidth", quantity(kBandwidthForm)),
+                            [](const Spec& wan) { return link_text(wan.host); })
+               .printed_if([](const Spec& wan) { return is_own_link(wan.host); }),
+           printed_as<Spec>(attribute("host-latency", quantity(kLatencyForm)),
+                            [](const Spec& wan) { return fmt::format("{}s", wan.host.latency); }),
+           printed_as<Spec>(queue_rule(), [](const Spec& wan) { return fmt::format("{}B", wan.host.queue_bytes); })
+               .printed_if(
+                   [](const Spec& wan) { return wan.host.transport == spec::Transport::tcp && !wan.host.is_goodput; })
+               .if_left_out("`300kB`, or bandwidth × the longest round trip"),
+           by_code<Spec>(congestion_rule()),
+           printed_as<Spec>(
+               measured_rule().if_left_out("`goodput` of `host-bandwidth`, `wire` of `host` and beside a queue"),
+               [](const Spec&) { return std::string("goodput"); })
+               .printed_if([](const Spec& wan) { return wan.host.is_goodput && !is_own_link(wan.host); })})
           .holds({"region", "pair"});
   return kTable;
 }

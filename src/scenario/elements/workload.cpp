@@ -89,23 +89,16 @@ struct RecordedWait {
   std::optional<std::int64_t> stage;
 };
 
-constexpr const char* kOfStage = "Of a pipeline: the stage whose workers do it, from 0.";
-
 const Table<RecordedHead>& recorded_step_table() {
   using Spec = RecordedHead;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          kRecordedStep, "The root of a file with a step that was recorded; `dadsim import` writes it.",
-          {attribute("name", &Spec::name, text("what the answer calls it"), "What the answer calls it.").must(),
-           attribute("workers", &Spec::workers, integer(1, kMostRecordedWorkers), "Devices that took part.").must(),
-           attribute("tensor", &Spec::tensor, integer(1, kMostRecordedWorkers),
-                     "Workers that follow one another and exchange among themselves."),
-           attribute("pipeline", &Spec::pipeline, integer(1, kMostRecordedWorkers),
-                     "Stages, of as many workers each, that follow one another."),
-           attribute("precision", &Spec::precision, one_of<spec::Precision>(),
-                     "Seconds are of computing with nothing beside it, as in steps that dadsim exports: devices slow "
-                     "down while they communicate, as in this precision.")
-               .if_left_out("seconds as measured, with what went on beside")})
+      Table<Spec>(kRecordedStep, "The root of a file with a step that was recorded; `dadsim import` writes it.",
+                  {attribute("name", &Spec::name, text("what the answer calls it")).must(),
+                   attribute("workers", &Spec::workers, integer(1, kMostRecordedWorkers)).must(),
+                   attribute("tensor", &Spec::tensor, integer(1, kMostRecordedWorkers)),
+                   attribute("pipeline", &Spec::pipeline, integer(1, kMostRecordedWorkers)),
+                   attribute("precision", &Spec::precision, one_of<spec::Precision>())
+                       .if_left_out("seconds as measured, with what went on beside")})
           .holds({"compute", "collective", "wait"});
   return kTable;
 }
@@ -113,14 +106,10 @@ const Table<RecordedHead>& recorded_step_table() {
 const Table<RecordedCompute>& recorded_compute_table() {
   using Spec = RecordedCompute;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "compute", "A computation.",
-          {attribute("name", &Spec::name, any_text(), "What it is for.").if_given(),
-           attribute("seconds", &Spec::seconds, text("a number, or one for each"),
-                     "What it took: of all workers, or one number for each (each of `workers` ÷ `tensor` ÷ "
-                     "`pipeline`).")
-               .must(),
-           attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers), kOfStage).if_left_out("all workers")})
+      Table<Spec>("compute", "A computation.",
+                  {attribute("name", &Spec::name, any_text()).if_given(),
+                   attribute("seconds", &Spec::seconds, text("a number, or one for each")).must(),
+                   attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers")})
           .repeats();
   return kTable;
 }
@@ -130,17 +119,13 @@ const Table<RecordedCollective>& recorded_collective_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "collective", "A collective, which goes on beside computations; those of a worker follow one another.",
-          {attribute("name", &Spec::name, any_text(), "What it is for.").if_given(),
-           attribute("kind", &Spec::kind, "What is done; send: from one stage to another."),
-           attribute("bytes", &Spec::bytes, text("a number, or one for each"),
-                     "That a worker hands over: of all, or one number for each, as of seconds.")
-               .must(),
-           attribute("among", &Spec::among,
-                     "Among all workers in the same place of every group of `tensor`, or within these groups.")
+          {attribute("name", &Spec::name, any_text()).if_given(), attribute("kind", &Spec::kind),
+           attribute("bytes", &Spec::bytes, text("a number, or one for each")).must(),
+           attribute("among", &Spec::among)
                .only([](const Spec& spec) { return spec.kind != RecordedKind::send; }, "means nothing of a send",
                      "remove it"),
-           attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers), kOfStage).if_left_out("all workers"),
-           attribute("to", &Spec::to, integer(0, kMostRecordedWorkers), "Of a send: the stage that it goes to.")
+           attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers"),
+           attribute("to", &Spec::to, integer(0, kMostRecordedWorkers))
                .only([](const Spec& spec) { return spec.kind == RecordedKind::send; }, "is of a send", "kind=\"send\"")
                .needed()})
           .repeats();
@@ -150,12 +135,9 @@ const Table<RecordedCollective>& recorded_collective_table() {
 const Table<RecordedWait>& recorded_wait_table() {
   using Spec = RecordedWait;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "wait", "Computations after it begin once a collective is through.",
-          {attribute("for", &Spec::number, integer(1, static_cast<std::int64_t>(kMostRecordedTasks)),
-                     "Which collective before it, counted from 1.")
-               .must(),
-           attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers), kOfStage).if_left_out("all workers")})
+      Table<Spec>("wait", "Computations after it begin once a collective is through.",
+                  {attribute("for", &Spec::number, integer(1, static_cast<std::int64_t>(kMostRecordedTasks))).must(),
+                   attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers")})
           .repeats();
   return kTable;
 }
@@ -371,26 +353,16 @@ const Table<LayerFields>& layer_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "layer", "One layer of a workload, in the order of the forward pass.",
-          {attribute("name", &Spec::name, text("a name of its own"), "Unique.").must(),
-           attribute("kind", &Spec::kind, kinds(),
-                     "`dense`, `convolution`, `attention`, `recurrence`, `embedding`, `normalisation`, `element-wise`.")
-               .must(),
-           attribute("in", &Spec::in, integer(0, 1'000'000'000),
-                     "Inputs of the matrix, of a convolution channels times kernel area; width of a table."),
-           attribute("out", &Spec::out, integer(0, 1'000'000'000), "Outputs of the matrix; entries of a table."),
-           attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000),
-                     "Rows that it is applied to per sample: tokens, pixels."),
-           attribute("parameters", &Spec::parameters, integer(0, 10'000'000'000'000),
-                     "Learned numbers, biases included.")
-               .if_left_out("`in` × `out`"),
-           attribute("forward-macs-per-sample", &Spec::macs, real({.minimum = 0, .maximum = 1e18}),
-                     "Multiply-adds of the forward pass.")
+          {attribute("name", &Spec::name, text("a name of its own")).must(),
+           attribute("kind", &Spec::kind, kinds()).must(), attribute("in", &Spec::in, integer(0, 1'000'000'000)),
+           attribute("out", &Spec::out, integer(0, 1'000'000'000)),
+           attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000)),
+           attribute("parameters", &Spec::parameters, integer(0, 10'000'000'000'000)).if_left_out("`in` × `out`"),
+           attribute("forward-macs-per-sample", &Spec::macs, real({.minimum = 0, .maximum = 1e18}))
                .if_left_out("`in` × `out` × rows; of a table 0"),
-           attribute("outputs-per-sample", &Spec::outputs, real({.minimum = 0, .maximum = 1e18}),
-                     "Numbers that the forward pass writes.")
+           attribute("outputs-per-sample", &Spec::outputs, real({.minimum = 0, .maximum = 1e18}))
                .if_left_out("`out` × rows; of a table `in` × rows"),
-           attribute("sequential", &Spec::sequential, integer(1, 1'000'000'000),
-                     "Kernels that must follow each other in a pass, as in a recurrence.")})
+           attribute("sequential", &Spec::sequential, integer(1, 1'000'000'000))})
           .repeats();
   return kTable;
 }
@@ -398,15 +370,13 @@ const Table<LayerFields>& layer_table() {
 const Table<OwnWorkload>& workload_table() {
   using Spec = OwnWorkload;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "workload", "The root of a file with a workload of one's own.",
-          {by_code<Spec>(attribute("name", text("what the answer calls it"), "What the answer calls it.").must(),
-                         [](const Node& node, const ReadContext&, Spec& own) {
-                           own.shape.name = node.required_text("name", "what the answer calls it").value_or("");
-                         }),
-           attribute("samples-per-epoch", &Spec::dataset_size, integer(1, 1'000'000'000'000),
-                     "Samples of the data it is trained on.")
-               .if_left_out("not counted in epochs")})
+      Table<Spec>("workload", "The root of a file with a workload of one's own.",
+                  {by_code<Spec>(attribute("name", text("what the answer calls it")).must(),
+                                 [](const Node& node, const ReadContext&, Spec& own) {
+                                   own.shape.name = node.required_text("name", "what the answer calls it").value_or("");
+                                 }),
+                   attribute("samples-per-epoch", &Spec::dataset_size, integer(1, 1'000'000'000'000))
+                       .if_left_out("not counted in epochs")})
           .holds({"layer"});
   return kTable;
 }

@@ -84,7 +84,7 @@ Kind one_of() {
 struct AttributeRule {
   std::string name;
   Kind kind;
-  std::string words;  ///< meaning, in sentences
+  std::string words{};  ///< meaning, if it is that of another list; empty: docs/scenario.md has it (attribute_words())
   bool required = false;
   std::string fallback{};  ///< default value; empty: none
   std::string left_out{};  ///< behaviour without the attribute, in words, if no value expresses it
@@ -94,7 +94,7 @@ struct AttributeRule {
   AttributeRule if_left_out(std::string what) &&;
 };
 
-inline AttributeRule attribute(std::string name, Kind kind, std::string words) {
+inline AttributeRule attribute(std::string name, Kind kind, std::string words = {}) {
   return {std::move(name), std::move(kind), std::move(words)};
 }
 

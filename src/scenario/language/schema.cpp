@@ -10,6 +10,7 @@
 #include <regex>
 #include <stdexcept>
 
+#include "scenario/language/attribute_words.hpp"
 #include "scenario/language/rule.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "support/watched_memory.hpp"
@@ -27,8 +28,8 @@ void document(XmlWriter& xml, const std::string& words) {
 }
 
 /// Returns the meaning of an attribute, without a page's links.
-std::string words_of(const AttributeRule& rule) {
-  std::string words = rule.words;
+std::string words_of(const std::string& element, const AttributeRule& rule) {
+  std::string words = rule.words.empty() ? attribute_words(element, rule.name) : rule.words;
   if (!rule.left_out.empty()) words += fmt::format(" Default: {}.", rule.left_out);
   static const std::regex kLink(R"(\[([^\]]*)\]\([^)]*\))");
   return std::regex_replace(words, kLink, "$1");
@@ -112,14 +113,14 @@ void write_type(XmlWriter& xml, const Kind& kind, const CatalogNames& names) {
   }
 }
 
-void write_attribute(XmlWriter& xml, const AttributeRule& rule, const CatalogNames& names) {
+void write_attribute(XmlWriter& xml, const std::string& element, const AttributeRule& rule, const CatalogNames& names) {
   Open attribute(xml, "xs:attribute");
   attribute.set("name", rule.name);
   if (rule.kind.of == Kind::Of::any_text) attribute.set("type", "xs:string");
   if (rule.kind.of == Kind::Of::seed) attribute.set("type", "xs:unsignedLong");
   if (rule.required) attribute.set("use", "required");
   if (!rule.fallback.empty()) attribute.set("default", rule.fallback);
-  document(xml, words_of(rule));
+  document(xml, words_of(element, rule));
   write_type(xml, rule.kind, names);
 }
 
@@ -136,7 +137,7 @@ void write_element(XmlWriter& xml, const ElementRule& rule, const CatalogNames& 
     choice.set("minOccurs", 0).set("maxOccurs", "unbounded");
     for (const std::string& child : rule.children) Open(xml, "xs:element").set("ref", child);
   }
-  for (const AttributeRule& attribute : rule.attributes) write_attribute(xml, attribute, names);
+  for (const AttributeRule& attribute : rule.attributes) write_attribute(xml, rule.name, attribute, names);
   if (!rule.parameters.empty()) {
     Open any(xml, "xs:anyAttribute");
     any.set("processContents", "lax");

@@ -15,14 +15,14 @@
 #include "scenario/xml/xml_writer.hpp"
 
 // An element of the language and its struct, as one table: a row gives an attribute's name, the member it fills in, its
-// kind and range, its meaning, and when it has an effect. From the rows follow the schema, reader, printer and hash (of
-// the printed form), docs/scenario.md and completion. EXAMPLE:
+// kind and range, and when it has an effect. From the rows follow the schema, reader, printer and hash (of the printed
+// form), ranges in docs/scenario.md, which has the meaning, and completion. EXAMPLE:
 //
 //   const Table<spec::JitterSpec>& jitter_table() {
 //     static const Table<spec::JitterSpec> kTable(
 //         "jitter", "How much the speed of computing scatters.",
-//         {attribute("spatial", &spec::JitterSpec::spatial, real(kDeviation), "From worker to worker."),
-//          attribute("temporal", &spec::JitterSpec::temporal, real(kDeviation), "From step to step.")});
+//         {attribute("spatial", &spec::JitterSpec::spatial, real(kDeviation)),
+//          attribute("temporal", &spec::JitterSpec::temporal, real(kDeviation))});
 //     return kTable;
 //   }
 
@@ -107,8 +107,8 @@ struct Row {
 bool takes(const Kind& kind, const std::string& text);
 
 template <class Spec, class Value>
-Row<Spec> attribute(std::string name, Value Spec::*member, Kind kind, std::string words) {
-  Row<Spec> row{.rule = {std::move(name), std::move(kind), std::move(words)}};
+Row<Spec> attribute(std::string name, Value Spec::*member, Kind kind) {
+  Row<Spec> row{.rule = attribute(std::move(name), std::move(kind))};
   row.read = [member, rule = row.rule](const Node& node, const ReadContext&, Spec& spec) {
     if (std::optional<Value> value = read_value<Value>(node, rule)) spec.*member = std::move(*value);
   };
@@ -120,8 +120,8 @@ Row<Spec> attribute(std::string name, Value Spec::*member, Kind kind, std::strin
 
 /// Makes the row of an optional attribute without default.
 template <class Spec, class Value>
-Row<Spec> attribute(std::string name, std::optional<Value> Spec::*member, Kind kind, std::string words) {
-  Row<Spec> row{.rule = {std::move(name), std::move(kind), std::move(words)}};
+Row<Spec> attribute(std::string name, std::optional<Value> Spec::*member, Kind kind) {
+  Row<Spec> row{.rule = attribute(std::move(name), std::move(kind))};
   row.read = [member, rule = row.rule](const Node& node, const ReadContext&, Spec& spec) {
     spec.*member = read_value<Value>(node, rule);
   };
@@ -133,13 +133,13 @@ Row<Spec> attribute(std::string name, std::optional<Value> Spec::*member, Kind k
 }
 
 template <class Spec>
-Row<Spec> attribute(std::string name, bool Spec::*member, std::string words) {
-  return attribute(std::move(name), member, truth(), std::move(words));
+Row<Spec> attribute(std::string name, bool Spec::*member) {
+  return attribute(std::move(name), member, truth());
 }
 
 template <class Spec, spec::Named Enum>
-Row<Spec> attribute(std::string name, Enum Spec::*member, std::string words) {
-  return attribute(std::move(name), member, one_of<Enum>(), std::move(words));
+Row<Spec> attribute(std::string name, Enum Spec::*member) {
+  return attribute(std::move(name), member, one_of<Enum>());
 }
 
 /// Makes the row of a struct that is a member.
