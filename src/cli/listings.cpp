@@ -62,7 +62,9 @@ std::string list_algorithms() {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
     text += paragraph(
-        fmt::format("payload: {}{}", info.payload, info.needs_server ? "; needs an aggregator" : "; among peers"), 2);
+        fmt::format("payload: {}{}", info.payload,
+                    info.needs_server(methods::default_parameters(info)) ? "; needs an aggregator" : "; among peers"),
+        2);
     text += paragraph("family: " + info.family, 2);
     text += paragraph("on a failure: " + info.on_failure, 2);
     text += paragraph("source: " + info.source, 2);

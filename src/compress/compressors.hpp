@@ -14,6 +14,7 @@ CompressorInfo bf16_info();
 CompressorInfo int8_info();
 CompressorInfo e3m0_info();
 CompressorInfo top_k_info();
+CompressorInfo chunk_top_k_info();
 CompressorInfo random_k_info();
 CompressorInfo random_block_info();
 CompressorInfo sidco_info();

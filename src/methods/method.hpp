@@ -139,9 +139,9 @@ struct MethodInfo {
 
   // Requirements.
   Needs optimizer = Needs::any_optimizer;
-  bool needs_server = true;    ///< for event-driven methods: an aggregator
-  bool draws_samples = false;  ///< its sites draw samples at random: <training shuffle="no"> has no effect
-  bool follows_drift = true;   ///< for event-driven methods: sites train with the data that they have at that time
+  spec::Property needs_server = true;  ///< for event-driven methods: an aggregator
+  bool draws_samples = false;          ///< its sites draw samples at random: <training shuffle="no"> has no effect
+  bool follows_drift = true;  ///< for event-driven methods: sites train with the data that they have at that time
   const char* decides_by = nullptr;      ///< for event-driven methods: numbers that determine its course, and are known
                                          ///< only if it learns; null: none
   spec::Property asks_for_plan = false;  ///< its check uses RunFacts::planned

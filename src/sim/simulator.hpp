@@ -100,6 +100,7 @@ struct CollectiveJob {
   collectives::CollectiveRequest request;
   std::string algorithm = "auto";
   std::vector<std::size_t> ranks = {};  ///< workers of the cluster that are its ranks; empty: all
+  bool traffic = false;  ///< asks for the bytes of every rank
 };
 
 struct CollectiveTiming {
@@ -111,6 +112,7 @@ struct CollectiveTiming {
   double seconds = 0;       ///< seconds until the last rank is done, on warm connections
   double cold_seconds = 0;  ///< seconds on new connections
   double messages = 0;
+  std::vector<double> sent, received;  ///< bytes, per rank; empty unless asked for
 };
 
 struct TimedCollectives {

@@ -42,6 +42,32 @@ Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
   return activity;
 }
 
+Activity ClosedFormWorld::collective(const Collective& what, CollectiveTraffic& traffic) {
+  const std::size_t ranks = what.nodes.size();
+  const bool sums = what.kind == step::CollectiveKind::all_reduce;
+  const auto rounds = static_cast<double>(ranks - 1) * (sums ? 2 : 1);
+  const double block = sums ? what.bytes / static_cast<double>(ranks) : what.bytes;
+  double slowest = 0;
+  for (std::size_t i = 0; i < ranks && rules_.line; ++i) {
+    const SiteLine line = rules_.line(what.nodes[i], what.nodes[(i + 1) % ranks]);
+    slowest = std::max(slowest, line.latency + block / line.bandwidth);
+  }
+  traffic.sent.assign(ranks, rounds * block);
+  traffic.received = traffic.sent;
+  const Activity activity = begin({now_ + rounds * slowest, -1, -1, false, what.nodes});
+  const auto is_down = [this](Node node) { return !up_[static_cast<std::size_t>(node)]; };
+  if (std::ranges::any_of(what.nodes, is_down) || crosses(underway_.at(activity), links_down_)) end(activity, true);
+  return activity;
+}
+
+bool ClosedFormWorld::crosses(const ParcelUnderway& one, const std::set<std::string>& links) const {
+  if (!rules_.link) return false;
+  for (std::size_t i = 0; i < one.ring.size(); ++i) {
+    if (links.contains(rules_.link(one.ring[i], one.ring[(i + 1) % one.ring.size()]))) return true;
+  }
+  return one.message && one.from != one.to && links.contains(rules_.link(one.from, one.to));
+}
+
 Activity ClosedFormWorld::timer(double seconds) { return begin({now_ + seconds}); }
 
 void ClosedFormWorld::cancel(Activity activity) {
@@ -58,7 +84,8 @@ void ClosedFormWorld::set_host(Node node, bool up) {
   if (up) return;
   std::vector<Activity> lost;
   for (const auto& [activity, one] : underway_) {
-    if (one.from == node || one.to == node) lost.push_back(activity);
+    const bool takes_part = std::ranges::find(one.ring, node) != one.ring.end();
+    if (one.from == node || one.to == node || takes_part) lost.push_back(activity);
   }
   for (const Activity activity : lost) end(activity, true);
 }
@@ -72,7 +99,7 @@ void ClosedFormWorld::set_link(const std::string& link, bool up) {
   links_down_.insert(link);
   std::vector<Activity> lost;
   for (const auto& [activity, one] : underway_) {
-    if (one.message && one.from != one.to && rules_.link(one.from, one.to) == link) lost.push_back(activity);
+    if (crosses(one, {link})) lost.push_back(activity);
   }
   for (const Activity activity : lost) end(activity, true);
 }

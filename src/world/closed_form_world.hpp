@@ -31,6 +31,8 @@ class ClosedFormWorld final : public World {
 
   Activity compute(Node node, const Work& work) override;
   Activity send(Node from, Node to, double bytes) override;
+  /// Around a ring, whose slowest line sets the pace of every round.
+  Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
   Activity timer(double seconds) override;
   void cancel(Activity activity) override;
   void set_host(Node node, bool up) override;
@@ -45,10 +47,12 @@ class ClosedFormWorld final : public World {
     double date = 0;
     Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
     bool message = false;
+    std::vector<Node> ring = {};  ///< ranks of a collective
   };
   Activity begin(ParcelUnderway underway);
   void end(Activity activity, bool failed);
   void post(Event event);
+  bool crosses(const ParcelUnderway& one, const std::set<std::string>& links) const;
 
   Rules rules_;
   double now_ = 0;

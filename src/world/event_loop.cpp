@@ -159,6 +159,8 @@ void EventLoop::handle(const Event& event) {
     computed(node, event.kind == Event::Kind::done);
   } else if (messages_.contains(event.activity)) {
     arrived(event.activity, event.kind == Event::Kind::failed);
+  } else if (collectives_.contains(event.activity)) {
+    collective_ended(event.activity, event.kind == Event::Kind::failed);
   } else if (const auto restoring = restoring_.find(event.activity); restoring != restoring_.end()) {
     const Node node = restoring->second;
     restoring_.erase(restoring);
@@ -278,6 +280,54 @@ void EventLoop::arrived(Activity activity, bool failed) {
   const Node sender = parcel.from;
   parcel.from = parcel.to;  // the news seems to come from the other end
   deliver(sender, message.news, std::move(parcel));
+}
+
+Activity EventLoop::collective(Collective what, Channel channel, std::vector<Parcel> parcels) {
+  CollectiveTraffic traffic;
+  const Activity activity = world_.collective(what, traffic);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    Parcel& parcel = parcels[i];
+    parcel.from = what.nodes[i];
+    parcel.to = what.nodes[(i + 1) % what.nodes.size()];
+    parcel.sent_at = now();
+    parcel.bytes = traffic.sent[i];
+    step::EventLog::NodeUse& use = log_.nodes[index(parcel.from)];
+    use.sent += parcel.bytes;
+    ++use.messages;
+    if (limits_.each_send) limits_.each_send(parcel);
+  }
+  collectives_[activity] = {std::move(what), std::move(traffic), std::move(parcels), channel};
+  return activity;
+}
+
+void EventLoop::collective_ended(Activity activity, bool failed) {
+  const auto found = collectives_.find(activity);
+  CollectiveUnderway one = std::move(found->second);
+  collectives_.erase(found);
+  if (failed) ++failures_since_progress_;
+  for (std::size_t i = 0; i < one.parcels.size(); ++i) {
+    Parcel& parcel = one.parcels[i];
+    parcel.arrived_at = now();
+    parcel.lost = failed;
+    take_down({.kind = failed ? step::EventLog::Span::Kind::lost : step::EventLog::Span::Kind::send,
+               .node = parcel.from,
+               .peer = parcel.to,
+               .begin = parcel.sent_at,
+               .end = now(),
+               .bytes = parcel.bytes,
+               .number = parcel.number,
+               .what = std::string(one.channel),
+               .failed = failed});
+    const Node node = parcel.from;
+    step::EventLog::NodeUse& use = log_.nodes[index(node)];
+    if (failed) {
+      use.lost += parcel.bytes;
+      ++use.lost_messages;
+    } else {
+      use.received += one.traffic.received[i];
+    }
+    if (is_up(node)) deliver(node, one.channel, std::move(parcel));
+  }
 }
 
 void EventLoop::deliver(Node node, Channel channel, Parcel parcel) {
@@ -456,6 +506,9 @@ void EventLoop::finish() {
   running_ = false;
   log_.seconds = now();
   for (const auto& [activity, message] : messages_) log_.nodes[index(message.parcel.from)].lost += message.parcel.bytes;
+  for (const auto& [activity, one] : collectives_) {
+    for (const Parcel& parcel : one.parcels) log_.nodes[index(parcel.from)].lost += parcel.bytes;
+  }
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     step::EventLog::NodeUse& use = log_.nodes[node];
     if (!nodes_[node].up) was_down(static_cast<Node>(node));

@@ -253,6 +253,9 @@ class EventLoop {
 
   /// Sends a message. If it is lost and `news` is not empty, the sender gets it back on that channel, with `lost` set.
   Activity send(Node from, Node to, Channel channel, Parcel parcel, Channel news = {});
+  /// Starts a collective. Every node of it gets its own of `parcels`, one per node, on the channel when the collective
+  /// is done; with `lost` set if it failed.
+  Activity collective(Collective what, Channel channel, std::vector<Parcel> parcels);
   /// Puts a message into a node's channel without sending it: data that the node has from the beginning.
   void hand(Node to, Channel channel, Parcel parcel);
   /// Cancels a message, which counts as lost. Has no effect if it has arrived already.
@@ -298,6 +301,13 @@ class EventLoop {
     Channel channel, news;
   };
 
+  struct CollectiveUnderway {
+    Collective what;
+    CollectiveTraffic traffic;
+    std::vector<Parcel> parcels;  ///< per node of the collective
+    Channel channel;
+  };
+
   static std::size_t index(Node node) { return static_cast<std::size_t>(node); }
   void begin(Process& process);
   void resume(Process& process);
@@ -308,6 +318,7 @@ class EventLoop {
   void start_computing(Node node);
   void computed(Node node, bool done);
   void arrived(Activity activity, bool failed);
+  void collective_ended(Activity activity, bool failed);
   void deliver(Node node, Channel channel, Parcel parcel);
   void went_down(Node node);
   void came_up(Node node);
@@ -327,6 +338,7 @@ class EventLoop {
   Process* current_ = nullptr;
   std::unordered_map<Activity, Process*> timers_;
   std::unordered_map<Activity, TaskUnderway> messages_;
+  std::unordered_map<Activity, CollectiveUnderway> collectives_;
   std::unordered_map<Activity, Node> computations_;
   std::unordered_map<Activity, Node> restoring_;
   std::size_t ended_ = 0;  ///< coroutines

@@ -30,6 +30,9 @@ class FrameworkWorld final : public World {
 
   Activity compute(Node node, const Work& work) override { return inner_.compute(node, work); }
   Activity send(Node from, Node to, double bytes) override;
+  Activity collective(const Collective& what, CollectiveTraffic& traffic) override {
+    return inner_.collective(what, traffic);
+  }
   Activity timer(double seconds) override { return inner_.timer(seconds); }
   void cancel(Activity activity) override;
   void set_host(Node node, bool up) override { inner_.set_host(node, up); }

@@ -63,6 +63,11 @@ Activity UnreliableWorld::send(Node from, Node to, double bytes) {
   return inner_.send(from, to, bytes);
 }
 
+Activity UnreliableWorld::collective(const Collective& what, CollectiveTraffic& traffic) {
+  ++underway_;
+  return inner_.collective(what, traffic);
+}
+
 Activity UnreliableWorld::timer(double seconds) {
   ++underway_;
   return inner_.timer(seconds);

@@ -25,6 +25,7 @@ class UnreliableWorld final : public World {
 
   Activity compute(Node node, const Work& work) override;
   Activity send(Node from, Node to, double bytes) override;
+  Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
   Activity timer(double seconds) override;
   void cancel(Activity activity) override;
   void set_host(Node node, bool up) override;

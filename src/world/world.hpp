@@ -36,6 +36,19 @@ struct Work {
   std::int64_t steps = 1;
 };
 
+/// A collective of several nodes by the library of their devices.
+struct Collective {
+  step::CollectiveKind kind = step::CollectiveKind::all_reduce;  ///< all_reduce or all_gather
+  std::vector<Node> nodes;                                       ///< ranks, at least two
+  double bytes = 0;  ///< of every rank: the vector of a sum, the block that others get
+  std::string algorithm = "auto";
+};
+
+/// Bytes that each rank of a collective sends and receives.
+struct CollectiveTraffic {
+  std::vector<double> sent, received;
+};
+
 struct Event {
   enum class Kind : std::uint8_t {
     done,       ///< the computation, the wait; the message has arrived
@@ -63,6 +76,9 @@ class World {
   virtual Activity compute(Node node, const Work& work) = 0;
   /// Sends `bytes` from one node to another, next to all other activities.
   virtual Activity send(Node from, Node to, double bytes) = 0;
+  /// Starts a collective, and returns in `traffic` what its ranks will have sent and received. It fails when one of
+  /// its nodes goes down, or a link between two of them.
+  virtual Activity collective(const Collective& what, CollectiveTraffic& traffic) = 0;
   /// Starts a timer of `seconds`.
   virtual Activity timer(double seconds) = 0;
   /// Cancels an activity, which then has no event. A message under way is cut off: its connection is closed.

@@ -116,6 +116,9 @@ TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
     world::Activity send(world::Node from, world::Node to, double bytes) override {
       return inner.send(from, to, bytes);
     }
+    world::Activity collective(const world::Collective& what, world::CollectiveTraffic& traffic) override {
+      return inner.collective(what, traffic);
+    }
     world::Activity timer(double seconds) override { return inner.timer(seconds); }
     void cancel(world::Activity activity) override { inner.cancel(activity); }
     void set_host(world::Node node, bool up) override { inner.set_host(node, up); }

@@ -1,170 +1,137 @@
 #include "protocols/local/local_rounds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
+
+#include "compress/registry.hpp"
 
 namespace dadsim::protocols {
 
-using world::Node;
-using world::Parcel;
-using world::Task;
+using world::Datum;
+using world::History;
 using world::Value;
 using world::Work;
 
 namespace {
 
-constexpr world::Channel kTheta = "weights";     // to workers, and news for them
-constexpr world::Channel kDelta = "difference";  // to the server, and news for it
+/// A compressor with parameters other than its defaults.
+spec::CompressSpec compress_by(const char* method, const spec::ParameterValues& changed, bool memory) {
+  spec::CompressSpec spec{.method = method,
+                          .parameters = compress::default_parameters(compress::compressors().at(method)),
+                          .memory = memory};
+  for (const auto& [name, value] : changed) spec.parameters.at(name) = value;
+  return spec;
+}
 
-Node local_node(std::size_t number) { return static_cast<Node>(number); }
+spec::CompressSpec encoding_of(const Setting& setting) {
+  const std::string& share = setting.parameters().at(LocalRounds::kShare.name);
+  if (setting.value(LocalRounds::kSends) == SentNumbers::subset)
+    return compress_by("random-k", {{"fraction", share}}, false);
+  switch (setting.value(LocalRounds::kEncoding)) {
+    case SentBy::e3m0:
+      return compress_by("e3m0", {}, false);
+    case SentBy::chunk_top_k:
+      return compress_by("chunk-top-k", {{"fraction", share}}, true);
+    case SentBy::compress:
+      break;
+  }
+  return setting.run.compress;
+}
+
+std::int64_t outer_steps(const Setting& setting, const LocalSteps& local) {
+  if (const std::int64_t rounds = setting.value(LocalSteps::kRounds); rounds > 0) return rounds;
+  return (local.steps() + local.period() - 1) / local.period();
+}
 
 }  // namespace
 
-LocalRounds::LocalRounds(const Setting& setting) : setting_(setting), local_(setting), workers_(setting.sites) {}
-
-void LocalRounds::begin() {
-  setting_.log.took_part.assign(setting_.sites, 0);
-  outer_ = outer_begin(learning().without_state(local_.initial()));
-  setting_.loop.join(setting_.server, "server", [this] { return server(); });
-  for (std::size_t number = 0; number < setting_.sites; ++number) {
-    setting_.loop.watch(setting_.server, local_node(number), kDelta);
-    setting_.loop.join(local_node(number), "worker", [this, number] { return worker(number); });
-  }
+LocalRounds::LocalRounds(const Setting& setting)
+    : setting_(setting),
+      local_(setting),
+      until_(std::llround(setting.value(kPostLocal) * static_cast<double>(setting.learning.steps_per_epoch()))),
+      rule_(outer::make(setting.parameters(), outer_steps(setting, local_))),
+      encoding_(encoding_of(setting)),
+      sends_(setting.value(kSends)),
+      merge_(setting.value(kMerge)),
+      alpha_(setting.value(kAlpha)),
+      decay_(setting.value(kDecay)),
+      of_contributors_(setting.value(kAverage)) {
+  const bool by_run = sends_ == SentNumbers::change && setting.value(kEncoding) == SentBy::compress;
+  std::vector<std::size_t> pieces(setting.learning.pieces().size());
+  std::iota(pieces.begin(), pieces.end(), std::size_t{0});
+  row_bytes_ = by_run ? setting.sizing.model_bytes() : setting.sizing.bytes_of(pieces, encoding_);
 }
 
 std::int64_t LocalRounds::steps_of_round(std::int64_t first) const {
-  return std::min(local_.period(), local_.steps() - first);
+  return first < until_ ? 1 : std::min(local_.period(), local_.steps() - first);
 }
 
-Value LocalRounds::outer_step(const Value& outer, const Value& difference) {
-  return learning().difference(outer, difference);
+Value LocalRounds::outer_begin() const {
+  return rule_->begin(learning().history(), learning().without_state(local_.initial()), learning().parameters());
 }
 
-Value LocalRounds::theta() const { return first_numbers(learning().history(), outer_, learning().state()); }
-
-// ---- the server ----
-
-/// All workers start from the same weights.
-void LocalRounds::ask(std::size_t number) {
-  Parcel order{.values = {theta()}, .bytes = setting_.sizing.plain_bytes(), .number = next_};
-  if (next_ == 0) {
-    order.bytes = 0;
-    setting_.loop.hand(local_node(number), kTheta, std::move(order));
-  } else {
-    setting_.loop.send(setting_.server, local_node(number), kTheta, std::move(order), kDelta);
-  }
+Value LocalRounds::theta_of(const Value& outer) const {
+  return first_numbers(learning().history(), outer, learning().state());
 }
 
-/// Until all awaited answers are there.
-Task<> LocalRounds::gather() {
-  world::EventLoop& loop = setting_.loop;
-  ProtocolLog& log = setting_.log;
-  while (std::ranges::any_of(workers_, &LocalWorker::awaited)) {
-    Parcel parcel = co_await loop.receive(setting_.server, kDelta, later_.next());
-    while (const auto due = later_.take(loop.now())) {
-      const auto to = static_cast<std::size_t>(due->from);
-      if (due->number != next_ || !workers_[to].awaited) continue;
-      ++log.retried;
-      ask(to);
-    }
-    if (parcel.from < 0 || parcel.back) continue;
-    LocalWorker& worker = workers_[static_cast<std::size_t>(parcel.from)];
-    if (!worker.awaited) continue;
-    if (parcel.lost) {  // the weights that it was to get
-      later_.add(loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
-      continue;
-    }
-    if (!parcel.gone && parcel.number != next_) continue;
-    worker.awaited = false;
-    if (parcel.gone) {
-      ++log.failed;
-    } else {
-      ++log.answered;
-      ++log.took_part[static_cast<std::size_t>(parcel.from)];
-      worker.difference = std::move(parcel.values.front());
-    }
-    if (log.parts.size() < ProtocolLog::kMostParts) {
-      log.parts.push_back({log.updates + 1, parcel.from, worker.asked_at, loop.now(),
-                           parcel.gone ? ProtocolLog::Part::End::failed : ProtocolLog::Part::End::used});
-    }
-  }
+Value LocalRounds::outer_after(const Value& outer, const Value& moved, std::int64_t round, const Value& apart) const {
+  return rule_->after(learning().history(), outer, moved, learning().parameters(), round, apart);
 }
 
-Task<> LocalRounds::server() {
-  world::EventLoop& loop = setting_.loop;
-  ProtocolLog& log = setting_.log;
-  const Node me = setting_.server;
-  later_.clear();
-  if (log.versions.empty() && setting_.new_version(theta(), 1)) co_return;
-  for (;;) {
-    const std::int64_t count = steps_of_round(next_);
-    for (std::size_t number = 0; number < workers_.size(); ++number) {
-      LocalWorker& worker = workers_[number];
-      worker.difference = {};
-      worker.awaited = loop.is_up(local_node(number));
-      if (!worker.awaited) continue;
-      worker.asked_at = loop.now();
-      ++log.asked;
-      ask(number);
-    }
-    log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(workers_, true, &LocalWorker::awaited)));
-    co_await gather();
-    // In the order of workers, not of arrival.
-    std::vector<Value> differences;
-    std::vector<double> weights;
-    for (std::size_t number = 0; number < workers_.size(); ++number) {
-      if (!workers_[number].difference) continue;
-      differences.push_back(std::exchange(workers_[number].difference, {}));
-      weights.push_back(local_.weight(number, next_, count));
-    }
-    if (differences.empty()) {  // all are down: the round begins anew when someone is back
-      co_await loop.sleep(me, kRetrySeconds);
-      continue;
-    }
-    Work work = setting_.sizing.decode(step::Role::aggregator, static_cast<double>(differences.size())) +
-                setting_.sizing.sum(step::Role::aggregator, differences.size()) + outer_work();
-    co_await loop.compute(me, std::move(work));
-    outer_ = outer_step(outer_, weighted_mean(learning(), differences, std::move(weights)));
-    next_ += count;
-    ++log.updates;
-    if (setting_.new_version(theta(), 1, next_ >= local_.steps())) co_return;
-  }
+Value LocalRounds::merged(const Value& own, const Value& before, const Value& theta) const {
+  if (merge_ == Merge::replace || !before) return local_.with_state_of(theta, own);
+  const bool adds = merge_ == Merge::add;
+  return learning().history().make(adds ? "moved along" : fmt::format("mixed alpha {}", alpha_), {own, before, theta},
+                                   [adds, share = static_cast<float>(alpha_)](History::Inputs in) {
+                                     Datum result = *in[0];
+                                     for (std::size_t k = 0; k < in[2]->numbers.size(); ++k) {
+                                       float& own_number = result.numbers[k];
+                                       const float other = in[2]->numbers[k];
+                                       own_number = adds ? own_number + (other - in[1]->numbers[k])
+                                                         : share * own_number + (1 - share) * other;
+                                     }
+                                     return result;
+                                   });
 }
 
-// ---- workers ----
+Value LocalRounds::encoded(const Value& row, Value& memory, std::size_t number, std::int64_t first) const {
+  const Value kept = memory && decay_ != 1 ? learning().weighted_sum({memory}, {decay_}) : memory;
+  Learning::SentValue sent =
+      learning().send(row, kept, encoding_, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(first));
+  memory = std::move(sent.memory);
+  return std::move(sent.arrives);
+}
 
-Task<> LocalRounds::worker(std::size_t number) {
-  world::EventLoop& loop = setting_.loop;
-  const Node me = local_node(number);
-  LocalWorker& own = workers_[number];
-  own.own = local_.initial();
-  own.memory = {};
-  for (;;) {
-    Parcel parcel = co_await loop.receive(me, kTheta);
-    if (parcel.lost) {  // its own message was lost
-      co_await loop.sleep(me, kRetrySeconds);
-      ++setting_.log.retried;
-      Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};
-      loop.send(me, setting_.server, kDelta, std::move(again), kTheta);
-      continue;
-    }
-    const std::int64_t first = parcel.number;
-    const std::int64_t count = steps_of_round(first);
-    const Value start = parcel.values.front();
-    const double begin = loop.now();
-    // The difference reads two models and writes one.
-    Work work = local_.begin_training(number, first, count) + setting_.sizing.per_parameter(step::Role::workers, 1, 3) +
-                setting_.sizing.encode(step::Role::workers);
-    co_await loop.compute(me, std::move(work));
-    own.own = local_.train(number, local_.with_state_of(start, own.own), first, count);
-    Value moved = learning().difference(start, learning().without_state(own.own));
-    Learning::SentValue sent = learning().send(moved, own.memory, setting_.run.compress,
-                                               static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(first));
-    own.memory = sent.memory;
-    Parcel answer{.values = {std::move(sent.arrives)}, .bytes = setting_.sizing.model_bytes(), .number = first};
-    answer.work = loop.now() - begin;
-    loop.send(me, setting_.server, kDelta, std::move(answer), kTheta);
-  }
+Value LocalRounds::mean_of(const std::vector<Value>& rows, std::vector<double> weights) const {
+  if (!of_contributors_) return weighted_mean(learning(), rows, std::move(weights));
+  return learning().history().make(fmt::format("mean of contributors {}", learning().parameters()), rows,
+                                   [parameters = learning().parameters()](History::Inputs in) {
+                                     Datum mean{std::vector<float>(in[0]->numbers.size()), {}};
+                                     for (std::size_t k = 0; k < mean.numbers.size(); ++k) {
+                                       float count = 0;
+                                       for (const world::DatumPtr& one : in) {
+                                         const float x = one->numbers[k];
+                                         mean.numbers[k] += x;
+                                         if (x != 0 || k >= parameters) ++count;
+                                       }
+                                       if (count > 0) mean.numbers[k] /= count;
+                                     }
+                                     return mean;
+                                   });
+}
+
+Work LocalRounds::outer_work(step::Role who) const {
+  return rule_->flops() > 0 ? setting_.sizing.per_parameter(who, rule_->flops(), rule_->floats()) : Work{};
+}
+
+/// Mixing reads two rows and writes one; moving along reads three.
+Work LocalRounds::merge_work() const {
+  if (merge_ == Merge::replace) return {};
+  return setting_.sizing.per_parameter(step::Role::workers, merge_ == Merge::add ? 2 : 3, merge_ == Merge::add ? 4 : 3);
 }
 
 }  // namespace dadsim::protocols

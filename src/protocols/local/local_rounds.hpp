@@ -1,60 +1,110 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "protocols/local/local_steps.hpp"
-#include "protocols/send_later.hpp"
+#include "protocols/local/outer_rule.hpp"
 
 namespace dadsim::protocols {
 
-/// Local steps in rounds with a barrier: all workers train for some steps from the same weights θ, send Δ_i = θ − θ_i
-/// through the run's compressor, and get the new θ when all of them have arrived, however late the last is. Δ is the
-/// mean of the Δ_i, weighted by the samples of the round; what is made of it is the algorithm's.
-///
-/// A worker that goes down is not waited for; when it is back it takes part from the next round on, its optimizer begun
-/// anew. What is lost on the way is sent again.
+/// Receivers of what workers send after their local steps.
+enum class SentTo : std::uint8_t { aggregator, peers, pair, graph };
+/// What a worker sends: Δ = θ − θ_i, or a random subset of its weights.
+enum class SentNumbers : std::uint8_t { change, subset };
+enum class SentBy : std::uint8_t { compress, e3m0, chunk_top_k };
+/// What becomes of a worker's weights when it gets θ.
+enum class Merge : std::uint8_t { replace, mix, add };
+
+/// Local steps in rounds: all workers train for H steps, send what they have made of θ through a compressor, and get
+/// what an outer rule makes of all that. Each part is a choice of the run. Subclasses carry the messages.
 class LocalRounds : public Protocol {
  public:
-  explicit LocalRounds(const Setting& setting);
-  void begin() override;
+  static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0", "epochs with a period of 1 before"};
+  static constexpr auto kTo = spec::choice<SentTo>(
+      "to",
+      {{"aggregator", SentTo::aggregator}, {"peers", SentTo::peers}, {"pair", SentTo::pair}, {"graph", SentTo::graph}},
+      "aggregator: to it, which sends the new weights back; peers: a sum among all by the collective library (of a "
+      "compressor that does not add up: an all-gather); pair: with a random partner; graph: with all neighbours");
+  static constexpr auto kSends = spec::choice<SentNumbers>(
+      "sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
+      "change: what the worker has moved by; subset: weights at random places, the same everywhere, which become "
+      "their mean while all others stay the worker's own");
+  static constexpr auto kEncoding = spec::choice<SentBy>(
+      "encoding", {{"compress", SentBy::compress}, {"e3m0", SentBy::e3m0}, {"chunk-top-k", SentBy::chunk_top_k}},
+      "compress: as <compress> of the run says; e3m0: in four bits; chunk-top-k: the largest of every 4096, in two "
+      "bits, with a memory");
+  static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
+                                              "share of the numbers that is sent (subset, chunk-top-k)"};
+  static constexpr spec::RealParameter kDecay{"memory-decay", 0, 1, "1",
+                                              "share of what a compressor has lost that is kept from round to round"};
+  static constexpr auto kAverage = spec::choice<bool>(
+      "average", {{"all", false}, {"contributors", true}},
+      "all: over all workers; contributors: each number over the workers that have sent one other than 0");
+  static constexpr auto kMerge =
+      spec::choice<Merge>("merge", {{"replace", Merge::replace}, {"mix", Merge::mix}, {"add", Merge::add}},
+                          "replace: the worker goes on with the new weights; mix: with alpha of its own and the rest "
+                          "of these; add: with its "
+                          "own, moved as the new weights have moved");
+  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the worker's own weights (mix)"};
+  static constexpr spec::RealParameter kMix{
+      "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 is the mean with a single one"};
+  static constexpr spec::IntegerParameter kFirstMoments{
+      "first-moments", 0, 1e6, "0", "rounds from one mean of Adam's first moments to the next; 0: they stay"};
+  static constexpr spec::IntegerParameter kSecondMoments{"second-moments", 0, 1e6, "0",
+                                                         "the same of the second moments"};
 
  protected:
+  explicit LocalRounds(const Setting& setting);
+
   /// Returns the local steps of the round that begins with step `first`.
-  virtual std::int64_t steps_of_round(std::int64_t first) const;
-  /// Returns the server's weights at the beginning, followed by its own state.
-  virtual world::Value outer_begin(const world::Value& theta) { return theta; }
-  /// Returns the server's weights after a round. Default: the mean, θ − Δ.
-  virtual world::Value outer_step(const world::Value& outer, const world::Value& difference);
-  /// Returns the server's work for outer_step(), in addition to decoding and adding up.
-  virtual world::Work outer_work() const { return {}; }
+  std::int64_t steps_of_round(std::int64_t first) const;
+  /// Returns what workers begin with: θ, and behind it the state of the outer rule.
+  world::Value outer_begin() const;
+  /// Returns the weights of outer_begin() or of an outer step.
+  world::Value theta_of(const world::Value& outer) const;
+  /// Returns the outer rule's θ and state after its step `round`.
+  world::Value outer_after(const world::Value& outer, const world::Value& moved, std::int64_t round,
+                           const world::Value& apart = {}) const;
+  /// Returns a worker's weights and optimizer's state as it goes on, when it knows θ instead of `before`, the θ that it
+  /// got last. No value of `before`: it knew none.
+  world::Value merged(const world::Value& own, const world::Value& before, const world::Value& theta) const;
+  /// Sends the row of worker `number` after the round that begins with step `first` through the encoding. `memory`: its
+  /// compressor's, which is replaced.
+  world::Value encoded(const world::Value& row, world::Value& memory, std::size_t number, std::int64_t first) const;
+  /// Returns the mean of rows, by `average`.
+  world::Value mean_of(const std::vector<world::Value>& rows, std::vector<double> weights) const;
+
+  world::Work outer_work(step::Role who) const;
+  world::Work merge_work() const;
+  /// Returns the bytes of a row that encoded() sends, and of one as it is.
+  double row_bytes() const { return row_bytes_; }
+  double plain_bytes() const { return setting_.sizing.plain_bytes(); }
+  const spec::CompressSpec& encoding() const { return encoding_; }
+  SentNumbers sends() const { return sends_; }
 
   const Setting& setting() const { return setting_; }
   Learning& learning() const { return setting_.learning; }
   const LocalSteps& local() const { return local_; }
+  const OuterRule& rule() const { return *rule_; }
+  static world::Node node_of(std::size_t number) { return static_cast<world::Node>(number); }
 
  private:
-  struct LocalWorker {
-    world::Value own;     ///< weights and optimizer's state, as it has trained them
-    world::Value memory;  ///< its compressor's memory
-    // The server's view of the present round.
-    bool awaited = false;
-    double asked_at = 0;
-    world::Value difference;  ///< received difference
-  };
-
-  world::Task<> server();
-  world::Task<> worker(std::size_t number);
-  world::Task<> gather();
-  void ask(std::size_t number);
-  world::Value theta() const;
-
   Setting setting_;
   LocalSteps local_;
-  std::vector<LocalWorker> workers_;
-  world::Value outer_;
-  std::int64_t next_ = 0;  ///< first step of the present round
-  SendLater later_;
+  std::int64_t until_ = 0;  ///< steps with H = 1
+  std::unique_ptr<OuterRule> rule_;
+  spec::CompressSpec encoding_;
+  SentNumbers sends_;
+  Merge merge_;
+  double alpha_, decay_, row_bytes_ = 0;
+  bool of_contributors_;
 };
+
+/// Rounds through an aggregator, among all peers, with partners.
+std::unique_ptr<Protocol> server_rounds(const Setting& setting);
+std::unique_ptr<Protocol> peer_rounds(const Setting& setting);
+std::unique_ptr<Protocol> partner_rounds(const Setting& setting);
 
 }  // namespace dadsim::protocols

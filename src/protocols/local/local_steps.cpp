@@ -41,13 +41,6 @@ std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
   };
 }
 
-std::vector<spec::ParameterSpec> LocalSteps::outer_parameters(const char* rate) {
-  return {
-      kOuterRate.with_default(rate),
-      kOuterMomentum,
-  };
-}
-
 Value LocalSteps::with_state_of(const Value& weights, const Value& own) const {
   return setting_.learning.history().make("weights with the state of", {weights, own}, [](History::Inputs in) {
     Datum result = *in[1];
@@ -81,31 +74,6 @@ world::Work LocalSteps::begin_training(std::size_t worker, std::int64_t first, s
   for (std::int64_t i = 0; i < count; ++i) sizes.push_back(batches_[worker].size(first + i));
   setting_.log.samples += samples(worker, first, count);
   return setting_.sizing.training(sizes, first);
-}
-
-Value OuterOptimizer::begin(History& history, const Value& theta, std::size_t parameters) {
-  return history.make(fmt::format("outer begin {}", parameters), {theta}, [parameters](History::Inputs in) {
-    Datum result{in[0]->numbers, {}};
-    result.numbers.insert(result.numbers.end(), parameters, 0.0F);
-    return result;
-  });
-}
-
-Value OuterOptimizer::step(History& history, const Value& theta_and_v, const Value& difference,
-                           std::size_t parameters) const {
-  return history.make(
-      fmt::format("outer step {} rate {} momentum {}", parameters, rate_, momentum_), {theta_and_v, difference},
-      [rate = static_cast<float>(rate_), momentum = static_cast<float>(momentum_), parameters](History::Inputs in) {
-        Datum result = *in[0];
-        const std::vector<float>& delta = in[1]->numbers;
-        for (std::size_t k = 0; k < parameters; ++k) {
-          float& v = result.numbers[delta.size() + k];
-          v = momentum * v + delta[k];
-          result.numbers[k] -= rate * (delta[k] + momentum * v);
-        }
-        for (std::size_t k = parameters; k < delta.size(); ++k) result.numbers[k] -= delta[k];
-        return result;
-      });
 }
 
 Value first_numbers(History& history, const Value& row, std::size_t count) {

@@ -16,17 +16,11 @@ class LocalSteps {
   static constexpr spec::IntegerParameter kRounds{
       "rounds", 0, 1e9, "0", "of so many steps each; 0: as many steps as synchronous training takes"};
 
-  static constexpr spec::RealParameter kOuterRate{"outer-rate", 1e-9, 1e3, "0.7",
-                                                  "learning rate of the outer optimizer"};
-  static constexpr spec::RealParameter kOuterMomentum{"outer-momentum", 0, 0.9999, "0.9", "its Nesterov momentum"};
-
   explicit LocalSteps(const Setting& setting);
 
   /// The parameters that all have: steps between synchronisations, rounds. `period` by default, for the description of
   /// what is sent after it.
   static std::vector<spec::ParameterSpec> parameters(const char* period);
-  /// Returns the parameters of the outer optimizer.
-  static std::vector<spec::ParameterSpec> outer_parameters(const char* rate);
 
   /// See MethodInfo::models_held: of every worker what it trains, and what has arrived of it.
   static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }
@@ -53,25 +47,6 @@ class LocalSteps {
   std::vector<SiteBatches> batches_;
   std::vector<float> factors_;  ///< per worker; empty: 1
   std::int64_t period_ = 1, steps_ = 1;
-};
-
-/// Stochastic gradient descent with Nesterov momentum on what workers have moved away: with Δ = θ − mean of θ_i,
-///   v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
-/// v starts at 0 (the outer optimizer of DiLoCo; Douillard et al., arXiv 2311.08105). What comes behind the parameters
-/// (running statistics) is averaged: θ ← θ − Δ.
-class OuterOptimizer {
- public:
-  OuterOptimizer(double rate, double momentum) : rate_(rate), momentum_(momentum) {}
-
-  /// θ with v behind it, at the beginning; `parameters` of the numbers of θ are learned.
-  static world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters);
-  world::Value step(world::History& history, const world::Value& theta_and_v, const world::Value& difference,
-                    std::size_t parameters) const;
-  /// Arithmetic and numbers read and written per parameter.
-  static constexpr double kFlops = 6, kFloats = 5;
-
- private:
-  double rate_, momentum_;
 };
 
 /// Returns the first `count` numbers.

@@ -5,13 +5,16 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "protocols/local/local_method.hpp"
 #include "protocols/local/local_steps.hpp"
+#include "protocols/local/outer_rule.hpp"
 #include "protocols/methods.hpp"
 #include "protocols/send_later.hpp"
 
@@ -60,6 +63,7 @@ class StreamingDiLoCo final : public Protocol {
     double bytes_up = 0, bytes_down = 0;
     world::Value outer;      ///< θ_p, and the momentum of the outer optimizer behind it
     std::int64_t last = -1;  ///< number of the synchronisation that it is from; −1: the beginning
+    std::int64_t steps = 0;  ///< outer steps
   };
   struct StreamingWorkerState {
     bool started = false;
@@ -115,7 +119,7 @@ class StreamingDiLoCo final : public Protocol {
 
   Setting setting_;
   LocalSteps local_;
-  OuterOptimizer outer_;
+  std::unique_ptr<OuterRule> outer_;
   std::int64_t delay_ = 0;
   double alpha_ = 0;
   spec::CompressSpec compress_;
@@ -141,7 +145,7 @@ using world::Work;
 StreamingDiLoCo::StreamingDiLoCo(const Setting& setting)
     : setting_(setting),
       local_(setting),
-      outer_(setting.value(LocalSteps::kOuterRate), setting.value(LocalSteps::kOuterMomentum)),
+      outer_(outer::make(setting.parameters(), (local_.steps() + local_.period() - 1) / local_.period())),
       delay_(setting.value(kDelay)),
       alpha_(setting.value(kAlpha)),
       compress_(setting.run.compress),
@@ -182,8 +186,7 @@ void StreamingDiLoCo::cut() {
 void StreamingDiLoCo::begin() {
   const Value initial = setting_.learning.without_state(local_.initial());
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
-    fragments_[p].outer =
-        OuterOptimizer::begin(setting_.learning.history(), taken_from(p, initial), fragments_[p].parameters);
+    fragments_[p].outer = outer_->begin(setting_.learning.history(), taken_from(p, initial), fragments_[p].parameters);
   }
   setting_.log.took_part.assign(setting_.sites, 0);
   setting_.log.facts["fragments"] = static_cast<double>(fragments_.size());
@@ -359,10 +362,11 @@ Task<> StreamingDiLoCo::finish(std::int64_t name) {
   if (!differences.empty()) {
     Work work = setting_.sizing.decode_by(compress_, step::Role::aggregator, static_cast<double>(differences.size())) +
                 setting_.sizing.sum(step::Role::aggregator, differences.size()) +
-                setting_.sizing.per_parameter(step::Role::aggregator, OuterOptimizer::kFlops, OuterOptimizer::kFloats);
+                setting_.sizing.per_parameter(step::Role::aggregator, outer_->flops(), outer_->floats());
     co_await setting_.loop.compute(setting_.server, share_of(std::move(work), fragment.share));
     const Value mean = weighted_mean(setting_.learning, differences, std::move(weights));
-    fragment.outer = outer_.step(setting_.learning.history(), fragment.outer, mean, fragment.parameters);
+    fragment.outer =
+        outer_->after(setting_.learning.history(), fragment.outer, mean, fragment.parameters, fragment.steps++);
     fragment.last = name;
     ++setting_.log.updates;
     if (step < local_.steps()) {  // there is nothing to go on with after the last
@@ -428,31 +432,31 @@ EventDrivenMethod streaming_diloco_method() {
        .parameters = LocalSteps::parameters("30"),
        .sharing = Sharing::event_driven,
        .compresses = [](const spec::ParameterValues& values) { return StreamingDiLoCo::kOuterGradients.of(values); },
-       .check = [](const RunFacts& facts) -> RunFaults {
-         const std::int64_t period = LocalSteps::kPeriod.of(facts.run.parameters);
-         if (StreamingDiLoCo::kDelay.of(facts.run.parameters) >= period) {
-           return {Fault{
-               "the delay is as long as the period, or longer: a fragment would be sent again before it has been taken "
-               "in",
-               "a delay below the period"}};
-         }
-         if (StreamingDiLoCo::kFragments.of(facts.run.parameters) > period)
-           return {Fault{"there are more fragments than steps in a period", "at most one per step"}};
-         return {};
-       },
        .state =
            [](const spec::ParameterValues&) {
              return estimate::AlgorithmState{step::extent::parameters()};  // the fragments that it has got last
            },
        .models_held = LocalSteps::models_held},
       [](const Setting& setting) { return std::make_unique<StreamingDiLoCo>(setting); }};
-  for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.4")) {
+  for (spec::ParameterSpec& parameter : outer::parameters("nesterov")) {
+    if (parameter.name == outer::kRate.name) parameter.default_value = "0.4";
     info.parameters.push_back(std::move(parameter));
   }
   info.parameters.push_back(StreamingDiLoCo::kFragments);
   info.parameters.push_back(StreamingDiLoCo::kDelay);
   info.parameters.push_back(StreamingDiLoCo::kAlpha);
   info.parameters.push_back(StreamingDiLoCo::kOuterGradients);
+  info.check = [parameters = info.parameters](const RunFacts& facts) -> RunFaults {
+    const std::int64_t period = LocalSteps::kPeriod.of(facts.run.parameters);
+    if (StreamingDiLoCo::kDelay.of(facts.run.parameters) >= period) {
+      return {Fault{
+          "the delay is as long as the period, or longer: a fragment would be sent again before it has been taken in",
+          "a delay below the period"}};
+    }
+    if (StreamingDiLoCo::kFragments.of(facts.run.parameters) > period)
+      return {Fault{"there are more fragments than steps in a period", "at most one per step"}};
+    return outer_faults(facts.run.parameters, parameters, false);
+  };
   return info;
 }
 

@@ -6,6 +6,7 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/language/quantity.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -100,6 +101,11 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
   if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> means nothing: no run exchanges anything", "remove it");
     return;
+  }
+  const auto sums = [](const spec::RunSpec& run) { return run.event_driven && spec::sums_among_peers(run.parameters); };
+  if (!framework.none() && std::ranges::any_of(runs, sums)) {
+    node.fail(not_built("<framework> does not know sums among the participants of event-driven runs (to=\"peers\")",
+                        "to=\"aggregator\", or no <framework>"));
   }
   const auto has_server = [](const spec::RunSpec& run) {
     return run.event_driven ||

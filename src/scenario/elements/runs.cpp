@@ -22,11 +22,17 @@ constexpr QuantityForm kBucket{Unit::bytes, {.minimum = 0}, "bytes with their un
 constexpr QuantityForm kFirstBucket{Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 1MiB"};
 
 bool has_collectives(const spec::RunSpec& run) { return run.communicates && !run.event_driven; }
+/// Returns whether a library sums what workers send, or gathers it.
+bool has_sums(const spec::RunSpec& run) { return has_collectives(run) || spec::sums_among_peers(run.parameters); }
 
 std::optional<Fault> no_collectives(const Node&, const spec::RunSpec& run) {
   if (has_collectives(run)) return std::nullopt;
   return Fault{fmt::format("means nothing to '{}'", run.algorithm),
                run.communicates ? "remove it: there are no collectives" : "remove it: nothing is exchanged"};
+}
+
+std::optional<Fault> no_sums(const Node& node, const spec::RunSpec& run) {
+  return has_sums(run) ? std::nullopt : no_collectives(node, run);
 }
 
 Row<spec::RunSpec> first_bucket() {
@@ -53,12 +59,12 @@ const Table<spec::RunSpec>& run_table() {
                .printed_if([](const Spec& run) { return has_collectives(run) && !run.decentralised; })
                .if_left_out("`aggregator` if there is one, else `peer`"),
            attribute("all-reduce", &Spec::all_reduce, name_in("all-reduces"))
-               .refused_if(no_collectives)
-               .printed_if(has_collectives)
+               .refused_if(no_sums)
+               .printed_if(has_sums)
                .if_left_out("`auto`"),
            attribute("all-gather", &Spec::all_gather, name_in("all-gathers"))
-               .refused_if(no_collectives)
-               .printed_if(has_collectives)
+               .refused_if(no_sums)
+               .printed_if(has_sums)
                .if_left_out("`auto`"),
            attribute("reduce-scatter", &Spec::reduce_scatter, name_in("reduce-scatters"))
                .refused_if(no_collectives)
@@ -111,10 +117,6 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   if (algorithm.event_driven()) {
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
                 "remove it: the algorithm itself says who exchanges what with whom");
-    if (algorithm.needs_server && !has_aggregator) {
-      node.fail_at("algorithm", fmt::format("'{}' needs an aggregator", algorithm.name),
-                   "an <aggregator> in <workers>");
-    }
     return has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
   }
   if (algorithm.decentralised()) {
@@ -129,9 +131,22 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   return exchange;
 }
 
+/// Settles who exchanges in an event-driven run: an aggregator, or the workers among themselves.
+void take_server(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator, spec::RunSpec& run) {
+  if (!algorithm.needs_server(run.parameters)) {
+    if (algorithm.needs_server.depends()) run.exchange = spec::ExchangeMode::peer;
+  } else if (!has_aggregator) {
+    node.fail_at("algorithm",
+                 fmt::format("'{}' needs an aggregator{}", algorithm.name,
+                             algorithm.needs_server.depends() ? " with these parameters" : ""),
+                 algorithm.needs_server.depends() ? "an <aggregator> in <workers>, or to=\"peers\""
+                                                  : "an <aggregator> in <workers>");
+  }
+}
+
 /// Checks that the named collective algorithms exist.
 void check_collectives(const Node& node, const spec::RunSpec& run, const ReadContext& context) {
-  if (!has_collectives(run)) return;
+  if (!has_sums(run)) return;
   const bool by_aggregator = !run.decentralised && run.exchange == spec::ExchangeMode::aggregator;
   const auto check = [&](const char* attribute, const std::vector<std::string>& choices, const std::string& chosen) {
     if (!node.has(attribute)) return;
@@ -184,7 +199,7 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
       if (differs([&](const spec::RunSpec& other) { return other.parameters.at(name); }))
         label += fmt::format(", {} {}", name, parameter.second);
     }
-    if (differs([](const spec::RunSpec& other) { return other.exchange; }))
+    if (!run.event_driven && differs([](const spec::RunSpec& other) { return other.exchange; }))
       label += fmt::format(", {}", to_string(run.exchange));
     if (differs([](const spec::RunSpec& other) { return other.compress; })) {
       label += ", " + compress_label(run.compress, context);
@@ -266,6 +281,13 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.decentralised = algorithm->decentralised();
     run.event_driven = algorithm->event_driven();
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
+    for (const spec::ParameterSpec& parameter : algorithm->parameters) {
+      run.parameters[parameter.name] = read_parameter(node, parameter, context);
+      if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {
+        run.files.push_back(parameter.name);
+      }
+    }
+    if (algorithm->event_driven()) take_server(node, *algorithm, has_aggregator, run);
     // An aggregator receives every gradient separately.
     if (run.communicates && !run.event_driven && algorithm->sums_in_buckets && run.exchange == spec::ExchangeMode::peer)
       run.bucket_bytes = spec::kBucketBytes;
@@ -274,12 +296,6 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.compress = read_compress(node, *algorithm, context);
     read_share(node, *algorithm, run, context);
     read_conditions(node, placed, context, run);
-    for (const spec::ParameterSpec& parameter : algorithm->parameters) {
-      run.parameters[parameter.name] = read_parameter(node, parameter, context);
-      if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {
-        run.files.push_back(parameter.name);
-      }
-    }
     if (timed && run.bucket_bytes > 0 && !node.has("bucket") && !node.has("first-bucket") &&
         algorithm->sums_gradients(run))
       take_default_buckets(*timed, workers, run);

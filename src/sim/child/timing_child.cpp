@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "collectives/traffic.hpp"
 #include "sim/child/loaded_cluster.hpp"
 #include "sim/child/timing_messages.hpp"
 #include "sim/flow/flow.hpp"
@@ -564,6 +565,11 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   const std::unique_ptr<collectives::Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
   timing.messages = CollectiveChoices::messages_of(*rounds);
   timing.protocol = to_string(rounds->protocol());
+  if (job.traffic) {
+    timing.sent.resize(loaded.nodes.hosts.size());
+    timing.received.resize(loaded.nodes.hosts.size());
+    add_traffic(*rounds, timing.sent, timing.received);
+  }
   if (job.algorithm == "auto" && !timing.compared) {
     timing.quicker = quicker_of_library(job.request, timing.algorithm, layout, loaded.nodes.hosts, *loaded.network);
   }

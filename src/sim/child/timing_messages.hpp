@@ -30,7 +30,7 @@ constexpr TimingTopic last_of(TimingTopic /*type*/) { return TimingTopic::failur
 
 void fields(auto& bytes, of<CollectiveTiming> auto& timing) {
   bytes(timing.algorithm, timing.fidelity, timing.seconds, timing.cold_seconds, timing.messages, timing.compared,
-        timing.protocol, timing.quicker);
+        timing.protocol, timing.quicker, timing.sent, timing.received);
 }
 
 void fields(auto& bytes, of<SecondsWithout> auto& without) {

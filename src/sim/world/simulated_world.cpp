@@ -27,6 +27,7 @@
 #include "sim/step/compute_time.hpp"
 #include "sim/step/jitter.hpp"
 #include "sim/world.hpp"
+#include "sim/world/node_collectives.hpp"
 #include "step/timing_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/pattern.hpp"
@@ -516,6 +517,7 @@ class ServedWorld final : public SimulatedWorld {
  public:
   explicit ServedWorld(const Cluster& cluster)
       : speeds_(cluster),
+        collectives_(cluster),
         up_(speeds_.nodes(), true),
         child_(
             [&cluster](const MessageSink& sink, const MessageSource& source) { serve_world(cluster, sink, source); }) {}
@@ -527,6 +529,18 @@ class ServedWorld final : public SimulatedWorld {
   Activity send(Node from, Node to, double bytes) override {
     orders_ << Order::send << begin() << from << to << bytes;
     return last_;
+  }
+  Activity collective(const world::Collective& what, world::CollectiveTraffic& traffic) override {
+    NodeCollectives::Timed timed = collectives_.time(what);
+    traffic = std::move(timed.traffic);
+    const Activity activity = timer(timed.seconds);
+    among_[activity] = what.nodes;
+    const auto is_cut = [&](const std::string& link) { return collectives_.cross(what.nodes, link); };
+    if (!std::ranges::all_of(what.nodes, [this](Node node) { return is_up(node); }) ||
+        std::ranges::any_of(links_down_, is_cut)) {
+      cut_off(activity);
+    }
+    return activity;
   }
   Activity timer(double seconds) override {
     orders_ << Order::timer << begin() << seconds;
@@ -548,6 +562,12 @@ class ServedWorld final : public SimulatedWorld {
   void set_link(const std::string& link, bool up) override {
     orders_ << Order::link << link << up;
     ++ordered_;
+    if (up) {
+      links_down_.erase(link);
+      return;
+    }
+    links_down_.insert(link);
+    cut_off_where([&](const std::vector<Node>& nodes) { return collectives_.cross(nodes, link); });
   }
 
   bool is_up(Node node) const override { return up_[static_cast<std::size_t>(node)]; }
@@ -562,10 +582,15 @@ class ServedWorld final : public SimulatedWorld {
     events_.pop_front();
     if (event.kind == Event::Kind::done || event.kind == Event::Kind::failed) {
       --underway_;
+      among_.erase(event.activity);
     } else {
       --reported_;
     }
     now_ = event.at;
+    if (event.kind == Event::Kind::host_down) {
+      cut_off_where(
+          [&](const std::vector<Node>& nodes) { return std::ranges::find(nodes, event.node) != nodes.end(); });
+    }
     return event;
   }
   double now() const override { return now_; }
@@ -593,6 +618,21 @@ class ServedWorld final : public SimulatedWorld {
   }
 
  private:
+  /// Makes a collective fail, as the next event.
+  void cut_off(Activity activity) {
+    cancel(activity);
+    among_.erase(activity);
+    ++underway_;
+    events_.push_front({.kind = Event::Kind::failed, .activity = activity, .at = now_});
+  }
+  void cut_off_where(const auto& is_cut) {
+    std::vector<Activity> lost;
+    for (const auto& [activity, nodes] : among_) {
+      if (is_cut(nodes)) lost.push_back(activity);
+    }
+    for (const Activity activity : lost) cut_off(activity);
+  }
+
   Activity begin() {
     ++underway_;
     ++ordered_;
@@ -637,6 +677,9 @@ class ServedWorld final : public SimulatedWorld {
   }
 
   NodeSpeeds speeds_;
+  NodeCollectives collectives_;
+  std::map<Activity, std::vector<Node>> among_;  ///< nodes of the collectives under way
+  std::set<std::string> links_down_;             ///< as they were named
   std::vector<bool> up_;
   ChildProcess child_;
   WireWriter orders_;

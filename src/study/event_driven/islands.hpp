@@ -78,6 +78,9 @@ class IslandWorld final : public world::World {
     return inner_.seconds_of(node, of_island(node, work));
   }
   world::Activity send(world::Node from, world::Node to, double bytes) override { return inner_.send(from, to, bytes); }
+  world::Activity collective(const world::Collective& what, world::CollectiveTraffic& traffic) override {
+    return inner_.collective(what, traffic);
+  }
   world::Activity timer(double seconds) override { return inner_.timer(seconds); }
   void cancel(world::Activity activity) override { inner_.cancel(activity); }
   void set_host(world::Node node, bool up) override { inner_.set_host(node, up); }

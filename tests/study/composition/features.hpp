@@ -49,7 +49,8 @@ inline bool follows_events(const methods::MethodInfo& info) { return info.event_
 
 /// Messages of sites are not summed: there is nothing to sum, or they go to neighbours.
 inline bool has_no_server(const methods::MethodInfo& info) {
-  return !info.communicates() || info.decentralised() || (info.event_driven() && !info.needs_server);
+  return !info.communicates() || info.decentralised() ||
+         (info.event_driven() && !info.needs_server(methods::default_parameters(info)));
 }
 
 class FeatureList {

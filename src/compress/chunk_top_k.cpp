@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "compress/compressors.hpp"
+#include "compress/largest_entries.hpp"
+#include "compress/sparse.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+/// Codes of some values, and the numbers that they are decoded with.
+struct ChunkCodes {
+  std::vector<std::uint32_t> codes;
+  std::vector<float> table;
+};
+
+enum class ChunkValues : std::uint8_t { published, symmetric, sign, fp32 };
+
+constexpr int kBins = 4;
+
+int bits_of(ChunkValues values) { return values == ChunkValues::sign ? 1 : 2; }
+double table_size(ChunkValues values) {
+  return values == ChunkValues::published ? 1 + kBins : values == ChunkValues::symmetric ? 2 : 1;
+}
+
+/// Means of the values of every code; 0 where there are none.
+std::vector<float> means(std::span<const float> values, const std::vector<std::uint32_t>& codes, std::size_t count) {
+  std::vector<double> sums(count), counts(count);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sums[codes[i]] += static_cast<double>(values[i]);
+    ++counts[codes[i]];
+  }
+  std::vector<float> result;
+  for (std::size_t c = 0; c < count; ++c) result.push_back(counts[c] > 0 ? static_cast<float>(sums[c] / counts[c]) : 0);
+  return result;
+}
+
+/// The authors' quantiser: four bins of 1.5 σ about the mean, each decoded as the mean of its values. The table is the
+/// mean, which decoding does not need, then those of the bins.
+ChunkCodes four_bins(std::span<const float> values) {
+  double sum = 0, squares = 0;
+  for (const float v : values) sum += static_cast<double>(v);
+  const double count = static_cast<double>(values.size()), mean = values.empty() ? 0 : sum / count;
+  for (const float v : values) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
+  const double step = count > 1 ? 6 * std::sqrt(squares / (count - 1)) / kBins : 0;
+  ChunkCodes result;
+  for (const float v : values) {
+    const double bin = step > 0 ? std::nearbyint((static_cast<double>(v) - mean) / step + kBins / 2) : kBins / 2;
+    result.codes.push_back(static_cast<std::uint32_t>(bin > 0 ? std::min(bin, kBins - 1.0) : 0));
+  }
+  result.table = means(values, result.codes, kBins);
+  result.table.insert(result.table.begin(), static_cast<float>(mean));
+  return result;
+}
+
+/// A sign, and with `two` whether a magnitude is above their mean; decoded as the mean of the magnitudes of its kind.
+ChunkCodes signs(std::span<const float> values, bool two) {
+  std::vector<float> magnitudes;
+  double sum = 0;
+  for (const float v : values) {
+    magnitudes.push_back(std::abs(v));
+    sum += static_cast<double>(magnitudes.back());
+  }
+  const double mean = values.empty() ? 0 : sum / static_cast<double>(values.size());
+  std::vector<std::uint32_t> kinds;
+  for (const float m : magnitudes) kinds.push_back(two && static_cast<double>(m) > mean ? 1 : 0);
+  ChunkCodes result{.codes = {}, .table = means(magnitudes, kinds, two ? 2 : 1)};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.codes.push_back(2 * kinds[i] + (std::signbit(values[i]) ? 1 : 0));
+  return result;
+}
+
+float decoded(ChunkValues values, std::uint32_t code, const std::vector<float>& table) {
+  if (values == ChunkValues::published) return table[1 + code];
+  const float magnitude = table[code / 2];
+  return (code & 1U) != 0 ? -magnitude : magnitude;
+}
+
+/// Sends the largest numbers of every chunk of consecutive ones: their places in the chunk, packed, and their values in
+/// few bits. A message of several chunks keeps ⌈fraction · n⌉, a full chunk its share.
+class ChunkTopK final : public Compressor {
+ public:
+  struct Options {
+    double fraction = 0.03125;
+    std::int64_t chunk = 4096;
+    ChunkValues values = ChunkValues::published;
+  };
+  explicit ChunkTopK(Options options)
+      : options_(options),
+        place_bits_(std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(options.chunk - 1))))) {}
+
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {
+    const Flat flat(numbers);
+    std::vector<std::uint32_t> places;
+    std::vector<float> values;
+    for_each_chunk(numbers.size(), [&](std::int64_t first, std::int64_t count, std::int64_t kept) {
+      const auto chunk = flat.numbers().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+      for (const std::int32_t place : kept > 0 ? largest(chunk, kept) : std::vector<std::int32_t>()) {
+        places.push_back(static_cast<std::uint32_t>(place));
+        values.push_back(chunk[static_cast<std::size_t>(place)]);
+      }
+    });
+    if (options_.values == ChunkValues::fp32) {
+      into.fp32_copied(values);
+    } else {
+      const ChunkCodes codes = options_.values == ChunkValues::published
+                                   ? four_bins(values)
+                                   : signs(values, options_.values == ChunkValues::symmetric);
+      into.fp32_copied(codes.table);
+      into.packed(codes.codes, bits_of(options_.values));
+    }
+    into.packed(places, place_bits_);
+    return std::ssize(values);
+  }
+
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
+    const auto kept = static_cast<std::size_t>(kept_of_numbers(options_.fraction, into.size()));
+    std::vector<float> values(kept);
+    if (options_.values == ChunkValues::fp32) {
+      from.fp32(values);
+    } else {
+      std::vector<float> table(static_cast<std::size_t>(table_size(options_.values)));
+      std::vector<std::uint32_t> codes(kept);
+      from.fp32(table);
+      from.packed(codes, bits_of(options_.values));
+      std::ranges::transform(codes, values.begin(),
+                             [&](std::uint32_t code) { return decoded(options_.values, code, table); });
+    }
+    std::vector<std::uint32_t> places(kept);
+    from.packed(places, place_bits_);
+    std::vector<std::int32_t> indices;
+    for_each_chunk(into.size(), [&](std::int64_t first, std::int64_t, std::int64_t in_chunk) {
+      for (std::int64_t i = 0; i < in_chunk; ++i)
+        indices.push_back(static_cast<std::int32_t>(first + std::int64_t{places[indices.size()]}));
+    });
+    scatter(values, indices, into);
+  }
+
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    const step::Expression kept = kept_of_numbers(options_.fraction, numbers.elements);
+    const step::Payload places{static_cast<double>(place_bits_) * kept, step::ElementType::bit};
+    if (options_.values == ChunkValues::fp32) return {{kept, step::ElementType::float32}, places};
+    return {{table_size(options_.values), step::ElementType::float32},
+            {static_cast<double>(bits_of(options_.values)) * kept, step::ElementType::bit},
+            places};
+  }
+  /// Covers the largest entries; then for the kept ones two sums, a quotient, a rounding and the mean of each code.
+  step::Work encode_work(const Amount& numbers) const override {
+    const step::Expression kept = kept_of_numbers(options_.fraction, numbers.elements);
+    step::Work work = largest_work(numbers.elements, kept);
+    work.flops = work.flops + 8.0 * kept;
+    work.bytes_moved = work.bytes_moved + 4.0 * kFloatBytes * kept;
+    return work;
+  }
+  step::Work decode_work(const Amount& numbers) const override {
+    return scatter_work(numbers.elements, kept_of_numbers(options_.fraction, numbers.elements), 0.5);
+  }
+  std::optional<step::Work> decode_into_sum_work(const step::Expression& elements, const Amount& all) const override {
+    return scatter_add_work(elements, kept_of_numbers(options_.fraction, all.elements), 0.5);
+  }
+
+ private:
+  /// Calls `visit(first, count, kept)` for the chunks of `elements` numbers, in order.
+  void for_each_chunk(std::int64_t elements, const auto& visit) const {
+    std::int64_t before = 0;
+    for (std::int64_t first = 0; first < elements; first += options_.chunk) {
+      const std::int64_t count = std::min(options_.chunk, elements - first);
+      const std::int64_t until = kept_of_numbers(options_.fraction, first + count);
+      visit(first, count, until - before);
+      before = until;
+    }
+  }
+
+  Options options_;
+  int place_bits_;
+};
+
+}  // namespace
+
+CompressorInfo chunk_top_k_info() {
+  static constexpr spec::RealParameter kShare = kFraction.with_default("0.03125");
+  static constexpr spec::IntegerParameter kChunk{"chunk", 2, 65536, "4096", "consecutive numbers of a chunk"};
+  static constexpr auto kValues = spec::choice<ChunkValues>(
+      "values",
+      {{"2-bit", ChunkValues::published},
+       {"symmetric", ChunkValues::symmetric},
+       {"sign", ChunkValues::sign},
+       {"fp32", ChunkValues::fp32}},
+      "2-bit: four bins of 1.5 standard deviations, as published, of which numbers like Gaussian ones fill two; "
+      "symmetric: a sign and one of two magnitudes; sign: a sign and the mean magnitude; fp32: as they are");
+  return {.name = "chunk-top-k",
+          .description = "The largest numbers of every chunk of a matrix are sent in two bits, with packed places.",
+          .source =
+              "SparseLoCo: Sarfi et al., arXiv 2508.15706; the quantiser is that of tplr-ai/CCLoco (c01a785, "
+              "src/tplr/ccloco.py); chunks are consecutive numbers, there tiles of 64 by 64",
+          .size = "20 + k (2 + log₂ chunk) / 8 with k = ⌈fraction · n⌉",
+          .forwards = true,
+          .biased = true,
+          .keeps = keeps_fraction,
+          .family = "sparsification",
+          .formula =
+              "C(v) = Q(v) where |v| is among the largest of its chunk, 0 elsewhere\n"
+              "Q(v) = mean of the values in the bin ⌊(v − mean) / 1.5 σ + 2⌉ of 0 … 3",
+          .checks =
+              "64 of every 4096 numbers: 112 bytes a chunk, 146.3 times less than fp32\n"
+              "Gaussian numbers: the two inner and outer bins of one side are empty, and 2-bit is sign times mean "
+              "within a fiftieth",
+          .parameters = {kShare, kChunk, kValues},
+          .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<ChunkTopK>(ChunkTopK::Options{
+                .fraction = kShare.of(values), .chunk = kChunk.of(values), .values = kValues.of(values)});
+          }};
+}
+
+}  // namespace dadsim::compress

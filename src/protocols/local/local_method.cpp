@@ -1,0 +1,176 @@
+#include "protocols/local/local_method.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "algorithms/gossip/graph.hpp"
+#include "methods/idle_parameters.hpp"
+#include "protocols/local/local_rounds.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+bool has_partners(const spec::ParameterValues& values) {
+  const SentTo to = LocalRounds::kTo.of(values);
+  return to == SentTo::pair || to == SentTo::graph;
+}
+
+const spec::ParameterSpec& parameter_of(const std::vector<spec::ParameterSpec>& parameters, const char* name) {
+  return *std::ranges::find(parameters, name, &spec::ParameterSpec::name);
+}
+
+std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
+  std::vector<spec::ParameterSpec> all = LocalSteps::parameters(method.defaults.at("period").c_str());
+  std::ranges::move(
+      std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
+                                       LocalRounds::kShare, LocalRounds::kDecay, LocalRounds::kTo,
+                                       algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kAverage},
+      std::back_inserter(all));
+  std::ranges::move(outer::parameters(method.defaults.at(outer::kRule.name).c_str()), std::back_inserter(all));
+  all.insert(all.end(), {LocalRounds::kMerge, LocalRounds::kAlpha});
+  if (method.averages_moments) all.insert(all.end(), {LocalRounds::kFirstMoments, LocalRounds::kSecondMoments});
+  for (const auto& [name, value] : method.defaults)
+    std::ranges::find(all, name, &spec::ParameterSpec::name)->default_value = value;
+  return all;
+}
+
+/// Parameters that act only with values of others.
+std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpec>& all) {
+  const auto acts = [&](const char* name, const char* other, std::vector<std::string> values) {
+    return methods::ActsBeside{parameter_of(all, name), parameter_of(all, other), std::move(values)};
+  };
+  return {acts("graph", "to", {"graph"}),
+          acts("gossip", "to", {"pair", "graph"}),
+          acts("average", "to", {"aggregator", "peers"}),
+          acts("merge", "to", {"aggregator", "peers"}),
+          acts("alpha", "merge", {"mix"}),
+          acts("encoding", "sends", {"change"}),
+          acts("merge", "sends", {"change"}),
+          acts("average", "sends", {"change"}),
+          acts("outer", "sends", {"change"})};
+}
+
+RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::ParameterSpec>& parameters) {
+  const spec::ParameterValues& values = facts.run.parameters;
+  const bool partners = has_partners(values), subset = LocalRounds::kSends.of(values) == SentNumbers::subset;
+  const SentBy encoding = LocalRounds::kEncoding.of(values);
+  const std::string& to = values.at(LocalRounds::kTo.name);
+  RunFaults faults = methods::faults_of_idle_parameters(values, conditions(parameters));
+  const RunFaults of_rule = outer_faults(values, parameters, partners);
+  faults.insert(faults.end(), of_rule.begin(), of_rule.end());
+  const auto refuse = [&](std::string what, std::string remedy) {
+    faults.push_back(Fault{std::move(what), std::move(remedy)});
+  };
+  if (subset && LocalRounds::kTo.of(values) != SentTo::peers)
+    refuse(fmt::format("sends=\"subset\" is summed among all workers, and to=\"{}\" is not", to), "to=\"peers\"");
+  if (!subset && encoding != SentBy::chunk_top_k &&
+      values.at(LocalRounds::kShare.name) != parameter_of(parameters, LocalRounds::kShare.name).default_value) {
+    refuse(fmt::format("share=\"{}\" means nothing without sends=\"subset\" or encoding=\"chunk-top-k\"",
+                       values.at(LocalRounds::kShare.name)),
+           "one of these beside it, or leave it out");
+  }
+  const bool remembers =
+      !partners && !subset &&
+      (encoding == SentBy::chunk_top_k || (encoding == SentBy::compress && facts.run.compress.memory));
+  if (LocalRounds::kDecay.of(values) != 1 && !remembers && encoding != SentBy::chunk_top_k) {
+    refuse(fmt::format("memory-decay=\"{}\" means nothing without a memory", values.at(LocalRounds::kDecay.name)),
+           "encoding=\"chunk-top-k\", <compress memory=\"true\">, or leave it out");
+  }
+  if (partners && encoding == SentBy::compress && facts.run.compress.memory)
+    refuse(fmt::format(
+               "<compress memory=\"true\"> means nothing with to=\"{}\": what is lost of weights does not add up", to),
+           "memory=\"false\"");
+  if (partners && encoding == SentBy::chunk_top_k)
+    refuse(fmt::format("encoding=\"chunk-top-k\" sends few numbers, and to=\"{}\" needs all weights", to),
+           "to=\"aggregator\" or \"peers\"");
+  if (partners && facts.run.weights != spec::SiteWeights::published)
+    refuse(fmt::format("weights=\"{}\" means nothing with to=\"{}\": partners count alike",
+                       to_string(facts.run.weights), to),
+           "leave weights out");
+  const auto averages = [&](const spec::IntegerParameter& moments) {
+    return values.contains(moments.name) && moments.of(values) > 0;
+  };
+  if ((averages(LocalRounds::kFirstMoments) || averages(LocalRounds::kSecondMoments)) &&
+      LocalRounds::kTo.of(values) != SentTo::peers)
+    refuse(fmt::format("moments are averaged among peers, and not with to=\"{}\"", to),
+           "to=\"peers\", or first-moments=\"0\" second-moments=\"0\"");
+  return faults;
+}
+
+estimate::AlgorithmState state_of(const spec::ParameterValues& values) {
+  double numbers = 1;  // the weights that the round began with
+  if (LocalRounds::kTo.of(values) != SentTo::aggregator)
+    numbers += static_cast<double>(outer::make(values, 1)->states());
+  if (LocalRounds::kEncoding.of(values) == SentBy::chunk_top_k) numbers += 1;
+  return {numbers * step::extent::parameters()};
+}
+
+}  // namespace
+
+RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<spec::ParameterSpec>& parameters,
+                       bool partners) {
+  std::vector<methods::ActsBeside> conditions;
+  for (const spec::ParameterSpec& parameter : outer::parameters("")) {
+    if (parameter.name == outer::kRule.name) continue;
+    std::vector<std::string> with;
+    for (const outer::RuleInfo& rule : outer::rules()) {
+      if (std::ranges::find(rule.parameters, parameter.name) != rule.parameters.end()) with.emplace_back(rule.name);
+    }
+    conditions.push_back({parameter_of(parameters, parameter.name.c_str()), parameter_of(parameters, outer::kRule.name),
+                          std::move(with)});
+  }
+  RunFaults faults = methods::faults_of_idle_parameters(values, conditions);
+  if (!partners && outer::make(values, 1)->is_of_groups()) {
+    faults.push_back(
+        Fault{fmt::format("outer=\"{}\" pulls a worker towards its partners, and it has none", outer::kRule.of(values)),
+              "to=\"pair\", or outer=\"nesterov\""});
+  }
+  return faults;
+}
+
+EventDrivenMethod local_method(LocalMethod method) {
+  const std::vector<spec::ParameterSpec> parameters = parameters_of(method);
+  return {{.name = std::move(method.name),
+           .description = std::move(method.description),
+           .source = std::move(method.source),
+           .payload = std::move(method.payload),
+           .family = "local-steps",
+           .formula = std::move(method.formula),
+           .checks = std::move(method.checks),
+           .on_failure =
+               "a worker that goes down is not waited for, and takes part again from the round after it is back, its "
+               "optimizer begun anew; what is lost on the way is sent again after 5 s; a sum among peers that fails is "
+               "begun anew after 5 s by those who are there, and with partners a worker goes on with its own weights",
+           .parameters = parameters,
+           .sharing = Sharing::event_driven,
+           .compresses =
+               [](const spec::ParameterValues& values) {
+                 return LocalRounds::kEncoding.of(values) == SentBy::compress &&
+                        LocalRounds::kSends.of(values) == SentNumbers::change;
+               },
+           .optimizer = method.averages_moments ? Needs::adam : Needs::any_optimizer,
+           .needs_server =
+               [](const spec::ParameterValues& values) { return LocalRounds::kTo.of(values) == SentTo::aggregator; },
+           .check = [parameters](const RunFacts& facts) { return faults_of_choices(facts, parameters); },
+           .state = state_of,
+           .models_held = LocalSteps::models_held},
+          [](const Setting& setting) -> std::unique_ptr<Protocol> {
+            switch (setting.value(LocalRounds::kTo)) {
+              case SentTo::aggregator:
+                return server_rounds(setting);
+              case SentTo::peers:
+                return peer_rounds(setting);
+              case SentTo::pair:
+              case SentTo::graph:
+                return partner_rounds(setting);
+            }
+            throw std::logic_error("unknown receivers");
+          }};
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spec/parameter.hpp"
+#include "world/history.hpp"
+
+namespace dadsim::protocols {
+
+/// Numbers of one outer step. θ and the rule's state are changed in place.
+struct OuterNumbers {
+  std::span<float> theta;        ///< parameters
+  std::span<float> state;        ///< OuterRule::states() rows of as many numbers, 0 at first
+  std::span<const float> moved;  ///< Δ = θ − θ_i, the mean over workers: points uphill, like a gradient
+  std::span<const float> apart;  ///< mean θ of a group − own θ; empty: all have the same θ
+};
+
+/// The outer optimizer: what θ becomes of what workers have moved by.
+///
+/// EXAMPLE: src/protocols/local/outer_nesterov.cpp.
+class OuterRule {
+ public:
+  virtual ~OuterRule() = default;
+  virtual std::size_t states() const { return 0; }  ///< numbers that it keeps per parameter
+  /// Arithmetic and numbers read and written per parameter; 0: applying the mean is part of adding up.
+  virtual double flops() const { return 0; }
+  virtual double floats() const { return 0; }
+  /// Returns the rule and all numbers that step `round` uses, from 0: names it among the operations of a History.
+  virtual std::string name(std::int64_t round) const = 0;
+  virtual void step(std::int64_t round, const OuterNumbers& numbers) const = 0;
+  /// Returns whether step() uses OuterNumbers::apart: every worker then has a θ of its own.
+  virtual bool is_of_groups() const { return false; }
+
+  /// Returns θ, followed by the rule's state at the beginning; `parameters` of the numbers of θ are learned.
+  world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters) const;
+  /// Returns θ and the state after step `round`. Other numbers of θ (running statistics) are averaged: θ ← θ − Δ, or
+  /// for groups θ − Δ + apart.
+  world::Value after(world::History& history, const world::Value& theta_and_state, const world::Value& moved,
+                     std::size_t parameters, std::int64_t round, const world::Value& apart = {}) const;
+};
+
+/// Parameters of outer rules.
+namespace outer {
+inline constexpr spec::TextParameter kRule{"outer"};
+inline constexpr spec::RealParameter kRate{"outer-rate", 1e-9, 1e3, "0.7", "learning rate of the outer optimizer"};
+inline constexpr spec::RealParameter kMomentum{"outer-momentum", 0, 0.9999, "0.9", "its momentum"};
+inline constexpr spec::RealParameter kSecondMoment{"outer-beta2", 0, 0.999999, "0.99",
+                                                   "decay of its mean of squares (adam)"};
+inline constexpr spec::RealParameter kConsensus{
+    "consensus", 0, 100, "0.7", "pull towards the mean of the partners (consensus); below 2 (1 - outer-momentum^2)"};
+inline constexpr spec::IntegerParameter kBuffer{"outer-buffer", 1, 1e6, "2",
+                                                "outer steps from one new momentum to the next (delayed-nesterov)"};
+inline constexpr spec::IntegerParameter kWarmUp{"outer-warm-up", 0, 1e9, "0",
+                                                "outer steps over which the momentum rises from 0"};
+inline constexpr spec::RealParameter kFinalMomentum{"outer-final-momentum", -1, 0.9999, "-1",
+                                                    "momentum of the last step, reached evenly; -1: as before"};
+
+struct RuleInfo {
+  const char* name;                     ///< name in <run outer="…">
+  const char* description;              ///< a few words
+  std::vector<std::string> parameters;  ///< names of those above that it uses
+  std::unique_ptr<OuterRule> (*make)(const spec::ParameterValues&, std::int64_t rounds);
+};
+RuleInfo mean_rule();
+RuleInfo sgd_rule();
+RuleInfo nesterov_rule();
+RuleInfo folded_nesterov_rule();
+RuleInfo adam_rule();
+RuleInfo delayed_nesterov_rule();
+RuleInfo consensus_rule();
+/// All of them, in the order of presentation.
+const std::vector<RuleInfo>& rules();
+
+/// Returns the parameters `outer` and those of all rules, with the defaults of the registry.
+std::vector<spec::ParameterSpec> parameters(const char* rule);
+/// Makes the rule of a run of so many outer steps.
+std::unique_ptr<OuterRule> make(const spec::ParameterValues& values, std::int64_t rounds);
+}  // namespace outer
+
+}  // namespace dadsim::protocols

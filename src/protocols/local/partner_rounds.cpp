@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "algorithms/gossip/graph.hpp"
+#include "protocols/local/local_rounds.hpp"
+#include "protocols/send_later.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using world::History;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+/// Rounds with partners: the neighbours in a graph, or one drawn for the round. Every worker i has a θ_i of its own,
+/// takes an outer step with what it has moved by itself, p_i, sends that to its partners, and then
+///   θ_i ← p_i − α Σ_j w_ij (p_i − p_j),  w_ij = 1 / (1 + the larger number of partners of i and j)
+/// so that the mean of all is what the mean of all p_i is (in the spirit of GASLoC, arXiv 2606.11081). A rule of groups
+/// (NoLoCo) gets the mean of θ and Δ over the worker and its partners instead, both of which are sent.
+///
+/// A worker waits for its partners of the round alone. Those that are down are left out; one that is back goes on with
+/// the weights that it had at the round of those who are furthest. Evaluated is the mean of all θ_i.
+class PartnerRounds final : public LocalRounds {
+ public:
+  explicit PartnerRounds(const Setting& setting);
+  void begin() override;
+
+ private:
+  static constexpr world::Channel kProposal = "proposal";  ///< rows of partners, and news of them
+  static constexpr world::Channel kNews = "news";          ///< news of lost messages
+
+  struct Partner {
+    Value own;               ///< weights and optimizer's state
+    Value outer;             ///< θ_i, and the state of the outer rule behind it
+    std::int64_t first = 0;  ///< first step of its present round
+    std::int64_t since = 0;  ///< first step of the first round since it was down last
+    bool started = false;
+    std::map<std::pair<world::Node, std::int64_t>, std::vector<Value>> arrived;  ///< by sender and round
+    SendLater later = {};
+  };
+
+  std::vector<std::size_t> partners_of(std::size_t number, std::int64_t first) const;
+  Value mean() const;
+  bool over() const;
+  Task<> worker(std::size_t number);
+  Task<> sends_again(std::size_t number);
+  Task<> gather(std::size_t number, const std::vector<std::size_t>& partners);
+  void combine(std::size_t number, const std::vector<std::size_t>& partners, const std::vector<Value>& rows,
+               const Value& proposal);
+
+  bool pairs_;
+  double strength_;
+  std::vector<std::set<std::size_t>> graph_;  ///< both ways; empty for pairs
+  std::vector<Partner> workers_;
+};
+
+PartnerRounds::PartnerRounds(const Setting& setting)
+    : LocalRounds(setting),
+      pairs_(setting.value(kTo) == SentTo::pair),
+      strength_(setting.value(kMix)),
+      workers_(setting.sites) {
+  if (pairs_) return;
+  graph_.resize(setting.sites);
+  const step::Neighbours graph =
+      algorithms::graphs().at(setting.value(algorithms::kGraph)).make(setting.sites, setting.seed());
+  for (std::size_t from = 0; from < graph.to.size(); ++from) {
+    for (const std::int32_t to : graph.to[from]) {
+      graph_[from].insert(static_cast<std::size_t>(to));
+      graph_[static_cast<std::size_t>(to)].insert(from);
+    }
+  }
+}
+
+void PartnerRounds::begin() {
+  world::EventLoop& loop = setting().loop;
+  setting().log.took_part.assign(setting().sites, 0);
+  for (Partner& worker : workers_) {
+    worker.own = local().initial();
+    worker.outer = outer_begin();
+  }
+  if (setting().new_version(mean(), 1)) return;
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    for (std::size_t other = 0; other < workers_.size(); ++other) {
+      if (other != number && (pairs_ || graph_[number].contains(other)))
+        loop.watch(node_of(number), node_of(other), kProposal);
+    }
+    loop.join(node_of(number), "worker", [this, number] { return worker(number); });
+    loop.join(node_of(number), "sends again", [this, number] { return sends_again(number); });
+  }
+}
+
+/// Pairs are drawn by the round: all shuffle the same list, of which neighbours meet; of an odd number one stays alone.
+std::vector<std::size_t> PartnerRounds::partners_of(std::size_t number, std::int64_t first) const {
+  if (!pairs_) return {graph_[number].begin(), graph_[number].end()};
+  std::vector<std::size_t> order(workers_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  RandomStream random(setting().seed(), Purpose::gossip_graph, 2, static_cast<std::uint32_t>(first));
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+  }
+  const auto at = static_cast<std::size_t>(std::ranges::find(order, number) - order.begin());
+  const std::size_t other = at ^ std::size_t{1};
+  return other < order.size() ? std::vector{order[other]} : std::vector<std::size_t>();
+}
+
+Value PartnerRounds::mean() const {
+  std::vector<Value> models;
+  for (const Partner& worker : workers_) models.push_back(theta_of(worker.outer));
+  return weighted_mean(learning(), models, std::vector<double>(models.size(), 1));
+}
+
+bool PartnerRounds::over() const {
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    if (workers_[number].first < local().steps() && setting().loop.is_up(node_of(number))) return false;
+  }
+  return true;
+}
+
+/// Waits for the rows of those partners that are up and take part in this round.
+Task<> PartnerRounds::gather(std::size_t number, const std::vector<std::size_t>& partners) {
+  world::EventLoop& loop = setting().loop;
+  Partner& own = workers_[number];
+  const auto is_awaited = [&](std::size_t other) {
+    return loop.is_up(node_of(other)) && workers_[other].since <= own.first &&
+           !own.arrived.contains({node_of(other), own.first});
+  };
+  while (std::ranges::any_of(partners, is_awaited)) {
+    Parcel parcel = co_await loop.receive(node_of(number), kProposal);
+    if (!parcel.gone && !parcel.back && parcel.number >= own.first)
+      own.arrived[{parcel.from, parcel.number}] = std::move(parcel.values);
+  }
+}
+
+/// `rows`: the worker's own as it has sent them; `proposal`: p_i as it is.
+void PartnerRounds::combine(std::size_t number, const std::vector<std::size_t>& partners,
+                            const std::vector<Value>& rows, const Value& proposal) {
+  Partner& own = workers_[number];
+  std::map<std::size_t, std::vector<Value>> all{{number, rows}};
+  std::map<std::size_t, double> shares;
+  double rest = 1;
+  for (const std::size_t other : partners) {
+    const auto found = own.arrived.find({node_of(other), own.first});
+    if (found == own.arrived.end()) continue;
+    all[other] = found->second;
+    const std::size_t degree = std::max(partners.size(), pairs_ ? std::size_t{1} : graph_[other].size());
+    shares[other] = strength_ / static_cast<double>(1 + degree);
+    rest -= shares[other];
+  }
+  shares[number] = rest;
+  std::erase_if(own.arrived, [&](const auto& one) { return one.first.second <= own.first; });
+  std::vector<Value> values;
+  std::vector<double> weights;
+  if (rule().is_of_groups()) {
+    const std::vector<double> evenly(all.size(), 1);
+    std::vector<Value> thetas;
+    for (const auto& [other, sent] : all) values.push_back(sent[0]);
+    for (const auto& [other, sent] : all) thetas.push_back(sent[1]);
+    const Value apart = learning().difference(weighted_mean(learning(), thetas, evenly), rows[1]);
+    own.outer = outer_after(own.outer, weighted_mean(learning(), values, evenly), own.first / local().period(), apart);
+  } else {
+    const bool loses = rows[0].key() != proposal.key();  // then p_i keeps what the others do not get of it
+    if (loses) {
+      shares[number] = rest - 1;
+      values.push_back(proposal);
+      weights.push_back(1);
+    }
+    for (const auto& [other, sent] : all) {
+      values.push_back(sent[0]);
+      weights.push_back(shares.at(other));
+    }
+    own.outer = local().with_state_of(learning().weighted_sum(values, weights), own.outer);
+  }
+  own.own = local().with_state_of(theta_of(own.outer), own.own);
+}
+
+Task<> PartnerRounds::sends_again(std::size_t number) {
+  world::EventLoop& loop = setting().loop;
+  SendLater& later = workers_[number].later;
+  later.clear();
+  for (;;) {
+    Parcel parcel = co_await loop.receive(node_of(number), kNews, later.next());
+    while (const auto due = later.take(loop.now())) {
+      if (!loop.is_up(due->from) || workers_[static_cast<std::size_t>(due->from)].first > due->number) continue;
+      ++setting().log.retried;
+      loop.send(node_of(number), due->from, kProposal,
+                {.values = due->values, .bytes = due->bytes, .number = due->number}, kNews);
+    }
+    if (parcel.lost) later.add(loop.now() + kRetrySeconds, std::move(parcel));
+  }
+}
+
+Task<> PartnerRounds::worker(std::size_t number) {
+  world::EventLoop& loop = setting().loop;
+  ProtocolLog& log = setting().log;
+  const Sizing& sizing = setting().sizing;
+  Partner& me = workers_[number];
+  if (std::exchange(me.started, true)) {
+    me.own = local().with_state_of(theta_of(me.outer), local().initial());
+    me.arrived.clear();
+    ++log.failed;
+    for (std::size_t other = 0; other < workers_.size(); ++other) {
+      if (loop.is_up(node_of(other))) me.first = std::max(me.first, workers_[other].first);
+    }
+    me.since = me.first;
+  }
+  const double rows_sent = rule().is_of_groups() ? 2 : 1;
+  while (me.first < local().steps()) {
+    const std::int64_t count = steps_of_round(me.first);
+    ++log.asked;
+    Work work = local().begin_training(number, me.first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
+                repeated(sizing.encode_by(encoding(), step::Role::workers), rows_sent);
+    if (!rule().is_of_groups()) work = std::move(work) + outer_work(step::Role::workers);
+    co_await loop.compute(node_of(number), std::move(work));
+    me.own = local().train(number, me.own, me.first, count);
+    const Value theta = theta_of(me.outer);
+    const Value moved = learning().difference(theta, learning().without_state(me.own));
+    std::vector<Value> rows{moved, theta};
+    if (!rule().is_of_groups()) {
+      me.outer = outer_after(me.outer, moved, me.first / local().period());
+      rows = {theta_of(me.outer)};
+    }
+    const Value proposal = rows[0];
+    const std::vector<std::size_t> partners = partners_of(number, me.first);
+    // What a compressor loses is not kept: it is of other weights than the next message.
+    for (std::size_t row = 0; row < rows.size() && !partners.empty(); ++row) {
+      Value none;
+      rows[row] = encoded(rows[row], none, number + row * workers_.size(), me.first);
+    }
+    for (const std::size_t other : partners) {
+      if (!loop.is_up(node_of(other)) || workers_[other].since > me.first) continue;
+      loop.send(node_of(number), node_of(other), kProposal,
+                {.values = rows, .bytes = rows_sent * row_bytes(), .number = me.first}, kNews);
+    }
+    co_await gather(number, partners);
+    Work made =
+        repeated(sizing.decode_by(encoding(), step::Role::workers, static_cast<double>(partners.size())), rows_sent) +
+        repeated(sizing.sum(step::Role::workers, 1 + partners.size()), rows_sent);
+    if (rule().is_of_groups()) made = std::move(made) + outer_work(step::Role::workers);
+    co_await loop.compute(node_of(number), std::move(made));
+    combine(number, partners, rows, proposal);
+    me.first += count;
+    ++log.updates;
+    ++log.answered;
+    ++log.took_part[number];
+    if (setting().new_version(mean(), static_cast<std::int64_t>(workers_.size()), over())) co_return;
+  }
+  // The last of those that are still at work ends the simulation, unless it fails.
+  while (!over()) co_await loop.sleep(node_of(number), kRetrySeconds);
+  setting().new_version(mean(), 1, true);
+}
+
+}  // namespace
+
+std::unique_ptr<Protocol> partner_rounds(const Setting& setting) { return std::make_unique<PartnerRounds>(setting); }
+
+}  // namespace dadsim::protocols

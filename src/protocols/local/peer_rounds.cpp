@@ -1,0 +1,336 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "compress/registry.hpp"
+#include "protocols/local/local_rounds.hpp"
+#include "protocols/send_later.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using world::Datum;
+using world::History;
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+/// Rounds without a server: what workers have made is summed among all of them by a collective, an all-reduce or, of
+/// encodings that do not add up, an all-gather. Every worker then takes the same outer step (DiLoCo as OpenDiLoCo and
+/// torchft run it). With a random subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) workers keep weights of
+/// their own, of which those at the places drawn for the round become their mean; evaluated is the mean of all.
+///
+/// The collective begins when all who take part are there. If it fails, it is begun anew after some seconds among those
+/// who are still there, and divided by their number. A worker that is back gets θ, and the state of the outer rule, of
+/// the first that ends the present round, and takes part from the next.
+class PeerRounds final : public LocalRounds {
+ public:
+  explicit PeerRounds(const Setting& setting)
+      : LocalRounds(setting),
+        adds_(adds_up(encoding())),
+        every_{every(setting, kFirstMoments), every(setting, kSecondMoments)},
+        peers_(setting.sites) {}
+  void begin() override;
+
+ private:
+  static constexpr world::Channel kRound = "round";   ///< sums, news of others, and θ for one that is back
+  static constexpr world::Channel kBack = "weights";  ///< news of that θ, for its sender
+
+  struct Peer {
+    Value own;     ///< weights and optimizer's state, as it has trained them
+    Value memory;  ///< its compressor's
+    Value row;     ///< what it hands over
+    bool takes_part = false;
+    std::int64_t ready_for = -1;  ///< first step of the round that it is done with
+    double asked_at = 0;
+    SendLater later = {};
+  };
+
+  static bool adds_up(const spec::CompressSpec& encoding) {
+    const compress::CompressorInfo& info = compress::compressors().at(encoding.method);
+    return info.lossless || info.adds(encoding.parameters);
+  }
+  static std::int64_t every(const Setting& setting, const spec::IntegerParameter& moments) {
+    return setting.parameters().contains(moments.name) ? setting.value(moments) : 0;
+  }
+  bool own_weights() const { return sends() == SentNumbers::subset; }
+  /// Returns whether moments 0 or 1 of Adam are averaged after the present round.
+  bool is_due(std::size_t moment) const {
+    return every_[moment] > 0 && (setting().log.updates + 1) % every_[moment] == 0;
+  }
+  Value moment_of(std::size_t number, std::size_t moment) const;
+  double bytes() const;
+
+  Task<> worker(std::size_t number);
+  Task<> sends_again(std::size_t number);
+  Task<> joins(std::size_t number);
+  void begin_if_complete();
+  bool complete(std::size_t number);
+  Value model() const;
+  void take_in(std::size_t number, const Value& before);
+
+  bool adds_;
+  std::array<std::int64_t, 2> every_;  ///< rounds between means of each moment; 0: never
+  std::vector<Peer> peers_;
+  Value outer_;               ///< θ and the rule's state, the same everywhere; of own weights their mean
+  std::int64_t next_ = 0;     ///< first step of the present round
+  bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
+  std::int64_t attempt_ = 0;  ///< number of the last collective
+  std::vector<std::size_t> members_;  ///< of the collective under way, or of the last
+  std::vector<std::size_t> joining_;
+  Value mean_row_;                          ///< of the last round
+  std::array<Value, 2> mean_moments_ = {};  ///< likewise; none: not due
+};
+
+void PeerRounds::begin() {
+  world::EventLoop& loop = setting().loop;
+  setting().log.took_part.assign(setting().sites, 0);
+  outer_ = outer_begin();
+  if (setting().new_version(theta_of(outer_), 1)) return;
+  for (std::size_t number = 0; number < peers_.size(); ++number) {
+    for (std::size_t other = 0; other < peers_.size(); ++other) {
+      if (other != number) loop.watch(node_of(number), node_of(other), kRound);
+    }
+    loop.join(node_of(number), "worker", [this, number] { return worker(number); });
+    loop.join(node_of(number), "sends again", [this, number] { return sends_again(number); });
+  }
+}
+
+// ---- the mathematics ----
+
+/// The numbers of a moment, in the optimizer's state behind the weights: steps, m, v.
+Value PeerRounds::moment_of(std::size_t number, std::size_t moment) const {
+  const std::size_t count = learning().parameters(), first = learning().state() + 1 + moment * count;
+  return learning().history().make(fmt::format("moments {}", moment), {peers_[number].own},
+                                   [first, count](History::Inputs in) {
+                                     const auto begin = in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(first);
+                                     return Datum{{begin, begin + static_cast<std::ptrdiff_t>(count)}, {}};
+                                   });
+}
+
+double PeerRounds::bytes() const {
+  const double moments = (is_due(0) ? 1 : 0) + (is_due(1) ? 1 : 0);
+  return row_bytes() + moments * setting().sizing.numbers_bytes();
+}
+
+/// The worker goes on with what the last round has made; `before` is θ as it was.
+void PeerRounds::take_in(std::size_t number, const Value& before) {
+  Peer& peer = peers_[number];
+  History& history = learning().history();
+  if (own_weights()) {
+    peer.own = history.make("own but for the mean of some", {peer.own, peer.row, mean_row_}, [](History::Inputs in) {
+      Datum result = *in[0];
+      for (std::size_t k = 0; k < in[1]->numbers.size(); ++k)
+        result.numbers[k] = (result.numbers[k] - in[1]->numbers[k]) + in[2]->numbers[k];
+      return result;
+    });
+  } else {
+    peer.own = merged(peer.own, before, theta_of(outer_));
+  }
+  for (std::size_t moment = 0; moment < 2; ++moment) {
+    if (!mean_moments_[moment]) continue;
+    const std::size_t first = learning().state() + 1 + moment * learning().parameters();
+    peer.own = history.make(
+        fmt::format("with moments {}", moment), {peer.own, mean_moments_[moment]}, [first](History::Inputs in) {
+          Datum result = *in[0];
+          std::ranges::copy(in[1]->numbers, result.numbers.begin() + static_cast<std::ptrdiff_t>(first));
+          return result;
+        });
+  }
+}
+
+// ---- rounds ----
+
+/// Begins the collective once everybody who takes part is done with the round.
+void PeerRounds::begin_if_complete() {
+  world::EventLoop& loop = setting().loop;
+  if (underway_) return;
+  std::vector<std::size_t> members;
+  for (std::size_t number = 0; number < peers_.size(); ++number) {
+    Peer& peer = peers_[number];
+    if (!peer.takes_part) continue;
+    if (!loop.is_up(node_of(number))) {
+      peer.takes_part = false;
+      ++setting().log.failed;
+    } else if (peer.ready_for != next_) {
+      return;
+    } else {
+      members.push_back(number);
+    }
+  }
+  if (members.empty()) return;
+  underway_ = true;
+  ++attempt_;
+  members_ = std::move(members);
+  if (members_.size() == 1) {
+    loop.hand(node_of(members_.front()), kRound, {.number = attempt_});
+    return;
+  }
+  world::Collective what{.kind = adds_ ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather,
+                         .nodes = {},
+                         .bytes = bytes(),
+                         .algorithm = setting().run.all_reduce};
+  std::vector<Parcel> parcels;
+  for (const std::size_t number : members_) {
+    what.nodes.push_back(node_of(number));
+    parcels.push_back({.values = {peers_[number].row}, .number = attempt_});
+  }
+  if (!adds_) what.algorithm = setting().run.all_gather;
+  loop.collective(std::move(what), kRound, std::move(parcels));
+  setting().log.facts["collectives among participants"] += 1;
+}
+
+/// Ends the round, at its first worker that has taken the outer step. Returns true if training is over.
+bool PeerRounds::complete(std::size_t first_one) {
+  world::EventLoop& loop = setting().loop;
+  ProtocolLog& log = setting().log;
+  const std::int64_t count = steps_of_round(next_);
+  std::vector<Value> rows;
+  std::vector<double> weights;
+  for (const std::size_t number : members_) {
+    Peer& peer = peers_[number];
+    rows.push_back(peer.row);
+    weights.push_back(local().weight(number, next_, count));
+    ++log.answered;
+    ++log.took_part[number];
+    if (log.parts.size() < ProtocolLog::kMostParts) {
+      log.parts.push_back({log.updates + 1, node_of(number), peer.asked_at, loop.now(), ProtocolLog::Part::End::used});
+    }
+  }
+  for (std::size_t moment = 0; moment < 2; ++moment) {
+    mean_moments_[moment] = {};
+    if (!is_due(moment)) continue;
+    std::vector<Value> moments;
+    for (const std::size_t number : members_) moments.push_back(moment_of(number, moment));
+    mean_moments_[moment] = weighted_mean(learning(), moments, weights);
+  }
+  mean_row_ = mean_of(rows, weights);
+  const Value before = theta_of(outer_);
+  if (!own_weights()) outer_ = outer_after(outer_, mean_row_, log.updates);
+  for (const std::size_t number : members_) take_in(number, before);
+  if (own_weights()) {
+    std::vector<Value> models;
+    for (const std::size_t number : members_) models.push_back(learning().without_state(peers_[number].own));
+    outer_ = weighted_mean(learning(), models, std::move(weights));
+  }
+  underway_ = false;
+  next_ += count;
+  ++log.updates;
+  const std::int64_t usual = own_weights() ? learning().steps_per_epoch() : 1;
+  if (setting().new_version(theta_of(outer_), usual, next_ >= local().steps())) return true;
+  for (const std::size_t number : std::exchange(joining_, {})) {
+    if (!loop.is_up(node_of(number))) continue;
+    peers_[number].takes_part = true;
+    Parcel all{.values = {own_weights() ? learning().without_state(peers_[first_one].own) : theta_of(outer_)},
+               .bytes = (own_weights() ? 1.0 : 1.0 + static_cast<double>(rule().states())) * plain_bytes(),
+               .number = -next_ - 1};
+    loop.send(node_of(first_one), node_of(number), kRound, std::move(all), kBack);
+  }
+  log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(peers_, true, &Peer::takes_part)));
+  return false;
+}
+
+/// Sends weights again that did not reach one that is back and still takes part in their round.
+Task<> PeerRounds::sends_again(std::size_t number) {
+  world::EventLoop& loop = setting().loop;
+  const Node me = node_of(number);
+  SendLater& later = peers_[number].later;
+  later.clear();
+  for (;;) {
+    Parcel parcel = co_await loop.receive(me, kBack, later.next());
+    while (const auto due = later.take(loop.now())) {
+      const auto to = static_cast<std::size_t>(due->from);
+      if (due->number != -next_ - 1 || !peers_[to].takes_part || !loop.is_up(due->from)) continue;
+      ++setting().log.retried;
+      loop.send(me, due->from, kRound, {.values = due->values, .bytes = due->bytes, .number = due->number}, kBack);
+    }
+    if (parcel.lost) later.add(loop.now() + kRetrySeconds, std::move(parcel));
+  }
+}
+
+/// A worker that is back waits for weights; where nobody takes part any more it goes on with those that it had.
+Task<> PeerRounds::joins(std::size_t number) {
+  world::EventLoop& loop = setting().loop;
+  Peer& me = peers_[number];
+  const auto takes_part = [&](std::size_t other) { return peers_[other].takes_part && loop.is_up(node_of(other)); };
+  me.takes_part = false;
+  me.own = local().with_state_of(theta_of(outer_), local().initial());
+  if (next_ == 0 && !underway_) {  // all know the first weights
+    me.takes_part = true;
+    co_return;
+  }
+  joining_.push_back(number);
+  begin_if_complete();
+  for (;;) {
+    bool alone = true;
+    for (std::size_t other = 0; other < peers_.size(); ++other) alone = alone && !takes_part(other);
+    if (alone) {
+      std::erase(joining_, number);
+      underway_ = false;
+      me.takes_part = true;
+      co_return;
+    }
+    const Parcel parcel = co_await loop.receive(node_of(number), kRound);
+    if (parcel.number >= 0 || parcel.values.empty()) continue;
+    me.own = local().with_state_of(parcel.values.front(), local().initial());
+    co_return;
+  }
+}
+
+Task<> PeerRounds::worker(std::size_t number) {
+  world::EventLoop& loop = setting().loop;
+  const Node node = node_of(number);
+  Peer& me = peers_[number];
+  me.memory = {};
+  me.ready_for = -1;
+  std::erase(joining_, number);
+  co_await joins(number);
+  for (;;) {
+    const std::int64_t first = next_;
+    const std::int64_t count = steps_of_round(first);
+    const Value theta = theta_of(outer_);
+    me.asked_at = loop.now();
+    ++setting().log.asked;
+    Work work = local().begin_training(number, first, count) +
+                setting().sizing.per_parameter(step::Role::workers, 1, 3) +
+                setting().sizing.encode_by(encoding(), step::Role::workers);
+    co_await loop.compute(node, std::move(work));
+    me.own = local().train(number, me.own, first, count);
+    const Value weights = learning().without_state(me.own);
+    me.row = encoded(own_weights() ? weights : learning().difference(theta, weights), me.memory, number, first);
+    me.ready_for = first;
+    begin_if_complete();
+    for (;;) {
+      const Parcel parcel = co_await loop.receive(node, kRound);
+      if (parcel.gone || parcel.back) {
+        begin_if_complete();
+      } else if (parcel.number != attempt_) {
+        continue;  // old news
+      } else if (parcel.lost) {
+        underway_ = false;
+        co_await loop.sleep(node, kRetrySeconds);
+        if (next_ != first) break;
+        if (!underway_) ++setting().log.retried;
+        begin_if_complete();
+      } else {
+        break;
+      }
+    }
+    const auto messages = static_cast<double>(members_.size());
+    Work made = setting().sizing.decode_by(encoding(), step::Role::workers, adds_ ? 1 : messages) +
+                outer_work(step::Role::workers) + merge_work();
+    if (!adds_) made = std::move(made) + setting().sizing.sum(step::Role::workers, members_.size());
+    co_await loop.compute(node, std::move(made));
+    if (next_ == first && complete(number)) co_return;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Protocol> peer_rounds(const Setting& setting) { return std::make_unique<PeerRounds>(setting); }
+
+}  // namespace dadsim::protocols

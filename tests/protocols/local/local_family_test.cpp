@@ -1,0 +1,367 @@
+// Laws of the family of local updates: who exchanges, what is sent, the outer rule. Sites are unequal in samples, speed
+// and minima.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "compress/registry.hpp"
+#include "methods/method.hpp"
+#include "protocols/local/outer_rule.hpp"
+#include "protocols/simulating.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::test {
+namespace {
+
+const std::vector<std::int64_t> kSamples = {20, 60, 120, 40};
+constexpr double kNumbers = 784 * 10 + 10;  // one layer on digits of 28 × 28 pixels
+
+struct Outcome {
+  Simulated simulated;
+  std::vector<double> losses;
+};
+
+Outcome outcome(const spec::RunSpec& run, double bandwidth = 1e6, const SmallProblem& small = unequal_problem(kSamples),
+                double latency = 0.01) {
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  auto world = closed_form(small.partition.size(), [](world::Node node) { return 0.2 + 0.13 * node; },
+                           {.latency = latency, .bandwidth = bandwidth});
+  Outcome result{simulate(world, small, learning, run), {}};
+  for (const auto& quality : result.simulated.qualities) result.losses.push_back(quality[0]);
+  return result;
+}
+
+Outcome outcome(const char* method, const spec::ParameterValues& parameters) {
+  return outcome(run_of(method, parameters));
+}
+
+void expect_equal(const Outcome& a, const Outcome& b, double tolerance, const std::string& what) {
+  ASSERT_EQ(a.losses.size(), b.losses.size()) << what;
+  ASSERT_GE(a.losses.size(), 3U) << what;
+  for (std::size_t i = 0; i < a.losses.size(); ++i)
+    EXPECT_NEAR(a.losses[i], b.losses[i], tolerance * b.losses[i]) << what << ", " << i;
+}
+
+// ---- peers ----
+
+TEST(AmongPeers, RoundsMakeTheModelsOfAnAggregator) {
+  for (const char* rule : {"mean", "nesterov", "adam", "delayed-nesterov"}) {
+    const spec::ParameterValues parameters{{"period", "3"}, {"outer", rule}};
+    spec::ParameterValues among = parameters;
+    among["to"] = "peers";
+    expect_equal(outcome("diloco", among), outcome("diloco", parameters), 1e-6, rule);
+  }
+}
+
+TEST(AmongPeers, ARoundTakesTheSlowestAndAnAllReduce) {
+  const double bandwidth = 1e5, latency = 0.05, n = 4;
+  spec::RunSpec run = run_of("diloco", {{"rounds", "3"}, {"period", "5"}, {"to", "peers"}});
+  for (const bool halves : {false, true}) {
+    if (halves) run.compress = {.method = "fp16", .parameters = {}, .memory = false};
+    const double bytes = (halves ? 2 : 4) * kNumbers;
+    const Simulated simulated = outcome(run, bandwidth, unequal_problem(kSamples), latency).simulated;
+    // In this World the outer step takes as long as a local one, and the first worker is through with it first.
+    const double round = 5 * (0.2 + 0.13 * 3) + 2 * (n - 1) * (latency + bytes / n / bandwidth);
+    for (std::size_t i = 1; i <= 3; ++i) {
+      const auto rounds = static_cast<double>(i);
+      EXPECT_NEAR(simulated.protocol_log.versions.at(i).at, rounds * round + (rounds - 1) * (0.2 + 0.13 * 3) + 0.2,
+                  1e-9);
+    }
+    for (std::size_t node = 0; node < 4; ++node) {
+      EXPECT_NEAR(simulated.log.nodes[node].sent, 3 * 2 * (n - 1) / n * bytes, 1e-6);
+      EXPECT_NEAR(simulated.log.nodes[node].received, 3 * 2 * (n - 1) / n * bytes, 1e-6);
+    }
+    EXPECT_EQ(simulated.log.nodes[4].sent, 0) << "there is no server";
+  }
+}
+
+TEST(AmongPeers, EncodingsThatDoNotAddUpAreGathered) {
+  spec::RunSpec run = run_of("diloco", {{"rounds", "3"}, {"period", "2"}, {"to", "peers"}});
+  run.compress = {.method = "top-k", .parameters = {{"fraction", "0.1"}}, .memory = true};
+  const Simulated simulated = outcome(run).simulated;
+  const double bytes = 8 * std::ceil(0.1 * kNumbers);
+  for (std::size_t node = 0; node < 4; ++node) EXPECT_DOUBLE_EQ(simulated.log.nodes[node].sent, 3 * 3 * bytes);
+}
+
+TEST(AmongPeers, WhoIsDownIsNotWaitedForAndComesBack) {
+  const SmallProblem small = unequal_problem(kSamples);
+  for (const char* method : {"diloco", "sparseloco", "sparta", "local-sgd"}) {
+    History history(1, nullptr);
+    Learning learning(small.problem(), history);
+    world::ClosedFormWorld world(
+        {.nodes = 6,
+         .line =
+             [](world::Node, world::Node) {
+               return world::ClosedFormWorld::SiteLine{0.2, 1e6};
+             },
+         .seconds = [](world::Node node,
+                       const world::Work& work) { return (0.3 + 0.1 * node) * static_cast<double>(work.steps); },
+         .link = [](world::Node from, world::Node to) { return "of-" + std::to_string(std::min(from, to)); }});
+    const std::vector<Fate> fates = {
+        {1.0, 1, false},  {4.1, 1, true},  {7.3, 0, false},           {7.9, 3, false},
+        {9.9, 0, true},   {12.5, 3, true}, {20.0, -1, false, "of-1"}, {31.0, -1, true, "of-1"},
+        {40.0, 2, false}, {43.0, 2, true}};
+    const spec::RunSpec run = run_of(method, {{"period", "2"}, {"rounds", "40"}, {"to", "peers"}});
+    const Simulated simulated = simulate(world, small, learning, run, {}, fates);
+    EXPECT_EQ(simulated.protocol_log.updates, 40) << method;
+    EXPECT_GT(simulated.protocol_log.failed, 0) << method;
+    EXPECT_LT(simulated.qualities.back()[0], 0.9 * simulated.qualities.front()[0]) << method;
+    double sent = 0, arrived = 0;
+    for (const step::EventLog::NodeUse& node : simulated.log.nodes) {
+      sent += node.sent;
+      arrived += node.received + node.lost;
+    }
+    EXPECT_NEAR(sent, arrived, 1e-9 * sent) << method;
+  }
+}
+
+// ---- SparseLoCo ----
+
+TEST(SparseLoCo, OfAllNumbersIsDiLoCoWithPlainSteps) {
+  spec::RunSpec run = run_of("sparseloco", {{"period", "3"}, {"encoding", "compress"}, {"outer-rate", "0.8"}});
+  run.compress = {.method = "chunk-top-k",
+                  .parameters = {{"fraction", "1"}, {"chunk", "4096"}, {"values", "fp32"}},
+                  .memory = true};
+  expect_equal(outcome(run), outcome("diloco", {{"period", "3"}, {"outer", "sgd"}, {"outer-rate", "0.8"}}), 1e-6,
+               "all");
+}
+
+TEST(SparseLoCo, MemoryFadesAndMessagesAreAsLongAsTheFormula) {
+  const Outcome kept = outcome("sparseloco", {{"period", "2"}, {"memory-decay", "1"}});
+  const Outcome faded = outcome("sparseloco", {{"period", "2"}, {"memory-decay", "0.5"}});
+  EXPECT_EQ(kept.losses[1], faded.losses[1]) << "the first message knows no memory";
+  EXPECT_NE(kept.losses[3], faded.losses[3]);
+  EXPECT_LT(kept.losses.back(), kept.losses.front());
+  const double places = std::ceil(0.03125 * kNumbers);
+  const double bytes = 20 + std::ceil(places * 2 / 8) + std::ceil(places * 12 / 8);
+  EXPECT_DOUBLE_EQ(kept.simulated.log.nodes[0].sent,
+                   3 * static_cast<double>(kept.simulated.protocol_log.updates) * bytes);
+}
+
+TEST(SparseLoCo, AMeanOverContributorsIsLonger) {
+  const Outcome all = outcome("sparseloco", {{"period", "2"}, {"rounds", "1"}});
+  const Outcome some = outcome("sparseloco", {{"period", "2"}, {"rounds", "1"}, {"average", "contributors"}});
+  EXPECT_LT(some.losses[1], all.losses[1]);
+}
+
+// ---- SPARTA, DES-LOC ----
+
+TEST(Sparta, OfAllNumbersIsTheMeanInEveryStep) {
+  SmallProblem small = unequal_problem(kSamples);
+  small.training.evaluate_every = 1;
+  spec::RunSpec all = run_of("sparta", {{"share", "1"}});
+  const Outcome sparta = outcome(all, 1e6, small);
+  const Outcome mean = outcome(run_of("local-sgd", {{"period", "1"}}), 1e6, small);
+  expect_equal(sparta, mean, 1e-6, "share 1");
+  const Simulated some = outcome("sparta", {{"share", "0.1"}}).simulated;
+  const double bytes = 4 * std::ceil(0.1 * kNumbers) * static_cast<double>(some.protocol_log.updates);
+  EXPECT_NEAR(some.log.nodes[2].sent, 2 * 3.0 / 4 * bytes, 1e-6);
+}
+
+TEST(DesLoc, MomentsAreAveragedWithPeriodsOfTheirOwn) {
+  SmallProblem small = unequal_problem(kSamples);
+  small.training.optimizer = {.kind = spec::OptimizerSpec::Kind::adam, .learning_rate = 0.01};
+  const auto sent = [&](const char* first, const char* second) {
+    return outcome(
+        run_of("des-loc", {{"period", "1"}, {"rounds", "12"}, {"first-moments", first}, {"second-moments", second}}),
+        1e6, small);
+  };
+  const Outcome none = sent("0", "0"), some = sent("3", "6"), all = sent("1", "1");
+  const double of_weights = 12 * 2 * 3.0 / 4 * 4 * kNumbers;
+  EXPECT_NEAR(none.simulated.log.nodes[1].sent, of_weights, 1e-6);
+  EXPECT_NEAR(some.simulated.log.nodes[1].sent, of_weights * (1 + 1.0 / 3 + 1.0 / 6), 1e-6);
+  EXPECT_NEAR(all.simulated.log.nodes[1].sent, of_weights * 3, 1e-6);
+  const Outcome local = outcome(run_of("local-sgd", {{"period", "1"}, {"rounds", "12"}}), 1e6, small);
+  expect_equal(none, local, 1e-6, "moments that stay");
+  EXPECT_NE(all.losses.back(), none.losses.back());
+}
+
+// ---- partners ----
+
+/// Spread of the models of sites without gradients after each of some rounds.
+double rate_of_spread(double momentum, double consensus) {
+  // Numbers stand for workers: each has a coordinate in which it begins apart from the others.
+  constexpr std::size_t kWorkers = 64;
+  const spec::ParameterValues values =
+      run_of("noloco", {{"outer-momentum", std::to_string(momentum)}, {"consensus", std::to_string(consensus)}})
+          .parameters;
+  const auto rule = protocols::outer::make(values, 100);
+  std::vector<float> theta(kWorkers), state(kWorkers), none(1);
+  for (std::size_t i = 0; i < kWorkers; ++i) theta[i] = std::sin(static_cast<float>(7 * i + 1));
+  const auto spread = [&] {
+    double mean = 0, sum = 0;
+    for (const float x : theta) mean += static_cast<double>(x) / kWorkers;
+    for (const float x : theta) sum += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean);
+    return std::sqrt(sum);
+  };
+  RandomStream random(3, Purpose::test);
+  double before = 0;
+  constexpr std::int64_t kSkipped = 10, kRounds = 60;
+  for (std::int64_t round = 0; round < kRounds; ++round) {
+    if (round == kSkipped) before = spread();
+    std::vector<std::size_t> order(kWorkers);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = kWorkers; i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    for (std::size_t i = 0; i < kWorkers; i += 2) {
+      const std::size_t a = order[i], b = order[i + 1];
+      const float mean = 0.5F * (theta[a] + theta[b]);
+      for (const std::size_t one : {a, b}) {
+        const std::vector<float> apart{mean - theta[one]};
+        rule->step(round, {.theta = std::span(theta).subspan(one, 1),
+                           .state = std::span(state).subspan(one, 1),
+                           .moved = none,
+                           .apart = apart});
+      }
+    }
+  }
+  return std::pow(spread() / before, 1.0 / static_cast<double>(kRounds - kSkipped));
+}
+
+TEST(NoLoCo, SpreadShrinksBelowTheBoundAndGrowsAbove) {
+  EXPECT_NEAR(rate_of_spread(0.5, 0.7), 0.700, 0.05);
+  EXPECT_NEAR(rate_of_spread(0.0, 0.7), 0.545, 0.05);
+  EXPECT_GT(rate_of_spread(0.9, 0.7), 1.03);
+}
+
+TEST(NoLoCo, APairIsDiLoCoWithPlainSteps) {
+  const SmallProblem small = unequal_problem({30, 30});
+  const spec::RunSpec pair =
+      run_of("noloco", {{"period", "2"}, {"rounds", "6"}, {"outer-momentum", "0"}, {"outer-rate", "0.9"}});
+  const spec::RunSpec all =
+      run_of("diloco", {{"period", "2"}, {"rounds", "6"}, {"outer", "sgd"}, {"outer-rate", "0.9"}});
+  const Outcome a = outcome(pair, 1e6, small), b = outcome(all, 1e6, small);
+  EXPECT_NEAR(a.losses.back(), b.losses.back(), 1e-6);
+  EXPECT_DOUBLE_EQ(a.simulated.log.nodes[0].sent, 6 * 8 * kNumbers) << "weights and what they have moved by";
+}
+
+TEST(Gasloc, OnACompleteGraphIsDiLoCoWithThatRule) {
+  const SmallProblem small = unequal_problem({30, 30, 30});
+  for (const char* rule : {"sgd", "nesterov", "nesterov-folded"}) {
+    const Outcome gossip = outcome(
+        run_of("gasloc", {{"period", "2"}, {"rounds", "6"}, {"graph", "complete"}, {"outer", rule}}), 1e6, small);
+    const Outcome all = outcome(run_of("diloco", {{"period", "2"}, {"rounds", "6"}, {"outer", rule}}), 1e6, small);
+    EXPECT_NEAR(gossip.losses.back(), all.losses.back(), 1e-5) << rule;
+    EXPECT_DOUBLE_EQ(gossip.simulated.log.nodes[1].sent, 6 * 2 * 4 * kNumbers) << rule;
+  }
+}
+
+TEST(Gasloc, WithoutGradientsKeepsTheMean) {
+  const SmallProblem small = unequal_problem(kSamples);
+  History history(1, nullptr);
+  Quadratics learning(small.problem(), history, {{1, 1}, {2, 3}, {0.5, -2}, {1, 0}}, 5);
+  auto world = closed_form(4, [](world::Node node) { return 0.2 + 0.1 * node; });
+  const Simulated simulated =
+      simulate(world, small, learning,
+               run_of("gasloc", {{"rounds", "5"}, {"period", "2"}, {"outer", "sgd"}, {"outer-rate", "1e-9"}}));
+  for (const auto& quality : simulated.qualities) EXPECT_NEAR(quality[1], 5, 1e-5);
+}
+
+TEST(WithPartners, NobodyWaitsForAllAndOutagesAreSurvived) {
+  const SmallProblem small = unequal_problem({40, 50, 60, 30, 20});
+  for (const char* method : {"noloco", "gasloc"}) {
+    History history(1, nullptr);
+    Learning learning(small.problem(), history);
+    world::ClosedFormWorld world(
+        {.nodes = 7,
+         .line =
+             [](world::Node, world::Node) {
+               return world::ClosedFormWorld::SiteLine{0.2, 1e6};
+             },
+         .seconds = [](world::Node node,
+                       const world::Work& work) { return (0.3 + 0.1 * node) * static_cast<double>(work.steps); },
+         .link = [](world::Node from, world::Node to) { return "of-" + std::to_string(std::min(from, to)); }});
+    const std::vector<Fate> fates = {{1.0, 1, false},           {4.1, 1, true},
+                                     {7.3, 0, false},           {9.9, 0, true},
+                                     {15.0, -1, false, "of-1"}, {22.0, -1, true, "of-1"}};
+    const Simulated simulated =
+        simulate(world, small, learning, run_of(method, {{"period", "2"}, {"rounds", "20"}}), {}, fates);
+    EXPECT_GT(simulated.protocol_log.updates, 80) << method;
+    EXPECT_LE(simulated.protocol_log.updates, 100) << method;
+    EXPECT_EQ(simulated.protocol_log.failed, 2) << method;
+    EXPECT_LT(simulated.qualities.back()[0], 0.9 * simulated.qualities.front()[0]) << method;
+  }
+}
+
+// ---- outer rules, merging ----
+
+TEST(OuterRules, BothFormsOfNesterovAgreeAtAConstantRate) {
+  expect_equal(outcome("diloco", {{"period", "2"}, {"outer", "nesterov-folded"}}), outcome("diloco", {{"period", "2"}}),
+               1e-5, "folded");
+  expect_equal(outcome("pier", {{"period", "2"}, {"outer-warm-up", "0"}, {"outer-final-momentum", "-1"}}),
+               outcome("diloco", {{"period", "2"}}), 1e-6, "pier");
+  EXPECT_NE(outcome("pier", {{"period", "2"}}).losses.back(), outcome("diloco", {{"period", "2"}}).losses.back());
+  expect_equal(outcome("diloco", {{"period", "2"}, {"outer", "delayed-nesterov"}, {"outer-buffer", "1"}}),
+               outcome("diloco", {{"period", "2"}}), 1e-5, "a buffer of one");
+}
+
+TEST(OuterRules, StepsAreThoseOfTheFormulas) {
+  const auto after = [](const char* name, std::int64_t rounds) {
+    spec::ParameterValues values =
+        run_of("diloco", {{"outer", name}, {"outer-rate", "0.5"}, {"outer-momentum", "0.8"}}).parameters;
+    const auto rule = protocols::outer::make(values, rounds);
+    std::vector<float> theta{1}, state(rule->states());
+    const std::vector<float> moved{0.2F}, apart{-0.1F};
+    for (std::int64_t round = 0; round < 2; ++round) rule->step(round, {theta, state, moved, apart});
+    return static_cast<double>(theta[0]);
+  };
+  EXPECT_NEAR(after("sgd", 2), 1 - 2 * 0.5 * 0.2, 1e-6);
+  EXPECT_NEAR(after("mean", 2), 1 - 2 * 0.2, 1e-6);
+  const double adam =
+      0.5 * (0.04 / (std::sqrt(0.01 * 0.04) + 1e-3) + (0.8 * 0.04 + 0.04) / (std::sqrt(0.0199 * 0.04) + 1e-3));
+  EXPECT_NEAR(after("adam", 2), 1 - adam, 1e-5);
+  // The first step adds to the buffer alone; the second makes m = (0.2 + 0.2) / 2.
+  EXPECT_NEAR(after("delayed-nesterov", 2), 1 - 0.5 * (0.1 + 0.1 + 0.8 * 0.2), 1e-6);
+  // d = -0.5 * 0.2 - 0.7 * 0.1, then 0.8 d + d.
+  EXPECT_NEAR(after("consensus", 2), 1 + (1 + 1.8) * (-0.1 - 0.07), 1e-6);
+}
+
+TEST(Merging, MixOfNothingOwnIsReplacement) {
+  for (const char* to : {"aggregator", "peers"}) {
+    const spec::ParameterValues replace{{"period", "2"}, {"to", to}};
+    spec::ParameterValues mix = replace, add = replace;
+    mix.insert({{"merge", "mix"}, {"alpha", "0"}});
+    add.insert({"merge", "add"});
+    const Outcome plain = outcome("diloco", replace);
+    expect_equal(outcome("diloco", mix), plain, 1e-6, to);
+    mix["alpha"] = "0.6";
+    EXPECT_NE(outcome("diloco", mix).losses.back(), plain.losses.back()) << to;
+    EXPECT_NE(outcome("diloco", add).losses.back(), plain.losses.back()) << to;
+  }
+}
+
+// ---- refusals ----
+
+TEST(LocalChoices, ThatMeanNothingTogetherAreRefusedWithARemedy) {
+  struct Case {
+    const char* method;
+    spec::ParameterValues given;
+    const char* remedy;
+  };
+  const std::vector<Case> cases = {
+      {"diloco", {{"outer", "consensus"}}, "to=\"pair\""},
+      {"diloco", {{"sends", "subset"}, {"outer", "mean"}}, "to=\"peers\""},
+      {"diloco", {{"share", "0.1"}}, "one of these"},
+      {"diloco", {{"memory-decay", "0.5"}}, "encoding=\"chunk-top-k\""},
+      {"gasloc", {{"encoding", "chunk-top-k"}}, "to=\"aggregator\""},
+      {"gasloc", {{"merge", "add"}}, "to=\"aggregator\" or \"peers\""},
+      {"local-sgd", {{"outer-rate", "0.5"}}, "outer="},
+      {"des-loc", {{"to", "aggregator"}}, "to=\"peers\""},
+      {"streaming-diloco", {{"outer", "consensus"}}, "outer=\"nesterov\""},
+  };
+  for (const Case& one : cases) {
+    const methods::MethodInfo* info = protocols::find_method(one.method);
+    const spec::RunSpec run = methods::run_of(*info, one.given);
+    methods::RunFacts facts{run};
+    facts.sites = 4;
+    const methods::RunFaults faults = methods::faults_of(*info, facts);
+    ASSERT_FALSE(faults.empty()) << one.method;
+    EXPECT_NE(faults.front().remedy.find(one.remedy), std::string::npos) << one.method << ": " << faults.front().remedy;
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::test
