@@ -20,17 +20,17 @@ struct Threshold {
 /// a selection within the bin of the last one. Selecting among all entries takes several times as long.
 Threshold threshold_of(const float* entries, Index size, Index count) {
   constexpr int kShift = 20;
-  constexpr std::size_t kBins = std::size_t{1} << (31 - kShift);
+  constexpr std::size_t kCountedMagnitudes = std::size_t{1} << (31 - kShift);
   constexpr std::size_t kLanes = 4;  // neighbours are often in the same bin: counting one must not wait for the other
-  std::vector<std::uint32_t> counts(kLanes * kBins);
+  std::vector<std::uint32_t> counts(kLanes * kCountedMagnitudes);
   for (Index i = 0; i < size; ++i)
-    ++counts[(static_cast<std::size_t>(i) % kLanes) * kBins + (magnitude_bits(entries[i]) >> kShift)];
+    ++counts[(static_cast<std::size_t>(i) % kLanes) * kCountedMagnitudes + (magnitude_bits(entries[i]) >> kShift)];
   const auto in_bin = [&](std::size_t bin) {
     Index sum = 0;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += counts[lane * kBins + bin];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += counts[lane * kCountedMagnitudes + bin];
     return sum;
   };
-  std::size_t bin = kBins - 1;
+  std::size_t bin = kCountedMagnitudes - 1;
   Index above = 0;
   while (above + in_bin(bin) < count) above += in_bin(bin--);
 

@@ -56,22 +56,12 @@ const Table<spec::OptimizerSpec>& muon_table() {
       "muon",
       "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows but the last, and but "
       "a convolution that begins the network. AdamW takes all other parameters.",
-      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size of hidden matrices."),
-       attribute("momentum", &Spec::momentum, real(kDecay), "Share of the mean of gradients that is kept."),
-       attribute("nesterov", &Spec::nesterov, "Look-ahead momentum; `dion` has none."),
-       attribute("scale", &Spec::scale,
-                 "Factor on the orthogonal step of a matrix with p outputs and q inputs. `tall`: √max(1, p ÷ q), of "
-                 "its authors; `spectral`: √(p ÷ q), of microsoft/dion; `rms`: 0.2 √max(p, q), of Moonlight (arXiv "
-                 "2502.16982)."),
-       attribute("coefficients", &Spec::coefficients,
-                 "Of the five Newton–Schulz iterations. `fixed`: the same in each, of its authors; `tuned`: of "
-                 "microsoft/dion and MuLoCo, nearer to orthogonal."),
-       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative), "Decoupled weight decay."),
-       attribute("adam-rate", &Spec::adam_rate, real(kPositive),
-                 "Learning rate of what AdamW takes; the schedule changes both alike."),
-       attribute("beta1", &Spec::beta1, real(kDecay), "AdamW: decay of the mean of gradients."),
-       attribute("beta2", &Spec::beta2, real(kDecay), "AdamW: decay of the mean of squared gradients."),
-       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "AdamW: added to the root of the second moment.")},
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
+       attribute("momentum", &Spec::momentum, real(kDecay)), attribute("nesterov", &Spec::nesterov),
+       attribute("scale", &Spec::scale), attribute("coefficients", &Spec::coefficients),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative)),
+       attribute("adam-rate", &Spec::adam_rate, real(kPositive)), attribute("beta1", &Spec::beta1, real(kDecay)),
+       attribute("beta2", &Spec::beta2, real(kDecay)), attribute("epsilon", &Spec::epsilon, real(kPositiveShare))},
       {.kind = Spec::Kind::muon,
        .learning_rate = 0.02,
        .momentum = 0.95,

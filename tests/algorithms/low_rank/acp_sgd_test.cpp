@@ -1,10 +1,10 @@
 // ACP-SGD against its definition, arXiv 2306.08881, in double and with bases of another orthonormalisation.
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
 #include <memory>
 #include <numeric>
 
+#include "algorithms/low_rank/orthonormal.hpp"
 #include "algorithms/one_step.hpp"
 #include "algorithms/pieces/subspace.hpp"
 #include "algorithms/sign/several_steps.hpp"
@@ -17,11 +17,6 @@ using test::SeveralSteps;
 
 std::unique_ptr<Algorithm> acp_sgd(const std::string& rank, const std::string& least) {
   return make_algorithm(algorithm_registry().at("acp-sgd"), {{"rank", rank}, {"least-compression", least}});
-}
-
-MatrixD orthonormal(const MatrixD& columns) {
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
-  return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
 }
 
 MatrixD drawn(Eigen::Index rows, Eigen::Index columns, std::size_t l, std::uint32_t step) {
@@ -56,7 +51,7 @@ class Alternating {
   MatrixD p_, q_;
 };
 
-double relative(const MatrixD& a, const MatrixD& b) { return (a - b).norm() / b.norm(); }
+double relative_error(const MatrixD& a, const MatrixD& b) { return (a - b).norm() / b.norm(); }
 
 /// Compares steps with the definition, and what was applied plus the errors with all gradients.
 void expect_the_definition(SeveralSteps& steps, const std::vector<Attendees>& who, int count) {
@@ -76,7 +71,7 @@ void expect_the_definition(SeveralSteps& steps, const std::vector<Attendees>& wh
       for (std::size_t i = 0; i < step.sites(); ++i) gradients.emplace_back(steps.of_site(i, l).weight.cast<double>());
       const MatrixD expected = reference[l].step(t, present, gradients);
       const MatrixD given = step.gradient(l).weight.cast<double>();
-      EXPECT_LT(relative(given, expected), 2e-5) << "step " << t << ", matrix " << l;
+      EXPECT_LT(relative_error(given, expected), 2e-5) << "step " << t << ", matrix " << l;
       EXPECT_LT((step.gradient(l).bias - steps.exact(l).bias).norm(), 1e-6 * steps.exact(l).bias.norm());
       applied[l] += given;
       wanted[l] += steps.exact(l).weight.cast<double>();
@@ -85,7 +80,7 @@ void expect_the_definition(SeveralSteps& steps, const std::vector<Attendees>& wh
         if (error.size() > 0) left += error;
       }
       EXPECT_GT(left.norm(), 1e-2 * wanted[l].norm()) << "something is always left out";
-      EXPECT_LT(relative(applied[l] + left, wanted[l]), 2e-5) << "step " << t << ", matrix " << l;
+      EXPECT_LT(relative_error(applied[l] + left, wanted[l]), 2e-5) << "step " << t << ", matrix " << l;
     }
   }
 }
@@ -131,7 +126,7 @@ TEST(AcpSgd, AllComponentsOfTheShorterSideAreTheGradient) {
   for (int t = 0; t < 6; ++t) {
     const TrainingStep& step = steps.next();
     for (std::size_t l = 0; l < 3; ++l) {
-      const double off = relative(step.gradient(l).weight.cast<double>(), steps.exact(l).weight.cast<double>());
+      const double off = relative_error(step.gradient(l).weight.cast<double>(), steps.exact(l).weight.cast<double>());
       if (l == 0 || t >= 2) {
         EXPECT_LT(off, 2e-5) << t << ' ' << l;
       }

@@ -1,11 +1,11 @@
 // Dion against its definition, arXiv 2504.05295, in double and with bases of another orthonormalisation.
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
 #include <Eigen/SVD>
 #include <memory>
 
 #include "algorithms/learn.hpp"
+#include "algorithms/low_rank/orthonormal.hpp"
 #include "algorithms/one_step.hpp"
 #include "algorithms/pieces/subspace.hpp"
 #include "algorithms/sign/several_steps.hpp"
@@ -19,11 +19,6 @@ using test::SeveralSteps;
 
 std::unique_ptr<Algorithm> dion(const std::string& fraction, const std::string& columns = "normalised") {
   return make_algorithm(algorithm_registry().at("dion"), {{"fraction", fraction}, {"columns", columns}});
-}
-
-MatrixD orthonormal(const MatrixD& columns) {
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
-  return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
 }
 
 MatrixD drawn(Eigen::Index rows, Eigen::Index columns, std::size_t l) {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <Eigen/QR>
+
+#include "models/matrix.hpp"
+
+namespace dadsim::algorithms {
+
+/// Returns an orthonormal basis of the columns, by reflections.
+inline models::MatrixOf<double> orthonormal(const models::MatrixOf<double>& columns) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
+  return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
+}
+
+}  // namespace dadsim::algorithms
