@@ -132,7 +132,9 @@ TEST(StatementRows, ReadValuesThatStatementsAreGiven) {
   for (const StatementRow& row : statement_rows()) {
     if (!row.words) continue;
     for (const std::string& name : row.words->names()) {
-      if (name != "subjects" && name != "parts" && name != "#") EXPECT_TRUE(is_given(name)) << row.kind << ": " << name;
+      if (name != "subjects" && name != "parts" && name != "#") {
+        EXPECT_TRUE(is_given(name)) << row.kind << ": " << name;
+      }
     }
   }
 }
