@@ -10,7 +10,7 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostLinks = 12;  // links in a chart, the busiest first
 constexpr std::int64_t kMostStalenessBars = 30;
 
@@ -186,7 +186,7 @@ Chart step_parts(const Result& result, bool own_script) {
     std::vector<double> values;
     for (const auto& own : parts) {
       const auto found = std::ranges::find(own, kind, &std::pair<std::string, double>::first);
-      values.push_back(found == own.end() ? kUnknown : found->second);
+      values.push_back(found == own.end() ? kNotKnown : found->second);
     }
     if (std::ranges::any_of(values, [](double value) { return value > 0; }))
       chart.add_bars(cause_in_words(kind), values, kind);
