@@ -127,7 +127,7 @@ struct DocumentPart {
 struct Document {
   ReportHead head;
   std::vector<Statement> answer;
-  std::size_t sentences = 0;  ///< statements of the answer in the headline; 0: all
+  std::size_t sentences = 0;             ///< statements of the answer in the headline; 0: all
   std::vector<DocumentPart> parts = {};  ///< in the order of the JSON and of the terminal
   PageKind page = PageKind::document;
   std::vector<Chart> charts = {};
