@@ -18,7 +18,7 @@ namespace {
 std::string parts_in_words(const Document& document) {
   Json parts = Json::array();
   for (const DocumentPart& part : document.parts) {
-    if (part.shown == Shown::never) continue;
+    if (part.shown == Shown::never || part.shown == Shown::plots) continue;
     if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
       parts.push_back({{"sentences", in_words(*statements)}});
     } else if (const DocumentTable* table = std::get_if<DocumentTable>(&part.what)) {

@@ -417,6 +417,8 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
     if (part.shown == report::Shown::always) part.shown = report::Shown::verbose;
   }
   document.answer.clear();
+  document.sentences = 0;
+  std::erase_if(document.parts, [](const report::DocumentPart& part) { return part.name == "facts"; });
   const std::optional<report::Statement> time = train_time_of(training, report);
   if (time) document.answer.push_back(*time);
   document.answer.push_back(train_step_of(training, report));

@@ -28,7 +28,7 @@ startPage(
       `${result.workload} on ${humanCount(result.devices)} ${result.device}, ${humanCount(result.global_batch)} samples a step`,
     );
     showDescription(page.about);
-    const facts = JSON.parse(document.getElementById("facts").textContent);
+    const facts = JSON.parse(document.getElementById("facts")?.textContent ?? "[]");
     if (facts.length > 0) document.querySelector(".verdict").after(factsList(facts.map(({ about, words }) => [about, kept(words)])));
     addSection(page, "layouts", addLayouts);
     addSection(page, "parts", addParts);
