@@ -19,11 +19,11 @@ struct ChunkCodes {
 
 enum class ChunkValues : std::uint8_t { published, symmetric, sign, fp32 };
 
-constexpr int kBins = 4;
+constexpr int kValueBins = 4;
 
 int bits_of(ChunkValues values) { return values == ChunkValues::sign ? 1 : 2; }
 double table_size(ChunkValues values) {
-  return values == ChunkValues::published ? 1 + kBins : values == ChunkValues::symmetric ? 2 : 1;
+  return values == ChunkValues::published ? 1 + kValueBins : values == ChunkValues::symmetric ? 2 : 1;
 }
 
 /// Means of the values of every code; 0 where there are none.
@@ -45,13 +45,13 @@ ChunkCodes four_bins(std::span<const float> values) {
   for (const float v : values) sum += static_cast<double>(v);
   const double count = static_cast<double>(values.size()), mean = values.empty() ? 0 : sum / count;
   for (const float v : values) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
-  const double step = count > 1 ? 6 * std::sqrt(squares / (count - 1)) / kBins : 0;
+  const double step = count > 1 ? 6 * std::sqrt(squares / (count - 1)) / kValueBins : 0;
   ChunkCodes result;
   for (const float v : values) {
-    const double bin = step > 0 ? std::nearbyint((static_cast<double>(v) - mean) / step + kBins / 2) : kBins / 2;
-    result.codes.push_back(static_cast<std::uint32_t>(bin > 0 ? std::min(bin, kBins - 1.0) : 0));
+    const double bin = step > 0 ? std::nearbyint((static_cast<double>(v) - mean) / step + kValueBins / 2) : kValueBins / 2;
+    result.codes.push_back(static_cast<std::uint32_t>(bin > 0 ? std::min(bin, kValueBins - 1.0) : 0));
   }
-  result.table = means(values, result.codes, kBins);
+  result.table = means(values, result.codes, kValueBins);
   result.table.insert(result.table.begin(), static_cast<float>(mean));
   return result;
 }

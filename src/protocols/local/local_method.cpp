@@ -51,8 +51,7 @@ std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpe
           acts("alpha", "merge", {"mix"}),
           acts("encoding", "sends", {"change"}),
           acts("merge", "sends", {"change"}),
-          acts("average", "sends", {"change"}),
-          acts("outer", "sends", {"change"})};
+          acts("average", "sends", {"change"})};
 }
 
 RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::ParameterSpec>& parameters) {
@@ -68,16 +67,18 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   };
   if (subset && LocalRounds::kTo.of(values) != SentTo::peers)
     refuse(fmt::format("sends=\"subset\" is summed among all workers, and to=\"{}\" is not", to), "to=\"peers\"");
-  if (!subset && encoding != SentBy::chunk_top_k &&
-      values.at(LocalRounds::kShare.name) != parameter_of(parameters, LocalRounds::kShare.name).default_value) {
+  if (subset && outer::kRule.of(values) != "mean")
+    refuse(fmt::format("outer=\"{}\" means nothing with sends=\"subset\": nobody has weights in common",
+                       outer::kRule.of(values)),
+           "outer=\"mean\"");
+  const auto told = [&](const char* name) { return values.at(name) != parameter_of(parameters, name).default_value; };
+  if (!subset && encoding != SentBy::chunk_top_k && told(LocalRounds::kShare.name)) {
     refuse(fmt::format("share=\"{}\" means nothing without sends=\"subset\" or encoding=\"chunk-top-k\"",
                        values.at(LocalRounds::kShare.name)),
            "one of these beside it, or leave it out");
   }
-  const bool remembers =
-      !partners && !subset &&
-      (encoding == SentBy::chunk_top_k || (encoding == SentBy::compress && facts.run.compress.memory));
-  if (LocalRounds::kDecay.of(values) != 1 && !remembers && encoding != SentBy::chunk_top_k) {
+  const bool remembers = encoding == SentBy::chunk_top_k || facts.run.compress.memory;
+  if (told(LocalRounds::kDecay.name) && (subset || partners || !remembers)) {
     refuse(fmt::format("memory-decay=\"{}\" means nothing without a memory", values.at(LocalRounds::kDecay.name)),
            "encoding=\"chunk-top-k\", <compress memory=\"true\">, or leave it out");
   }
@@ -87,7 +88,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
            "memory=\"false\"");
   if (partners && encoding == SentBy::chunk_top_k)
     refuse(fmt::format("encoding=\"chunk-top-k\" sends few numbers, and to=\"{}\" needs all weights", to),
-           "to=\"aggregator\" or \"peers\"");
+           "encoding=\"compress\", or to=\"peers\"");
   if (partners && facts.run.weights != spec::SiteWeights::published)
     refuse(fmt::format("weights=\"{}\" means nothing with to=\"{}\": partners count alike",
                        to_string(facts.run.weights), to),
@@ -104,8 +105,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
 
 estimate::AlgorithmState state_of(const spec::ParameterValues& values) {
   double numbers = 1;  // the weights that the round began with
-  if (LocalRounds::kTo.of(values) != SentTo::aggregator)
-    numbers += static_cast<double>(outer::make(values, 1)->states());
+  if (LocalRounds::kTo.of(values) != SentTo::aggregator) numbers += static_cast<double>(outer::make(values, 1).states);
   if (LocalRounds::kEncoding.of(values) == SentBy::chunk_top_k) numbers += 1;
   return {numbers * step::extent::parameters()};
 }
@@ -125,7 +125,7 @@ RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<sp
                           std::move(with)});
   }
   RunFaults faults = methods::faults_of_idle_parameters(values, conditions);
-  if (!partners && outer::make(values, 1)->is_of_groups()) {
+  if (!partners && outer::make(values, 1).is_of_groups) {
     faults.push_back(
         Fault{fmt::format("outer=\"{}\" pulls a worker towards its partners, and it has none", outer::kRule.of(values)),
               "to=\"pair\", or outer=\"nesterov\""});

@@ -31,14 +31,8 @@ spec::CompressSpec encoding_of(const Setting& setting) {
   const std::string& share = setting.parameters().at(LocalRounds::kShare.name);
   if (setting.value(LocalRounds::kSends) == SentNumbers::subset)
     return compress_by("random-k", {{"fraction", share}}, false);
-  switch (setting.value(LocalRounds::kEncoding)) {
-    case SentBy::e3m0:
-      return compress_by("e3m0", {}, false);
-    case SentBy::chunk_top_k:
-      return compress_by("chunk-top-k", {{"fraction", share}}, true);
-    case SentBy::compress:
-      break;
-  }
+  if (setting.value(LocalRounds::kEncoding) == SentBy::chunk_top_k)
+    return compress_by("chunk-top-k", {{"fraction", share}}, true);
   return setting.run.compress;
 }
 
@@ -71,7 +65,7 @@ std::int64_t LocalRounds::steps_of_round(std::int64_t first) const {
 }
 
 Value LocalRounds::outer_begin() const {
-  return rule_->begin(learning().history(), learning().without_state(local_.initial()), learning().parameters());
+  return rule_.begin(learning().history(), learning().without_state(local_.initial()), learning().parameters());
 }
 
 Value LocalRounds::theta_of(const Value& outer) const {
@@ -79,7 +73,7 @@ Value LocalRounds::theta_of(const Value& outer) const {
 }
 
 Value LocalRounds::outer_after(const Value& outer, const Value& moved, std::int64_t round, const Value& apart) const {
-  return rule_->after(learning().history(), outer, moved, learning().parameters(), round, apart);
+  return rule_.after(learning().history(), outer, moved, learning().parameters(), round, apart);
 }
 
 Value LocalRounds::merged(const Value& own, const Value& before, const Value& theta) const {
@@ -125,7 +119,7 @@ Value LocalRounds::mean_of(const std::vector<Value>& rows, std::vector<double> w
 }
 
 Work LocalRounds::outer_work(step::Role who) const {
-  return rule_->flops() > 0 ? setting_.sizing.per_parameter(who, rule_->flops(), rule_->floats()) : Work{};
+  return rule_.flops > 0 ? setting_.sizing.per_parameter(who, rule_.flops, rule_.floats) : Work{};
 }
 
 /// Mixing reads two rows and writes one; moving along reads three.

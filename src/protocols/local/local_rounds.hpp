@@ -11,10 +11,10 @@ namespace dadsim::protocols {
 
 /// Receivers of what workers send after their local steps.
 enum class SentTo : std::uint8_t { aggregator, peers, pair, graph };
-/// What a worker sends: Δ = θ − θ_i, or a random subset of its weights.
+/// Numbers of a message: Δ = θ − θ_i, or a random subset of the worker's weights.
 enum class SentNumbers : std::uint8_t { change, subset };
-enum class SentBy : std::uint8_t { compress, e3m0, chunk_top_k };
-/// What becomes of a worker's weights when it gets θ.
+enum class SentBy : std::uint8_t { compress, chunk_top_k };
+/// Effect of θ on the weights of a worker that gets it.
 enum class Merge : std::uint8_t { replace, mix, add };
 
 /// Local steps in rounds: all workers train for H steps, send what they have made of θ through a compressor, and get
@@ -32,9 +32,8 @@ class LocalRounds : public Protocol {
       "change: what the worker has moved by; subset: weights at random places, the same everywhere, which become "
       "their mean while all others stay the worker's own");
   static constexpr auto kEncoding = spec::choice<SentBy>(
-      "encoding", {{"compress", SentBy::compress}, {"e3m0", SentBy::e3m0}, {"chunk-top-k", SentBy::chunk_top_k}},
-      "compress: as <compress> of the run says; e3m0: in four bits; chunk-top-k: the largest of every 4096, in two "
-      "bits, with a memory");
+      "encoding", {{"compress", SentBy::compress}, {"chunk-top-k", SentBy::chunk_top_k}},
+      "compress: as <compress> of the run says; chunk-top-k: the largest of every 4096, in two bits, with a memory");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
                                               "share of the numbers that is sent (subset, chunk-top-k)"};
   static constexpr spec::RealParameter kDecay{"memory-decay", 0, 1, "1",
@@ -87,14 +86,14 @@ class LocalRounds : public Protocol {
   const Setting& setting() const { return setting_; }
   Learning& learning() const { return setting_.learning; }
   const LocalSteps& local() const { return local_; }
-  const OuterRule& rule() const { return *rule_; }
+  const OuterRule& rule() const { return rule_; }
   static world::Node node_of(std::size_t number) { return static_cast<world::Node>(number); }
 
  private:
   Setting setting_;
   LocalSteps local_;
   std::int64_t until_ = 0;  ///< steps with H = 1
-  std::unique_ptr<OuterRule> rule_;
+  OuterRule rule_;
   spec::CompressSpec encoding_;
   SentNumbers sends_;
   Merge merge_;

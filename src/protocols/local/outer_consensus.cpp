@@ -9,30 +9,23 @@ namespace {
 /// src/noloco/sparse_optimizer_c.py), of θ, Δ of a group:
 ///   δ ← α δ − β mean Δ + γ (mean θ − θ),  θ ← θ + δ
 /// There γ = β. Without Δ the spread of θ over many workers that meet in random pairs shrinks if γ < 2 (1 − α²).
-class OuterConsensus final : public OuterRule {
- public:
-  OuterConsensus(double rate, double momentum, double consensus)
-      : rate_(rate), momentum_(momentum), consensus_(consensus) {}
-  std::size_t states() const override { return 1; }
-  double flops() const override { return 6; }
-  double floats() const override { return 6; }
-  std::string name(std::int64_t) const override {
-    return fmt::format("pull {} rate {} momentum {}", consensus_, rate_, momentum_);
-  }
-  bool is_of_groups() const override { return true; }
-  void step(std::int64_t, const OuterNumbers& numbers) const override {
-    const auto rate = static_cast<float>(rate_), momentum = static_cast<float>(momentum_);
-    const auto consensus = static_cast<float>(consensus_);
-    for (std::size_t k = 0; k < numbers.theta.size(); ++k) {
-      float& delta = numbers.state[k];
-      delta = momentum * delta - rate * numbers.moved[k] + consensus * numbers.apart[k];
-      numbers.theta[k] += delta;
-    }
-  }
-
- private:
-  double rate_, momentum_, consensus_;
-};
+OuterRule consensus(const spec::ParameterValues& values, std::int64_t) {
+  const auto rate = kRate.of(values), momentum = kMomentum.of(values), pull = kConsensus.of(values);
+  return {.states = 1,
+          .flops = 6,
+          .floats = 6,
+          .name = [=](std::int64_t) { return fmt::format("pull {} rate {} momentum {}", pull, rate, momentum); },
+          .step =
+              [beta = static_cast<float>(rate), alpha = static_cast<float>(momentum), gamma = static_cast<float>(pull)](
+                  std::int64_t, const OuterNumbers& numbers) {
+                for (std::size_t k = 0; k < numbers.theta.size(); ++k) {
+                  float& delta = numbers.state[k];
+                  delta = alpha * delta - beta * numbers.moved[k] + gamma * numbers.apart[k];
+                  numbers.theta[k] += delta;
+                }
+              },
+          .is_of_groups = true};
+}
 
 }  // namespace
 
@@ -40,10 +33,7 @@ RuleInfo consensus_rule() {
   return {"consensus",
           "momentum with a pull towards the mean of the partners",
           {kRate.name, kMomentum.name, kConsensus.name},
-          [](const spec::ParameterValues& values, std::int64_t) {
-            return std::unique_ptr<OuterRule>(
-                std::make_unique<OuterConsensus>(kRate.of(values), kMomentum.of(values), kConsensus.of(values)));
-          }};
+          consensus};
 }
 
 }  // namespace dadsim::protocols::outer

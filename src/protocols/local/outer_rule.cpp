@@ -11,8 +11,8 @@ using world::History;
 using world::Value;
 
 Value OuterRule::begin(History& history, const Value& theta, std::size_t parameters) const {
-  if (states() == 0) return theta;
-  const std::size_t count = states() * parameters;
+  if (states == 0) return theta;
+  const std::size_t count = states * parameters;
   return history.make(fmt::format("outer begin {}", count), {theta}, [count](History::Inputs in) {
     Datum result{in[0]->numbers, {}};
     result.numbers.insert(result.numbers.end(), count, 0.0F);
@@ -25,7 +25,7 @@ Value OuterRule::after(History& history, const Value& theta_and_state, const Val
   std::vector<Value> inputs{theta_and_state, moved};
   if (apart) inputs.push_back(apart);
   return history.make(fmt::format("outer step {} {}", parameters, name(round)), std::move(inputs),
-                      [this, parameters, round](History::Inputs in) {
+                      [step = step, parameters, round](History::Inputs in) {
                         Datum result = *in[0];
                         const std::vector<float>& delta = in[1]->numbers;
                         const std::span<float> all = result.numbers;
@@ -67,7 +67,7 @@ std::vector<spec::ParameterSpec> parameters(const char* rule) {
           kFinalMomentum};
 }
 
-std::unique_ptr<OuterRule> make(const spec::ParameterValues& values, std::int64_t rounds) {
+OuterRule make(const spec::ParameterValues& values, std::int64_t rounds) {
   return std::ranges::find(rules(), kRule.of(values), &RuleInfo::name)->make(values, rounds);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace dadsim::protocols {
 /// Numbers of one outer step. θ and the rule's state are changed in place.
 struct OuterNumbers {
   std::span<float> theta;        ///< parameters
-  std::span<float> state;        ///< OuterRule::states() rows of as many numbers, 0 at first
+  std::span<float> state;        ///< OuterRule::states rows of as many numbers, 0 at first
   std::span<const float> moved;  ///< Δ = θ − θ_i, the mean over workers: points uphill, like a gradient
   std::span<const float> apart;  ///< mean θ of a group − own θ; empty: all have the same θ
 };
@@ -22,18 +22,14 @@ struct OuterNumbers {
 /// The outer optimizer: what θ becomes of what workers have moved by.
 ///
 /// EXAMPLE: src/protocols/local/outer_nesterov.cpp.
-class OuterRule {
- public:
-  virtual ~OuterRule() = default;
-  virtual std::size_t states() const { return 0; }  ///< numbers that it keeps per parameter
+struct OuterRule {
+  std::size_t states = 0;  ///< numbers that it keeps per parameter
   /// Arithmetic and numbers read and written per parameter; 0: applying the mean is part of adding up.
-  virtual double flops() const { return 0; }
-  virtual double floats() const { return 0; }
-  /// Returns the rule and all numbers that step `round` uses, from 0: names it among the operations of a History.
-  virtual std::string name(std::int64_t round) const = 0;
-  virtual void step(std::int64_t round, const OuterNumbers& numbers) const = 0;
-  /// Returns whether step() uses OuterNumbers::apart: every worker then has a θ of its own.
-  virtual bool is_of_groups() const { return false; }
+  double flops = 0, floats = 0;
+  /// Returns all numbers that step `round` uses, from 0: names it among the operations of a History.
+  std::function<std::string(std::int64_t round)> name;
+  std::function<void(std::int64_t round, const OuterNumbers& numbers)> step;
+  bool is_of_groups = false;  ///< it uses OuterNumbers::apart: every worker has a θ of its own
 
   /// Returns θ, followed by the rule's state at the beginning; `parameters` of the numbers of θ are learned.
   world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters) const;
@@ -63,7 +59,7 @@ struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">
   const char* description;              ///< a few words
   std::vector<std::string> parameters;  ///< names of those above that it uses
-  std::unique_ptr<OuterRule> (*make)(const spec::ParameterValues&, std::int64_t rounds);
+  OuterRule (*make)(const spec::ParameterValues&, std::int64_t rounds);
 };
 RuleInfo mean_rule();
 RuleInfo sgd_rule();
@@ -78,7 +74,7 @@ const std::vector<RuleInfo>& rules();
 /// Returns the parameters `outer` and those of all rules, with the defaults of the registry.
 std::vector<spec::ParameterSpec> parameters(const char* rule);
 /// Makes the rule of a run of so many outer steps.
-std::unique_ptr<OuterRule> make(const spec::ParameterValues& values, std::int64_t rounds);
+OuterRule make(const spec::ParameterValues& values, std::int64_t rounds);
 }  // namespace outer
 
 }  // namespace dadsim::protocols

@@ -157,7 +157,7 @@ void PartnerRounds::combine(std::size_t number, const std::vector<std::size_t>& 
   std::erase_if(own.arrived, [&](const auto& one) { return one.first.second <= own.first; });
   std::vector<Value> values;
   std::vector<double> weights;
-  if (rule().is_of_groups()) {
+  if (rule().is_of_groups) {
     const std::vector<double> evenly(all.size(), 1);
     std::vector<Value> thetas;
     for (const auto& [other, sent] : all) values.push_back(sent[0]);
@@ -210,25 +210,25 @@ Task<> PartnerRounds::worker(std::size_t number) {
     }
     me.since = me.first;
   }
-  const double rows_sent = rule().is_of_groups() ? 2 : 1;
+  const double rows_sent = rule().is_of_groups ? 2 : 1;
   while (me.first < local().steps()) {
     const std::int64_t count = steps_of_round(me.first);
     ++log.asked;
     Work work = local().begin_training(number, me.first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
                 repeated(sizing.encode_by(encoding(), step::Role::workers), rows_sent);
-    if (!rule().is_of_groups()) work = std::move(work) + outer_work(step::Role::workers);
+    if (!rule().is_of_groups) work = std::move(work) + outer_work(step::Role::workers);
     co_await loop.compute(node_of(number), std::move(work));
     me.own = local().train(number, me.own, me.first, count);
     const Value theta = theta_of(me.outer);
     const Value moved = learning().difference(theta, learning().without_state(me.own));
     std::vector<Value> rows{moved, theta};
-    if (!rule().is_of_groups()) {
+    if (!rule().is_of_groups) {
       me.outer = outer_after(me.outer, moved, me.first / local().period());
       rows = {theta_of(me.outer)};
     }
     const Value proposal = rows[0];
     const std::vector<std::size_t> partners = partners_of(number, me.first);
-    // What a compressor loses is not kept: it is of other weights than the next message.
+    // Losses of a compressor are not kept: the next message has other weights.
     for (std::size_t row = 0; row < rows.size() && !partners.empty(); ++row) {
       Value none;
       rows[row] = encoded(rows[row], none, number + row * workers_.size(), me.first);
@@ -242,7 +242,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
     Work made =
         repeated(sizing.decode_by(encoding(), step::Role::workers, static_cast<double>(partners.size())), rows_sent) +
         repeated(sizing.sum(step::Role::workers, 1 + partners.size()), rows_sent);
-    if (rule().is_of_groups()) made = std::move(made) + outer_work(step::Role::workers);
+    if (rule().is_of_groups) made = std::move(made) + outer_work(step::Role::workers);
     co_await loop.compute(node_of(number), std::move(made));
     combine(number, partners, rows, proposal);
     me.first += count;

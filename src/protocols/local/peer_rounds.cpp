@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "compress/registry.hpp"
@@ -43,7 +44,7 @@ class PeerRounds final : public LocalRounds {
   struct Peer {
     Value own;     ///< weights and optimizer's state, as it has trained them
     Value memory;  ///< its compressor's
-    Value row;     ///< what it hands over
+    Value row;     ///< row for the collective
     bool takes_part = false;
     std::int64_t ready_for = -1;  ///< first step of the round that it is done with
     double asked_at = 0;
@@ -80,9 +81,9 @@ class PeerRounds final : public LocalRounds {
   std::int64_t next_ = 0;     ///< first step of the present round
   bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
   std::int64_t attempt_ = 0;  ///< number of the last collective
-  std::vector<std::size_t> members_;  ///< of the collective under way, or of the last
+  std::vector<std::size_t> members_;  ///< ranks of the collective under way, or of the last
   std::vector<std::size_t> joining_;
-  Value mean_row_;                          ///< of the last round
+  Value mean_row_;                          ///< mean of the last round's rows
   std::array<Value, 2> mean_moments_ = {};  ///< likewise; none: not due
 };
 
@@ -107,6 +108,8 @@ Value PeerRounds::moment_of(std::size_t number, std::size_t moment) const {
   const std::size_t count = learning().parameters(), first = learning().state() + 1 + moment * count;
   return learning().history().make(fmt::format("moments {}", moment), {peers_[number].own},
                                    [first, count](History::Inputs in) {
+                                     if (in[0]->numbers.size() < first + count)
+                                       throw std::logic_error("an optimizer without moments");
                                      const auto begin = in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(first);
                                      return Datum{{begin, begin + static_cast<std::ptrdiff_t>(count)}, {}};
                                    });
@@ -226,7 +229,7 @@ bool PeerRounds::complete(std::size_t first_one) {
     if (!loop.is_up(node_of(number))) continue;
     peers_[number].takes_part = true;
     Parcel all{.values = {own_weights() ? learning().without_state(peers_[first_one].own) : theta_of(outer_)},
-               .bytes = (own_weights() ? 1.0 : 1.0 + static_cast<double>(rule().states())) * plain_bytes(),
+               .bytes = (own_weights() ? 1.0 : 1.0 + static_cast<double>(rule().states)) * plain_bytes(),
                .number = -next_ - 1};
     loop.send(node_of(first_one), node_of(number), kRound, std::move(all), kBack);
   }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -119,7 +118,7 @@ class StreamingDiLoCo final : public Protocol {
 
   Setting setting_;
   LocalSteps local_;
-  std::unique_ptr<OuterRule> outer_;
+  OuterRule outer_;
   std::int64_t delay_ = 0;
   double alpha_ = 0;
   spec::CompressSpec compress_;
@@ -186,7 +185,7 @@ void StreamingDiLoCo::cut() {
 void StreamingDiLoCo::begin() {
   const Value initial = setting_.learning.without_state(local_.initial());
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
-    fragments_[p].outer = outer_->begin(setting_.learning.history(), taken_from(p, initial), fragments_[p].parameters);
+    fragments_[p].outer = outer_.begin(setting_.learning.history(), taken_from(p, initial), fragments_[p].parameters);
   }
   setting_.log.took_part.assign(setting_.sites, 0);
   setting_.log.facts["fragments"] = static_cast<double>(fragments_.size());
@@ -362,11 +361,11 @@ Task<> StreamingDiLoCo::finish(std::int64_t name) {
   if (!differences.empty()) {
     Work work = setting_.sizing.decode_by(compress_, step::Role::aggregator, static_cast<double>(differences.size())) +
                 setting_.sizing.sum(step::Role::aggregator, differences.size()) +
-                setting_.sizing.per_parameter(step::Role::aggregator, outer_->flops(), outer_->floats());
+                setting_.sizing.per_parameter(step::Role::aggregator, outer_.flops, outer_.floats);
     co_await setting_.loop.compute(setting_.server, share_of(std::move(work), fragment.share));
     const Value mean = weighted_mean(setting_.learning, differences, std::move(weights));
     fragment.outer =
-        outer_->after(setting_.learning.history(), fragment.outer, mean, fragment.parameters, fragment.steps++);
+        outer_.after(setting_.learning.history(), fragment.outer, mean, fragment.parameters, fragment.steps++);
     fragment.last = name;
     ++setting_.log.updates;
     if (step < local_.steps()) {  // there is nothing to go on with after the last

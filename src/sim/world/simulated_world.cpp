@@ -679,7 +679,7 @@ class ServedWorld final : public SimulatedWorld {
   NodeSpeeds speeds_;
   NodeCollectives collectives_;
   std::map<Activity, std::vector<Node>> among_;  ///< nodes of the collectives under way
-  std::set<std::string> links_down_;             ///< as they were named
+  std::set<std::string> links_down_;             ///< names or patterns
   std::vector<bool> up_;
   ChildProcess child_;
   WireWriter orders_;

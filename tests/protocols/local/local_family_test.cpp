@@ -211,10 +211,10 @@ double rate_of_spread(double momentum, double consensus) {
       const float mean = 0.5F * (theta[a] + theta[b]);
       for (const std::size_t one : {a, b}) {
         const std::vector<float> apart{mean - theta[one]};
-        rule->step(round, {.theta = std::span(theta).subspan(one, 1),
-                           .state = std::span(state).subspan(one, 1),
-                           .moved = none,
-                           .apart = apart});
+        rule.step(round, {.theta = std::span(theta).subspan(one, 1),
+                          .state = std::span(state).subspan(one, 1),
+                          .moved = none,
+                          .apart = apart});
       }
     }
   }
@@ -303,9 +303,9 @@ TEST(OuterRules, StepsAreThoseOfTheFormulas) {
     spec::ParameterValues values =
         run_of("diloco", {{"outer", name}, {"outer-rate", "0.5"}, {"outer-momentum", "0.8"}}).parameters;
     const auto rule = protocols::outer::make(values, rounds);
-    std::vector<float> theta{1}, state(rule->states());
+    std::vector<float> theta{1}, state(rule.states);
     const std::vector<float> moved{0.2F}, apart{-0.1F};
-    for (std::int64_t round = 0; round < 2; ++round) rule->step(round, {theta, state, moved, apart});
+    for (std::int64_t round = 0; round < 2; ++round) rule.step(round, {theta, state, moved, apart});
     return static_cast<double>(theta[0]);
   };
   EXPECT_NEAR(after("sgd", 2), 1 - 2 * 0.5 * 0.2, 1e-6);
@@ -346,7 +346,8 @@ TEST(LocalChoices, ThatMeanNothingTogetherAreRefusedWithARemedy) {
       {"diloco", {{"sends", "subset"}, {"outer", "mean"}}, "to=\"peers\""},
       {"diloco", {{"share", "0.1"}}, "one of these"},
       {"diloco", {{"memory-decay", "0.5"}}, "encoding=\"chunk-top-k\""},
-      {"gasloc", {{"encoding", "chunk-top-k"}}, "to=\"aggregator\""},
+      {"gasloc", {{"encoding", "chunk-top-k"}}, "encoding=\"compress\""},
+      {"diloco", {{"sends", "subset"}, {"to", "peers"}}, "outer=\"mean\""},
       {"gasloc", {{"merge", "add"}}, "to=\"aggregator\" or \"peers\""},
       {"local-sgd", {{"outer-rate", "0.5"}}, "outer="},
       {"des-loc", {{"to", "aggregator"}}, "to=\"peers\""},
