@@ -71,7 +71,6 @@ class PeerRounds final : public LocalRounds {
   Task<> joins(std::size_t number);
   void begin_if_complete();
   bool complete(std::size_t number);
-  Value model() const;
   void take_in(std::size_t number, const Value& before);
 
   bool adds_;
