@@ -103,7 +103,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   return faults;
 }
 
-estimate::AlgorithmState state_of(const spec::ParameterValues& values) {
+estimate::AlgorithmState state_of_choices(const spec::ParameterValues& values) {
   double numbers = 1;  // the weights that the round began with
   if (LocalRounds::kTo.of(values) != SentTo::aggregator) numbers += static_cast<double>(outer::make(values, 1).states);
   if (LocalRounds::kEncoding.of(values) == SentBy::chunk_top_k) numbers += 1;
@@ -157,7 +157,7 @@ EventDrivenMethod local_method(LocalMethod method) {
            .needs_server =
                [](const spec::ParameterValues& values) { return LocalRounds::kTo.of(values) == SentTo::aggregator; },
            .check = [parameters](const RunFacts& facts) { return faults_of_choices(facts, parameters); },
-           .state = state_of,
+           .state = state_of_choices,
            .models_held = LocalSteps::models_held},
           [](const Setting& setting) -> std::unique_ptr<Protocol> {
             switch (setting.value(LocalRounds::kTo)) {
