@@ -1,0 +1,114 @@
+// Rounds without a server: sums by the collective library, on a simulated cluster.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+
+#include "scenario/document/load.hpp"
+#include "sim/simulator.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/cluster_of.hpp"
+#include "support/diagnostics.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+struct PeersDraft {
+  std::string run = R"(<run algorithm="diloco" period="4" rounds="3" to="peers"/>)";
+  std::string aggregator = {}, beside = {}, timed = {};
+
+  std::string xml() const {
+    return fmt::format(R"(<scenario name="peers" seed="1">
+  <platform>
+    <gpu-cluster name="a" nodes="2" gpus="1" inside="nvlink-4" nic="10Gbps"><one-switch/></gpu-cluster>
+    <gpu-cluster name="b" nodes="3" gpus="1" inside="nvlink-4" nic="10Gbps"><one-switch/></gpu-cluster>
+    <pair from="a" to="b" bandwidth="1Gbps" round-trip="20ms"/>
+  </platform>
+  <workers><worker hosts="a.gpu-[0-1] b.gpu-[0-1]" device="h100-sxm5"/>{}</workers>
+  <data><digits train="96" test="10"/><split by="dirichlet" alpha="0.5"/></data>
+  <model><dense units="30"/><dense units="10"/></model>
+  <training batch="8" epochs="2"><sgd learning-rate="0.1"/></training>
+  {}{}{}
+</scenario>
+)",
+                       aggregator, timed, beside, run);
+  }
+};
+
+scenario::Scenario loaded(const PeersDraft& draft) {
+  const test::TemporaryFolder folder;
+  return scenario::load_scenario(folder.write("peers.xml", draft.xml()), {}, make_catalog());
+}
+
+std::string refusal(const PeersDraft& draft) {
+  try {
+    static_cast<void>(loaded(draft));
+    return {};
+  } catch (const InputError& error) {
+    return error.diagnostics().front().what + "; " + error.diagnostics().front().remedy;
+  }
+}
+
+report::RunResult result_of(const PeersDraft& draft) { return run_experiment(loaded(draft), false).runs.at(0); }
+
+TEST(Peers, LearnWhatAnAggregatorWouldAndSendAnAllReduce) {
+  const report::RunResult peers = result_of({});
+  PeersDraft star{.run = R"(<run algorithm="diloco" period="4" rounds="3"/>)",
+                  .aggregator = R"(<aggregator host="b.gpu-2" device="xeon-8380"/>)"};
+  const report::RunResult server = result_of(star);
+  ASSERT_EQ(peers.curve.size(), server.curve.size());
+  for (std::size_t i = 0; i < peers.curve.size(); ++i)
+    EXPECT_NEAR(peers.curve[i].loss, server.curve[i].loss, 1e-5 * server.curve[i].loss);
+  const double numbers = 785 * 30 + 31 * 10;
+  EXPECT_NEAR(peers.total_bytes, 3 * 2 * 3 * 4 * numbers, 1) << "2 (n - 1) / n d of each of n, three times";
+  EXPECT_EQ(peers.event_driven->participation.facts.at("collectives among participants"), 3);
+  EXPECT_GT(peers.total_seconds, 0);
+}
+
+TEST(Peers, TakeWhatTheCollectiveTakesAlone) {
+  for (const char* algorithm : {"ring", "auto"}) {
+    PeersDraft draft{
+        .run = fmt::format(R"(<run algorithm="diloco" period="1" rounds="2" to="peers" all-reduce="{}"/>)", algorithm)};
+    draft.timed = R"(<timed-as workload="resnet-50" step-time="1s" batch="8"/>)";
+    const scenario::Scenario scenario = loaded(draft);
+    sim::CollectiveJob job{.request = {}, .algorithm = algorithm};
+    job.request.bytes = {4 * 25557032.0};
+    const sim::CollectiveTiming alone = sim::time_collectives(cluster_of(scenario), std::span(&job, 1)).timings.at(0);
+    const double communicating = run_experiment(scenario, false).runs.at(0).total_seconds - 2;
+    // New connections at first; what is computed per parameter beside the steps takes milliseconds.
+    EXPECT_GE(communicating, alone.cold_seconds + alone.seconds) << algorithm;
+    EXPECT_LE(communicating, alone.cold_seconds + alone.seconds + 0.02) << algorithm;
+  }
+}
+
+TEST(Peers, AreTimedWithoutLearningAndFailTogether) {
+  scenario::Scenario timed = loaded({});
+  timed.timing_only = true;
+  EXPECT_EQ(run_experiment(timed, false).runs.at(0).total_seconds, result_of({}).total_seconds);
+  PeersDraft fails;
+  fails.run = R"(<run algorithm="local-sgd" period="4" rounds="6" to="peers"/>)";
+  fails.beside = R"(<failures><outage hosts="b.gpu-1" from="1ms" for="2s"/></failures>)";
+  const report::RunResult cut = result_of(fails);
+  EXPECT_EQ(cut.event_driven->outages(), 1);
+  EXPECT_EQ(cut.event_driven->participation.updates, 6);
+}
+
+TEST(Peers, SayWhatTheyCannotBe) {
+  const auto said = [](const std::string& run, const std::string& beside = {}) {
+    return refusal({.run = run, .beside = beside});
+  };
+  EXPECT_NE(said(R"(<run algorithm="diloco"/>)").find(R"(to="peers")"), std::string::npos);
+  EXPECT_EQ(said(R"(<run algorithm="noloco"/>)"), "");
+  EXPECT_NE(said(R"(<run algorithm="diloco" to="peers" all-reduce="nonsense"/>)").find("is unknown"),
+            std::string::npos);
+  EXPECT_NE(said(R"(<run algorithm="noloco" all-reduce="ring"/>)").find("means nothing"), std::string::npos);
+  EXPECT_NE(said(R"(<run algorithm="des-loc"/>)").find("adam"), std::string::npos);
+  EXPECT_NE(said(R"(<run algorithm="sparta"/>)", R"(<framework name="flower"/>)").find(R"(to="aggregator")"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace dadsim::study
