@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compress/registry.hpp"
+#include "protocols/send_later.hpp"
 
 namespace dadsim::protocols {
 
@@ -116,6 +117,22 @@ Value LocalRounds::mean_of(const std::vector<Value>& rows, std::vector<double> w
                                      }
                                      return mean;
                                    });
+}
+
+world::Task<> LocalRounds::sends_again(std::size_t number, world::Channel channel, world::Channel news,
+                                       std::function<bool(const world::Parcel&)> needs) const {
+  world::EventLoop& loop = setting_.loop;
+  SendLater later;
+  for (;;) {
+    world::Parcel parcel = co_await loop.receive(node_of(number), news, later.next());
+    while (const auto due = later.take(loop.now())) {
+      if (!loop.is_up(due->from) || !needs(*due)) continue;
+      ++setting_.log.retried;
+      loop.send(node_of(number), due->from, channel,
+                {.values = due->values, .bytes = due->bytes, .number = due->number}, news);
+    }
+    if (parcel.lost) later.add(loop.now() + kRetrySeconds, std::move(parcel));
+  }
 }
 
 Work LocalRounds::outer_work(step::Role who) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -74,6 +75,11 @@ class LocalRounds : public Protocol {
   world::Value encoded(const world::Value& row, world::Value& memory, std::size_t number, std::int64_t first) const;
   /// Returns the mean of rows, by `average`.
   world::Value mean_of(const std::vector<world::Value>& rows, std::vector<double> weights) const;
+
+  /// Sends a node's messages on `channel` again, some seconds after the news that they were lost, while the receiver is
+  /// up and `needs` them.
+  world::Task<> sends_again(std::size_t number, world::Channel channel, world::Channel news,
+                            std::function<bool(const world::Parcel&)> needs) const;
 
   world::Work outer_work(step::Role who) const;
   world::Work merge_work() const;

@@ -7,7 +7,6 @@
 
 #include "algorithms/gossip/graph.hpp"
 #include "protocols/local/local_rounds.hpp"
-#include "protocols/send_later.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
@@ -43,14 +42,12 @@ class PartnerRounds final : public LocalRounds {
     std::int64_t since = 0;  ///< first step of the first round since it was down last
     bool started = false;
     std::map<std::pair<world::Node, std::int64_t>, std::vector<Value>> arrived;  ///< by sender and round
-    SendLater later = {};
   };
 
   std::vector<std::size_t> partners_of(std::size_t number, std::int64_t first) const;
   Value mean() const;
   bool over() const;
   Task<> worker(std::size_t number);
-  Task<> sends_again(std::size_t number);
   Task<> gather(std::size_t number, const std::vector<std::size_t>& partners);
   void combine(std::size_t number, const std::vector<std::size_t>& partners, const std::vector<Value>& rows,
                const Value& proposal);
@@ -92,7 +89,11 @@ void PartnerRounds::begin() {
         loop.watch(node_of(number), node_of(other), kProposal);
     }
     loop.join(node_of(number), "worker", [this, number] { return worker(number); });
-    loop.join(node_of(number), "sends again", [this, number] { return sends_again(number); });
+    loop.join(node_of(number), "sends again", [this, number] {
+      return sends_again(number, kProposal, kNews, [this](const Parcel& rows) {
+        return workers_[static_cast<std::size_t>(rows.from)].first <= rows.number;
+      });
+    });
   }
 }
 
@@ -178,22 +179,6 @@ void PartnerRounds::combine(std::size_t number, const std::vector<std::size_t>& 
     own.outer = local().with_state_of(learning().weighted_sum(values, weights), own.outer);
   }
   own.own = local().with_state_of(theta_of(own.outer), own.own);
-}
-
-Task<> PartnerRounds::sends_again(std::size_t number) {
-  world::EventLoop& loop = setting().loop;
-  SendLater& later = workers_[number].later;
-  later.clear();
-  for (;;) {
-    Parcel parcel = co_await loop.receive(node_of(number), kNews, later.next());
-    while (const auto due = later.take(loop.now())) {
-      if (!loop.is_up(due->from) || workers_[static_cast<std::size_t>(due->from)].first > due->number) continue;
-      ++setting().log.retried;
-      loop.send(node_of(number), due->from, kProposal,
-                {.values = due->values, .bytes = due->bytes, .number = due->number}, kNews);
-    }
-    if (parcel.lost) later.add(loop.now() + kRetrySeconds, std::move(parcel));
-  }
 }
 
 Task<> PartnerRounds::worker(std::size_t number) {

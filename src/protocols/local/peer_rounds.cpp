@@ -48,7 +48,6 @@ class PeerRounds final : public LocalRounds {
     bool takes_part = false;
     std::int64_t ready_for = -1;  ///< first step of the round that it is done with
     double asked_at = 0;
-    SendLater later = {};
   };
 
   static bool adds_up(const spec::CompressSpec& encoding) {
@@ -67,7 +66,6 @@ class PeerRounds final : public LocalRounds {
   double bytes() const;
 
   Task<> worker(std::size_t number);
-  Task<> sends_again(std::size_t number);
   Task<> joins(std::size_t number);
   void begin_if_complete();
   bool complete(std::size_t number);
@@ -96,7 +94,11 @@ void PeerRounds::begin() {
       if (other != number) loop.watch(node_of(number), node_of(other), kRound);
     }
     loop.join(node_of(number), "worker", [this, number] { return worker(number); });
-    loop.join(node_of(number), "sends again", [this, number] { return sends_again(number); });
+    loop.join(node_of(number), "sends again", [this, number] {
+      return sends_again(number, kRound, kBack, [this](const Parcel& weights) {
+        return weights.number == -next_ - 1 && peers_[static_cast<std::size_t>(weights.from)].takes_part;
+      });
+    });
   }
 }
 
@@ -234,24 +236,6 @@ bool PeerRounds::complete(std::size_t first_one) {
   }
   log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(peers_, true, &Peer::takes_part)));
   return false;
-}
-
-/// Sends weights again that did not reach one that is back and still takes part in their round.
-Task<> PeerRounds::sends_again(std::size_t number) {
-  world::EventLoop& loop = setting().loop;
-  const Node me = node_of(number);
-  SendLater& later = peers_[number].later;
-  later.clear();
-  for (;;) {
-    Parcel parcel = co_await loop.receive(me, kBack, later.next());
-    while (const auto due = later.take(loop.now())) {
-      const auto to = static_cast<std::size_t>(due->from);
-      if (due->number != -next_ - 1 || !peers_[to].takes_part || !loop.is_up(due->from)) continue;
-      ++setting().log.retried;
-      loop.send(me, due->from, kRound, {.values = due->values, .bytes = due->bytes, .number = due->number}, kBack);
-    }
-    if (parcel.lost) later.add(loop.now() + kRetrySeconds, std::move(parcel));
-  }
 }
 
 /// A worker that is back waits for weights; where nobody takes part any more it goes on with those that it had.
