@@ -200,7 +200,8 @@ CompressorInfo chunk_top_k_info() {
           .forwards = true,
           .biased = true,
           .keeps = keeps_fraction,
-          .family = "sparsification",
+          .leaves_biases = true,
+      .family = "sparsification",
           .formula =
               "C(v) = Q(v) where |v| is among the largest of its chunk, 0 elsewhere\n"
               "Q(v) = mean of the values in the bin ⌊(v − mean) / 1.5 σ + 2⌉ of 0 … 3",
