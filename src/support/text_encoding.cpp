@@ -37,41 +37,28 @@ const LookAlike* look_alike(std::uint32_t code) {
 }  // namespace
 
 std::optional<Fault> fault_of_encoding(const std::string& path, std::string_view bytes) {
-  if (bytes.size() < 4) return std::nullopt;
-  const bool marked = bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
-  const auto is_character = [&](std::size_t i) {
-    return bytes[i] != '\0' && static_cast<unsigned char>(bytes[i]) < 0x80;
-  };
-  const bool little = is_character(0) && bytes[1] == '\0' && is_character(2) && bytes[3] == '\0';
-  const bool big = bytes[0] == '\0' && is_character(1) && bytes[2] == '\0' && is_character(3);
-  if (!marked && !little && !big) return std::nullopt;
-  return Fault{"is UTF-16", fmt::format("save it as UTF-8: iconv -f {} -t UTF-8 {} > NEW",
-                                        marked   ? "UTF-16"
-                                        : little ? "UTF-16LE"
-                                                 : "UTF-16BE",
-                                        shell_word(path))};
+  if (!bytes.starts_with("\xFF\xFE") && !bytes.starts_with("\xFE\xFF")) return std::nullopt;
+  return Fault{"is UTF-16", fmt::format("save it as UTF-8: iconv -f UTF-16 -t UTF-8 {} > NEW", shell_word(path))};
 }
 
 std::string with_plain_characters(std::string_view text) {
   std::string plain;
-  while (!text.empty()) {
-    const Utf8Character first = first_character(text);
+  for (Utf8Character first; !text.empty(); text.remove_prefix(std::max<std::size_t>(first.bytes, 1))) {
+    first = first_character(text);
     const LookAlike* other = look_alike(first.code);
-    const std::size_t bytes = std::max<std::size_t>(first.bytes, 1);
-    plain += other != nullptr ? other->plain : text.substr(0, bytes);
-    text.remove_prefix(bytes);
+    plain += other != nullptr ? other->plain : text.substr(0, std::max<std::size_t>(first.bytes, 1));
   }
   return plain;
 }
 
 std::string remedy_for_characters(std::string_view text) {
-  for (; !text.empty(); text.remove_prefix(std::max<std::size_t>(first_character(text).bytes, 1))) {
-    const Utf8Character first = first_character(text);
+  for (Utf8Character first; !text.empty(); text.remove_prefix(std::max<std::size_t>(first.bytes, 1))) {
+    first = first_character(text);
     const LookAlike* other = look_alike(first.code);
     if (other == nullptr) continue;
-    if (other->plain.empty()) return fmt::format("remove the {} (U+{:04X})", other->name, first.code);
-    const std::string plain = other->plain == " " ? "a blank" : std::string(other->plain);
-    return fmt::format("write {} in place of the {} (U+{:04X})", plain, other->name, first.code);
+    const std::string_view plain = other->plain == " " ? "a blank" : other->plain;
+    return plain.empty() ? fmt::format("remove the {} (U+{:04X})", other->name, first.code)
+                         : fmt::format("write {} in place of the {} (U+{:04X})", plain, other->name, first.code);
   }
   return {};
 }

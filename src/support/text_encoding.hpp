@@ -9,8 +9,8 @@
 // Faults of text that another program has saved: an encoding that is not UTF-8, typographic characters.
 namespace dadsim {
 
-/// Returns the fault of a text file whose first bytes are UTF-16, with or without a byte order mark (RFC 2781, 3.2);
-/// nullopt for all others. The remedy holds a command that converts `path`.
+/// Returns the fault of a text file that begins with the byte order mark of UTF-16 (RFC 2781, 3.2); nullopt for all
+/// others. The remedy holds a command that converts `path`.
 std::optional<Fault> fault_of_encoding(const std::string& path, std::string_view bytes);
 
 /// Returns the text with plain characters in place of those that word processors and web pages put there: no-break

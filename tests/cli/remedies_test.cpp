@@ -97,8 +97,8 @@ TEST_F(Remedy, TellsOfDecimalCommasInQuotes) {
   };
   folder.write("t.csv", table_of(with(',')));
   folder.write("a.xml", scenario_of(R"(<csv file="t.csv" target="kind"/>)"));
-  const std::string remedy = refused(
-      {"a.xml", "--check"}, 0, "t.csv:2: numbers with a comma, as '0,5', are taken for words in column 'size'; (.*)\n");
+  const std::string remedy = refused({"a.xml", "--check"}, 0,
+                                     "t.csv:2: 1 column of numbers with a comma, as '0,5', is taken for words; (.*)\n");
   EXPECT_EQ(remedy, "write points for the commas, or put semicolons between fields");
   folder.write("t.csv", table_of(with('.')));
   accepted({"a.xml", "--check"});

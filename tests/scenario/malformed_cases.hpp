@@ -1311,8 +1311,6 @@ class MalformedCases {
           {"@FILE@:2: not UTF-8: byte 0xED at offset 55; save the file as UTF-8"});
     exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6),
           {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 @FILE@ > NEW"});
-    exact("UTF-16 without a mark", std::string("<\0s\0", 4),
-          {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16LE -t UTF-8 @FILE@ > NEW"});
     exact(
         "control character", edited({{"Fixture", "a\x01"}}),
         {"@FILE@:2: control character 0x01 at offset 56; of control characters, text holds tabs and line ends alone"});

@@ -270,15 +270,11 @@ CsvColumns inspect_csv(const CsvTables& tables) {
   result.target = target;
   constexpr const char* kWithPoints = "write points for the commas, or put semicolons between fields";
   LineErrors errors(tables.train.front().name);
-  const Sight* with_commas = nullptr;
-  std::vector<std::string> columns_with_commas;
+  std::vector<std::size_t> with_commas;  // columns
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
     const Sight& sight = sights.columns[c];
     const std::string name = shown_field(sights.names[c]);
-    if (c != target && sight.comma && !sight.number) {
-      with_commas = with_commas == nullptr ? &sight : with_commas;
-      columns_with_commas.push_back(name);
-    }
+    if (c != target && sight.comma && !sight.number) with_commas.push_back(c);
     CsvColumns::Column column{sights.names[c], sight.number, {}, result.features};
     if (c == target) {
       result.classes = in_order(sight);
@@ -326,12 +322,12 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     }
   }
   note_first_line(tables, sights, result.notes);
-  if (with_commas != nullptr) {
-    const std::size_t others = columns_with_commas.size() - 1;
+  if (!with_commas.empty()) {
+    const Sight& first = sights.columns[with_commas.front()];
     result.notes.push_back(to_string(Diagnostic{
-        with_commas->table, static_cast<int>(with_commas->first_word),
-        fmt::format("numbers with a comma, as '{}', are taken for words in column '{}'{}", *with_commas->values.begin(),
-                    columns_with_commas.front(), others > 0 ? fmt::format(" and {} more", others) : ""),
+        first.table, static_cast<int>(first.first_word),
+        fmt::format("{} column{} of numbers with a comma, as '{}', {} taken for words", with_commas.size(),
+                    with_commas.size() == 1 ? "" : "s", *first.values.begin(), with_commas.size() == 1 ? "is" : "are"),
         kWithPoints}));
   }
   for (const auto& [name, where] : sights.untrained) {
