@@ -122,7 +122,7 @@ void Node::fail_at(std::string_view attribute, Fault fault) const {
   const Attribute* found = element_.find(attribute);
   const std::string value = found == nullptr ? "" : fmt::format("=\"{}\"", printable(found->value));
   const bool is_title = attribute == "name" || attribute == "label";
-  if (found != nullptr && !is_title && !fault.remedy.starts_with("write ") && !fault.remedy.starts_with("did you")) {
+  if (found != nullptr && !is_title && !fault.remedy.starts_with("write ") && !fault.remedy.ends_with('?')) {
     if (std::string plain = remedy_for_characters(found->value); !plain.empty()) fault.remedy = std::move(plain);
   }
   fault.what = element_.name.empty() ? fmt::format("--{} '{}' {}", attribute, printable(found->value), fault.what)

@@ -16,7 +16,7 @@
 
 namespace dadsim::scenario {
 
-/// What a text other than a whole number is reported as.
+/// Fault of a text that is not a whole number.
 inline constexpr const char* kNotWhole = "is not a whole number";
 
 /// Returns the whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing outside a double's range.
