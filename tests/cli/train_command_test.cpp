@@ -60,6 +60,7 @@ TEST_F(TrainCommand, ASliceOfAPodIsATorusWhoseAxesAreAsEqualAsTheyCanBe) {
       json_of({"train", "gpt2", "--gpus", "48", "--device", "tpu-v5p", "--global-batch", "96", "--write", "slice.xml"});
   const std::string text = read_file(folder_.path() / "slice.xml");
   EXPECT_NE(text.find("<torus link=\"ici-v5p\" dimensions=\"4x4x3\"/>"), std::string::npos) << text;
+  EXPECT_NE(text.find("rails=\"6\" nic=\"ici-v5p\""), std::string::npos) << "six links a chip";
   EXPECT_DOUBLE_EQ(json_of({"slice.xml"})["runs"][0]["step_seconds"].get<double>(),
                    answer["layouts"][0]["simulated"]["step_seconds"].get<double>());
 }

@@ -104,9 +104,9 @@ class Training {
                                     system_.mesh && of_node_ > 1 ? " mesh=\"true\"" : "",
                                     rails_ > 1 ? fmt::format(" rails=\"{}\"", rails_) : std::string(), system_.nic)
                       : fmt::format(
-                            "<gpu-cluster nodes=\"{}\" gpus=\"1\" nic=\"{}\">"
+                            "<gpu-cluster nodes=\"{}\" gpus=\"1\" rails=\"{}\" nic=\"{}\">"
                             "<torus link=\"{}\" dimensions=\"{}\"/></gpu-cluster>",
-                            asked_.gpus, system_.nic, system_.nic, fmt::join(axes_, "x"));
+                            asked_.gpus, 2 * axes_.size(), system_.nic, system_.nic, fmt::join(axes_, "x"));
     const std::string costs =
         price_
             ? fmt::format("  <costs>\n    <price device=\"{}\" per-hour=\"{}\"/>\n  </costs>\n", device_->name, *price_)
