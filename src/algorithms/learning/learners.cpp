@@ -1,6 +1,5 @@
 #include "algorithms/learning/learners.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -60,8 +59,7 @@ class Replica {
     run_step(info_, *algorithm_, step_);
     if (meter_ != nullptr) meter_->end();
     const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
-    const bool directions = std::ranges::any_of(step_.gradient().matrices, &models::LayerGradient::is_direction);
-    const std::vector<step::ComputeOp> update = cost::update(applied, directions);
+    const std::vector<step::ComputeOp> update = cost::update(applied, step_.applies_directions());
     // Parameters after a matrix that are no matrix are charged with it, and left out if it is frozen.
     step_.backward([&](std::size_t l) {
       if (!step_.is_frozen(l)) step_.charge(update);

@@ -163,6 +163,7 @@ models::Matrix Dion::direction_of(TrainingStep& step, std::size_t l, const model
 
 void Dion::run(TrainingStep& step) {
   if (layers_.empty()) begin(step);
+  step.apply_directions();
   Exchange& exchange = step.exchange();
   std::vector<DionMatrix> matrices(step.matrices());
   const step::Expression r = rank_of_share(fraction_);

@@ -97,7 +97,7 @@ void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
   stage_ = 0;
   rest_ = -1;
   rest_left_ = false;
-  as_it_is_ = false;
+  as_it_is_ = directions_ = false;
   transform_non_matrix_parameters_ = nullptr;
 }
 

@@ -117,6 +117,9 @@ class TrainingStep {
   /// decay, without the optimizer. For algorithms that are optimizers themselves.
   void apply_as_it_is() { as_it_is_ = true; }
   bool is_applied_as_it_is() const { return as_it_is_; }
+  /// Declares that gradients of hidden matrices are directions (models::LayerGradient::is_direction).
+  void apply_directions() { directions_ = true; }
+  bool applies_directions() const { return directions_; }
 
   // Pieces of the work: each computes for real and records its cost.
 
@@ -218,7 +221,7 @@ class TrainingStep {
   float label_smoothing_ = 0;
   bool sharing_ = true;
   UpdateRule rule_;
-  bool as_it_is_ = false;
+  bool as_it_is_ = false, directions_ = false;
   std::function<void(std::size_t v, models::Vector& sum)> transform_non_matrix_parameters_;
   step::Work work_of_the_rest_;
   std::int64_t number_ = 0;
