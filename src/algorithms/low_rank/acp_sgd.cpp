@@ -35,17 +35,10 @@ class AcpSgd final : public Algorithm {
   std::vector<AlternatingFactors> layers_;
 };
 
-/// Work of G = P Qᵀ.
-step::Work alternating_product_work(const step::Expression& rank) {
-  return {.flops = 2.0 * rank * weights_of_matrix(),
-          .bytes_moved = cost::kFloatBytes * (weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 1.0};
-}
-
 /// Returns P Qᵀ; empty if the matrix is not compressed. Charges.
 models::Matrix product_of_factors(TrainingStep& step, const models::Matrix& p, const models::Matrix& q,
                                   const step::Expression& compressed, const step::Expression& rank) {
-  step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, alternating_product_work(rank))});
+  step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, cost::product_of_factors(rank))});
   return models::counted(p * q.transpose());
 }
 
