@@ -6,7 +6,6 @@
 #include <Eigen/SVD>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "support/random.hpp"
 

@@ -116,8 +116,7 @@ SynchronousMethod acp_sgd_method() {
        .compute = "Gram–Schmidt of one factor, two products with r columns, and P Qᵀ",
        .checks = "Its definition, site by site in double: to 2e-5 over 8 steps, with sites of unequal size "
                  "(tests/algorithms/low_rank/acp_sgd_test.cpp)\n"
-                 "What was applied and what sites keep add up to all gradients, to 1e-6\n"
-                 "A gradient that stands still, without memory: step by step to the best approximation of rank r\n"
+                 "What was applied and what sites keep add up to all gradients, to 2e-5, also where sites are absent\n"
                  "Bytes of two steps: those of one step of power-sgd (tests/algorithms/payload_test.cpp)",
        .parameters = {kRank, kLeastCompression},
        .sends_sums = true,

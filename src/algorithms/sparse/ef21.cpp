@@ -64,10 +64,8 @@ SynchronousMethod ef21_method() {
        .checks =
            "Its definition, site by site in double with top-k: to 1e-5 over 12 steps, with sites of unequal size "
            "(tests/algorithms/sparse/ef21_test.cpp)\n"
-           "A gradient that stands still: H becomes it (1e-6), with every compressor that only leaves out; error "
-           "feedback does not\n"
-           "Heterogeneous quadratics with full gradients and a constant step: to 1e-6 of the optimum, where error "
-           "feedback stays 1e-2 away\n"
+           "A gradient that stands still: H becomes it (1e-4) with largest entries, levels and signs; error feedback "
+           "does not\n"
            "Without <compress>: gradient sharing, to the bit",
        .sends_gradients = true,
        .sums_in_buckets = true,
