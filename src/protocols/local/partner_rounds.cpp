@@ -7,6 +7,7 @@
 
 #include "algorithms/gossip/graph.hpp"
 #include "protocols/local/local_rounds.hpp"
+#include "protocols/send_later.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {

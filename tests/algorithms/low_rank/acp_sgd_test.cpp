@@ -129,11 +129,11 @@ TEST(AcpSgd, ABasisOfAWholeSideLosesNothing) {
     for (std::size_t l = 0; l < 3; ++l) {
       const MatrixD given = step.gradient(l).weight.cast<double>(), exact = steps.exact(l).weight.cast<double>();
       if (l == 0) {
-        EXPECT_LT(relative(given, exact), 2e-5) << t << ": 12 inputs, 20 outputs";
+        EXPECT_LT(relative_error(given, exact), 2e-5) << t << ": 12 inputs, 20 outputs";
       } else if (t % 2 == 0) {
-        EXPECT_GT(relative(given, exact), 0.01) << t << ": fewer outputs than inputs";
+        EXPECT_GT(relative_error(given, exact), 0.01) << t << ": fewer outputs than inputs";
       } else {
-        EXPECT_LT(relative(before[l] + given, 2 * exact), 2e-5) << t << ' ' << l;
+        EXPECT_LT(relative_error(before[l] + given, 2 * exact), 2e-5) << t << ' ' << l;
       }
       before[l] = given;
     }
