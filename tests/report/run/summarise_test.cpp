@@ -173,7 +173,7 @@ TEST(Summarise, RefusesHalvesThatDoNotFit) {
   wrong.curve.back().step = 4;
   EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
   wrong = good;
-  std::swap(wrong.curve[0], wrong.curve[1]);
+  std::swap(wrong.curve[0].step, wrong.curve[1].step);
   EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
   wrong = good;
   wrong.curve.clear();

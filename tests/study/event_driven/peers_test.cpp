@@ -55,7 +55,7 @@ std::string refusal(const PeersDraft& draft) {
 report::RunResult result_of(const PeersDraft& draft) { return run_experiment(loaded(draft), false).runs.at(0); }
 
 TEST(Peers, LearnWhatAnAggregatorWouldAndSendAnAllReduce) {
-  const report::RunResult peers = result_of({});
+  const report::RunResult peers = result_of(PeersDraft{});
   PeersDraft star{.run = R"(<run algorithm="diloco" period="4" rounds="3"/>)",
                   .aggregator = R"(<aggregator host="b.gpu-2" device="xeon-8380"/>)"};
   const report::RunResult server = result_of(star);
@@ -85,9 +85,9 @@ TEST(Peers, TakeWhatTheCollectiveTakesAlone) {
 }
 
 TEST(Peers, AreTimedWithoutLearningAndFailTogether) {
-  scenario::Scenario timed = loaded({});
+  scenario::Scenario timed = loaded(PeersDraft{});
   timed.timing_only = true;
-  EXPECT_EQ(run_experiment(timed, false).runs.at(0).total_seconds, result_of({}).total_seconds);
+  EXPECT_EQ(run_experiment(timed, false).runs.at(0).total_seconds, result_of(PeersDraft{}).total_seconds);
   PeersDraft fails;
   fails.run = R"(<run algorithm="local-sgd" period="4" rounds="6" to="peers"/>)";
   fails.beside = R"(<failures><outage hosts="b.gpu-1" from="1ms" for="2s"/></failures>)";
