@@ -35,7 +35,7 @@ class OutputFiles {
   /// UsageError and OutputError.
   void write_into(const std::string& role, const std::string& folder, const std::vector<report::PlotFile>& files) const;
 
-  /// Whether one of them takes standard output, so that no text belongs there.
+  /// Returns whether a file takes standard output, so that no text belongs there.
   bool take_standard_output() const;
 
  private:

@@ -44,12 +44,12 @@ struct RankLayout {
   double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, which is what a library reads
   bool over_sockets = false;               ///< between nodes: TCP
   std::vector<std::int32_t> rail_of = {};  ///< per rank the adapter of its node; empty: not known
-  std::vector<Rank> ring_order = {};       ///< of peers over a WAN: around a ring of quick pairs; empty: not known
+  std::vector<Rank> ring_order = {};       ///< peers over a WAN, around a ring of quick pairs; empty: not known
   /// Ranks along each axis of a torus of single chips, whose first axis varies fastest over them; empty: none.
   std::vector<Rank> torus = {};
   bool operator==(const RankLayout&) const = default;
 
-  /// Whether ranks are GPUs under NCCL or RCCL.
+  /// Returns whether ranks are GPUs under NCCL or RCCL.
   bool of_gpus() const { return library == spec::CollectiveLibrary::nccl || library == spec::CollectiveLibrary::rccl; }
   Rank ranks() const { return static_cast<Rank>(node_of.size()); }
   Rank nodes() const;
@@ -64,7 +64,7 @@ struct RankLayout {
 /// fill a grid in its order: all places, a slice of them, or every so many along an axis. Empty otherwise.
 std::vector<Rank> grid_within(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& places);
 
-/// What is to be carried out.
+/// A collective to be carried out.
 struct CollectiveRequest {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;
   /// Bytes per rank; one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector (one value).

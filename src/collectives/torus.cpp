@@ -121,7 +121,7 @@ class Torus final : public BlockRounds {
   }
 
  private:
-  /// Where a lane is in a round: at its `turn`-th axis, on which it has passed `done` rounds and has `left`.
+  /// Place of a lane in a round: at its `turn`-th axis, on which it has passed `done` rounds and has `left`.
   struct LaneStep {
     Rank turn = 0;
     std::int64_t done = 0, left = 0;

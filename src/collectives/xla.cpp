@@ -1,4 +1,4 @@
-// What XLA takes among TPUs: both ways round each axis of the torus (scaling book of DeepMind, jax-ml.github.io/
+// Algorithms of XLA among TPUs: both ways round each axis of the torus (scaling book of DeepMind, jax-ml.github.io/
 // scaling-book/sharding, 2025: an all-gather along an axis sends both ways; several axes are used at once). Nobody sets
 // it from outside.
 #include "collectives/libraries.hpp"

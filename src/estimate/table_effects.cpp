@@ -111,7 +111,7 @@ Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   const std::optional<TableEffects> effects = effects_of(category, residuals);
   if (!effects) return {};
   if (category.gathers && category.parent.empty()) {
-    // What is of an unknown kind may be of any.
+    // A row of an unknown kind may be of any kind.
     Spread widest;
     for (const ErrorCategory& below : error_categories()) {
       if (below.parent != name) continue;

@@ -40,7 +40,7 @@ struct Work {
 struct Collective {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;  ///< all_reduce or all_gather
   std::vector<Node> nodes;                                       ///< ranks, at least two
-  double bytes = 0;  ///< of every rank: the vector of a sum, the block that others get
+  double bytes = 0;  ///< bytes of every rank: the vector of a sum, the block that others get
   std::string algorithm = "auto";
 };
 

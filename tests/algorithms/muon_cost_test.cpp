@@ -1,4 +1,4 @@
-// What Muon costs: flops of an update, and memory of its state.
+// Costs of Muon: flops of an update, and memory of its state.
 #include <gtest/gtest.h>
 
 #include "algorithms/cost.hpp"

@@ -300,7 +300,7 @@ class Training {
   std::int64_t parameters_ = 0;
   bool attends_ = false;
   UsualSystem system_;
-  std::vector<std::int64_t> axes_;  ///< of a torus of devices; empty: nodes at a switch
+  std::vector<std::int64_t> axes_;  ///< devices along each axis of a torus; empty: nodes at a switch
   std::int64_t of_node_ = 1, rails_ = 1, batch_ = 1;
   spec::Precision precision_ = spec::Precision::bf16;
   std::optional<double> price_;  ///< USD of a device and hour; none: money is not told

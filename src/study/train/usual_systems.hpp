@@ -10,12 +10,12 @@ namespace dadsim::study {
 struct UsualSystem {
   std::string device, system;
   std::int64_t gpus = 1;  ///< joined by `inside`: a node, a rack, or a pod
-  std::int64_t tray = 1;  ///< that come together; a job may use a part of a rack
+  std::int64_t tray = 1;  ///< GPUs that come together; a job may use a part of a rack
   std::string inside;
   bool mesh = false;
   std::string nic;
-  std::int64_t adapters = 1;  ///< of a node
-  std::int64_t axes = 0;      ///< of a torus of devices; 0: nodes at a switch
+  std::int64_t adapters = 1;  ///< adapters per node
+  std::int64_t axes = 0;      ///< axes of a torus of devices; 0: nodes at a switch
 };
 
 /// nullptr if nothing is known.
