@@ -70,13 +70,13 @@ TEST(FactTable, SaysWhereAndWhatIsWrong) {
   EXPECT_THROW(other_columns(), std::logic_error);
 }
 
-// Tables stand beside the code that reads them; what is not read here is that code's to say.
+// Facts of the world alone: tables of cli/ and report/words/ hold names and sentences.
 TEST(FactTable, EveryRowOfEveryTableHasASourceAndADate) {
   const std::filesystem::path source = std::filesystem::path(DADSIM_SOURCE_DIR) / "src";
   std::set<std::string> tables;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(source)) {
     const std::string name = std::filesystem::relative(entry.path(), source).string();
-    if (entry.path().extension() != ".csv" || name.starts_with("cli/")) continue;
+    if (entry.path().extension() != ".csv" || name.starts_with("cli/") || name.starts_with("report/words/")) continue;
     tables.insert(name);
     const std::string text = whole_file(entry.path().string()).value();
     std::vector<std::string> columns;
