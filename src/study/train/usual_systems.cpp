@@ -15,10 +15,9 @@ const UsualSystem* usual_system_of(const std::string& device) {
       FactTable(tables::kUsualSystems,
                 {"device", "system", "gpus", "tray", "inside", "mesh", "nic", "adapters", "axes", "date", "source"})
           .each([](const FactTable::Row& row) {
-            return UsualSystem{
-                row.text("device"),  row.text("system"),      row.integer("gpus"),
-                row.integer("tray"), row.text("inside"),      row.yes("mesh"),
-                row.text("nic"),     row.integer("adapters"), row.text("axes").empty() ? 0 : row.integer("axes")};
+            return UsualSystem{row.text("device"),  row.text("system"),      row.integer("gpus"),
+                               row.integer("tray"), row.text("inside"),      row.yes("mesh"),
+                               row.text("nic"),     row.integer("adapters"), row.integer("axes")};
           });
   const auto found = std::ranges::find(kSystems, device, &UsualSystem::device);
   return found == kSystems.end() ? nullptr : &*found;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/declared.hpp"
 #include "sim/platform.hpp"
 #include "sim/star.hpp"
 
@@ -409,9 +410,7 @@ TEST(PlatformCheck, MoreWorkersThanCores) {
 
 TEST(PlatformCheck, ADeclaredClusterHasNoCoresToSet) {
   spec::PlatformSpec platform;
-  spec::GpuClusterSpec cluster;
-  cluster.nodes = 4;
-  platform.what = cluster;
+  platform.what = test::cluster_of(4, 1, *find_link("nvlink-4"), *find_link("ib-ndr"));
   const std::string error =
       "host 'gpu-0' has 1 core and 2 workers; a host of its own for each; nodes=\"5\" of <gpu-cluster> adds one";
   EXPECT_EQ(check_platform(platform, {"gpu-0", "gpu-1", "gpu-0"}, {}).host_errors,
