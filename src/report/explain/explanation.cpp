@@ -110,7 +110,11 @@ class PartChecker {
   Statement why_more(const Cause& cause) const {
     if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
     if (!is_over_tcp()) return Statement{"messages-come-sooner"};
-    return Statement{cause.kind == "latency" ? "windows-grow-faster" : "queues-shorten-too"}.with("share", cause.share);
+    if (cause.kind != "latency") return Statement{"queues-shorten-too"};
+    Statement why = Statement{"windows-grow-faster"}.with("share", cause.share);
+    for (const Cause& other : causes_of(explanation_.result.runs[run_]))
+      if (other.kind == "queueing") why.with("queueing", other.share);
+    return why;
   }
 
   bool is_over_tcp() const {
