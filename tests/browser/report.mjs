@@ -158,7 +158,7 @@ test("names that would be markup stay text", async () => {
   await shows(() => page.locator("pre").textContent(), kHostile);
   await shows(() => page.locator("#data details tbody th").first().textContent(), kHostile);
   await shows(() => page.locator("img").count(), 0);
-  await shows(() => page.locator("script").count(), 4);
+  await shows(() => page.locator("script").count(), 5);
   await close();
 });
 
