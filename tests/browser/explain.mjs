@@ -83,7 +83,7 @@ test("names that would be markup stay text", async () => {
   await shows(() => page.locator("pre").textContent(), kHostile);
   await shows(() => page.locator("#description").textContent(), kHostile);
   await shows(() => page.locator("img").count(), 0);
-  await shows(() => page.locator("script").count(), 5);
+  await shows(() => page.locator("script").count(), 6);
   await close();
 });
 
