@@ -70,8 +70,8 @@ TEST(Html, KeepsHostileNamesAsText) {
 TEST(Html, FillsEveryPlaceOfTheTemplateOnce) {
   const std::string html = to_html(sample_result());
   EXPECT_EQ(html.find("{{"), std::string::npos);
-  EXPECT_EQ(count_of(html, "</script"), 4U)
-      << "data, what is said of the scenario, Chart.js, and the page's own script, none of which ends early";
+  EXPECT_EQ(count_of(html, "</script"), 5U)
+      << "data, what is said of the scenario, charts, Chart.js, and the page's own script, none of which ends early";
   EXPECT_EQ(count_of(html, "Chart.js v3"), 1U) << "its licence asks for the notice";
 }
 
