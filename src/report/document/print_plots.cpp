@@ -69,7 +69,8 @@ std::string latex_of(const DocumentTable& table, const std::string& caption) {
   std::string columns, head, body;
   for (const DocumentTable::Head& one : table.columns) {
     if (one.title.empty()) continue;
-    head += (columns.empty() ? "" : " & ") + in_latex(one.title);
+    head +=
+        (columns.empty() ? "" : " & ") + in_latex(std::string_view(one.title).substr(one.title.find_first_not_of(' ')));
     columns += one.left || columns.empty() || table.style.prose ? 'l' : 'r';
   }
   for (const std::vector<DocumentTable::Cell>& row : table.rows) {
