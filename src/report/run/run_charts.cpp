@@ -167,7 +167,7 @@ Chart staleness_of(const RunResult& run) {
 
 Chart step_parts(const Result& result, bool own_script) {
   Chart chart{.name = "step",
-              .title = "What a step goes into",
+              .title = "Time of a step by cause",
               .kind = Chart::Kind::stacked,
               .y = {"a step", Unit::seconds},
               .names = labels_of(result),

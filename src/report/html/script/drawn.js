@@ -72,7 +72,12 @@ function addLinesOf(section, chart, above) {
   const makeTable = () =>
     table(
       chart.title,
-      [{ title: "" }, { title: chart.y.title, number: true }, { title: chart.x.title, number: true }, { title: "" }],
+      [
+        { title: "line" },
+        { title: chart.y.title, number: true },
+        { title: chart.x.title, number: true },
+        { title: "point" },
+      ],
       [...shown].flatMap(({ label, points }) =>
         points.map((point) => [label, withEnds(point), along(point[0]), point[4]]),
       ),
@@ -100,7 +105,7 @@ function addBarsOf(section, chart, above) {
     table(
       chart.title,
       [
-        { title: "" },
+        { title: "bar" },
         ...series.map(({ label }) => ({ title: label, number: true })),
         ...(stacked && !ofShares ? [{ title: "in all", number: true }] : []),
       ],
