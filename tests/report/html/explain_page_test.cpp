@@ -52,7 +52,7 @@ TEST(ExplainPage, SaysInASentenceWhatHoldsTheFirstBackAndWhatHelps) {
   EXPECT_NE(answer.find("Of its step "), std::string::npos) << answer;
   EXPECT_NE(
       answer.find(
-          "What helps most is twice the bandwidth of up (10 Mbit/s, 5.00 ms): 40 % of the time to the target saved."),
+          "What helps most is twice the bandwidth of up (10 Mbit/s, 5.00 ms): 40 % of the time to the target saved; "),
       std::string::npos)
       << answer;
 }

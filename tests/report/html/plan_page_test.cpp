@@ -152,7 +152,9 @@ TEST(PlanCharts, HaveChoicesByTheirStandingWithTheLimits) {
 }
 
 TEST(PlanCharts, HaveWhatEachNumberTakes) {
-  const std::vector<Chart> charts = charts_of(plan_sample());
+  PlanReport report = plan_sample();
+  report.answers[0].tried[3].value = report.answers[0].answer->value;
+  const std::vector<Chart> charts = charts_of(report);
   ASSERT_EQ(charts.size(), 2U) << "of time and of money; a single answer is no choice";
   EXPECT_EQ(charts[0].name, "curve-time to the target") << "what is limited comes first";
   EXPECT_EQ(charts[0].x.suffix, "Mbps");
@@ -160,6 +162,8 @@ TEST(PlanCharts, HaveWhatEachNumberTakes) {
   EXPECT_EQ(charts[0].series[0].points.size(), 7U);
   EXPECT_EQ(charts[0].series[0].points[1].x, 8.3);
   EXPECT_DOUBLE_EQ(charts[0].series[0].points[1].y, 510 / 8.3);
+  ASSERT_EQ(charts[0].series[1].points.size(), 1U);
+  EXPECT_EQ(charts[0].series[1].points[0].words, "8.5Mbps is enough");
   EXPECT_EQ(charts[0].series[0].points[1].words, "8.300000Mbps, goal: cannot be said");
 }
 
