@@ -71,7 +71,7 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
   const PlanQuantity& x = quantities[0];
   const PlanQuantity& y = quantities[1];
   Chart chart{.name = "choices",
-              .title = fmt::format("{} against {} of every run and choice", x.axis.title, y.axis.title),
+              .title = fmt::format("Every run and choice: {} against {}", x.axis.title, y.axis.title),
               .x = x.axis,
               .y = y.axis};
   std::size_t points = 0;
@@ -110,7 +110,7 @@ std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
       const std::string& value = answer.tried.front().value;
       const std::size_t unit = std::min(value.find_first_not_of("+-.0123456789"), value.size());
       charts.push_back({.name = "curve-" + y.axis.title + with,
-                        .title = fmt::format("{} along {}{}", y.axis.title, name, with),
+                        .title = fmt::format("Every number that was tried: {} along {}{}", y.axis.title, name, with),
                         .x = {.title = name, .suffix = value.substr(unit), .from_least = true},
                         .y = y.axis});
       chart = std::prev(charts.end());

@@ -279,7 +279,7 @@ Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
   const spec::SizeKind kind = report.against.front();
   Chart chart{.name = "ladder-" + run.label,
               .title = "Relative steps against size: " + run.label,
-              .x = {size_in_words(kind)},
+              .x = {size_in_words(kind), kind == spec::SizeKind::parameters ? Unit::count : Unit::plain},
               .y = {"relative steps"}};
   ChartSeries fit{.label = "fit"}, learned{.label = "learned", .marks_only = true},
       left_out{.label = "left out", .marks_only = true}, workload{.label = report.workload, .marks_only = true};

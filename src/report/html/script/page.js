@@ -8,6 +8,8 @@ function addSection(page, id, fill) {
 }
 
 const kMostContents = 5;
+/** A longer answer is written smaller, so that three lines of a tablet hold it. */
+const kLongAnswer = 180;
 
 /** Links to the sections: five items, of which the last holds all from the fifth on where there are more. */
 function addContents() {
@@ -36,6 +38,7 @@ function startPage(fileName, fill) {
     const result = JSON.parse(text);
     const answer = document.querySelector(".verdict");
     answer.textContent = kept(answer.textContent);
+    answer.classList.toggle("small", answer.textContent.length > kLongAnswer);
     fill(result, text);
     addContents();
     openGlossary();
