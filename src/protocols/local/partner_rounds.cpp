@@ -26,7 +26,7 @@ using world::Work;
 /// (NoLoCo) gets the mean of θ and Δ over the worker and its partners instead, both of which are sent.
 ///
 /// A worker waits for its partners of the round alone. Those that are down are left out; one that is back goes on with
-/// the weights that it had at the round of those who are furthest. Evaluated is the mean of all θ_i.
+/// the weights that it had at the round behind that of those who are furthest. Evaluated is the mean of all θ_i.
 class PartnerRounds final : public LocalRounds {
  public:
   explicit PartnerRounds(const Setting& setting);
@@ -194,6 +194,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
     for (std::size_t other = 0; other < workers_.size(); ++other) {
       if (loop.is_up(node_of(other))) me.first = std::max(me.first, workers_[other].first);
     }
+    if (me.first < local().steps()) me.first += steps_of_round(me.first);  // some have left it out of that round
     me.since = me.first;
   }
   const double rows_sent = rule().is_of_groups ? 2 : 1;

@@ -182,7 +182,7 @@ TEST(DesLoc, MomentsAreAveragedWithPeriodsOfTheirOwn) {
 
 // ---- partners ----
 
-/// Spread of the models of sites without gradients after each of some rounds.
+/// Factor a round on the variance of the models of sites without gradients.
 double rate_of_spread(double momentum, double consensus) {
   // Numbers stand for workers: each has a coordinate in which it begins apart from the others.
   constexpr std::size_t kWorkers = 64;
@@ -196,7 +196,7 @@ double rate_of_spread(double momentum, double consensus) {
     double mean = 0, sum = 0;
     for (const float x : theta) mean += static_cast<double>(x) / kWorkers;
     for (const float x : theta) sum += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean);
-    return std::sqrt(sum);
+    return sum;
   };
   RandomStream random(3, Purpose::test);
   double before = 0;
@@ -224,7 +224,7 @@ double rate_of_spread(double momentum, double consensus) {
 TEST(NoLoCo, SpreadShrinksBelowTheBoundAndGrowsAbove) {
   EXPECT_NEAR(rate_of_spread(0.5, 0.7), 0.700, 0.05);
   EXPECT_NEAR(rate_of_spread(0.0, 0.7), 0.545, 0.05);
-  EXPECT_GT(rate_of_spread(0.9, 0.7), 1.03);
+  EXPECT_GT(rate_of_spread(0.9, 0.7), 1.05);
 }
 
 TEST(NoLoCo, APairIsDiLoCoWithPlainSteps) {
