@@ -13,7 +13,7 @@ EventDrivenMethod no_loco_method() {
        .payload = "2d to one partner and 2d back, per worker and period",
        .formula = "δ ← α δ − β mean Δ + γ (mean θ − θ),  θ ← θ + δ, means over the worker and its partner",
        .checks =
-           "no gradients, many workers: the spread shrinks by 0.70 a round with α 0.5 and γ 0.7, grows with α 0.9\n"
+           "no gradients, many workers: the variance shrinks by 0.70 a round with α 0.5 and γ 0.7, grows with α 0.9\n"
            "groups of all, α 0: DiLoCo with plain outer steps",
        .defaults = {{"period", "50"},
                     {"to", "pair"},

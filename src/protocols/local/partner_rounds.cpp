@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -37,10 +38,11 @@ class PartnerRounds final : public LocalRounds {
   static constexpr world::Channel kNews = "news";          ///< news of lost messages
 
   struct Partner {
-    Value own;               ///< weights and optimizer's state
-    Value outer;             ///< θ_i, and the state of the outer rule behind it
-    std::int64_t first = 0;  ///< first step of its present round
-    std::int64_t since = 0;  ///< first step of the first round since it was down last
+    Value own;                ///< weights and optimizer's state
+    Value outer;              ///< θ_i, and the state of the outer rule behind it
+    std::int64_t first = 0;   ///< first step of its present round
+    std::int64_t since = 0;   ///< first step of the first round since it was down last
+    std::int64_t rounds = 0;  ///< before the present one
     bool started = false;
     std::map<std::pair<world::Node, std::int64_t>, std::vector<Value>> arrived;  ///< by sender and round
   };
@@ -48,6 +50,7 @@ class PartnerRounds final : public LocalRounds {
   std::vector<std::size_t> partners_of(std::size_t number, std::int64_t first) const;
   Value mean() const;
   bool over() const;
+  bool is_round_over();
   Task<> worker(std::size_t number);
   Task<> gather(std::size_t number, const std::vector<std::size_t>& partners);
   void combine(std::size_t number, const std::vector<std::size_t>& partners, const std::vector<Value>& rows,
@@ -125,6 +128,16 @@ bool PartnerRounds::over() const {
   return true;
 }
 
+/// Counts the rounds that all who are up are through with. Returns true if there is another one.
+bool PartnerRounds::is_round_over() {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    if (setting().loop.is_up(node_of(number))) least = std::min(least, workers_[number].rounds);
+  }
+  const std::int64_t before = std::exchange(setting().log.updates, std::max(setting().log.updates, least));
+  return setting().log.updates > before;
+}
+
 /// Waits for the rows of those partners that are up and take part in this round.
 Task<> PartnerRounds::gather(std::size_t number, const std::vector<std::size_t>& partners) {
   world::EventLoop& loop = setting().loop;
@@ -192,9 +205,14 @@ Task<> PartnerRounds::worker(std::size_t number) {
     me.arrived.clear();
     ++log.failed;
     for (std::size_t other = 0; other < workers_.size(); ++other) {
-      if (loop.is_up(node_of(other))) me.first = std::max(me.first, workers_[other].first);
+      if (!loop.is_up(node_of(other)) || workers_[other].first <= me.first) continue;
+      me.first = workers_[other].first;
+      me.rounds = workers_[other].rounds;
     }
-    if (me.first < local().steps()) me.first += steps_of_round(me.first);  // some have left it out of that round
+    if (me.first < local().steps()) {  // some have left it out of that round
+      me.first += steps_of_round(me.first);
+      ++me.rounds;
+    }
     me.since = me.first;
   }
   const double rows_sent = rule().is_of_groups ? 2 : 1;
@@ -233,10 +251,11 @@ Task<> PartnerRounds::worker(std::size_t number) {
     co_await loop.compute(node_of(number), std::move(made));
     combine(number, partners, rows, proposal);
     me.first += count;
-    ++log.updates;
+    ++me.rounds;
     ++log.answered;
     ++log.took_part[number];
-    if (setting().new_version(mean(), static_cast<std::int64_t>(workers_.size()), over())) co_return;
+    if (const bool ended = is_round_over(), last = over(); (ended || last) && setting().new_version(mean(), 1, last))
+      co_return;
   }
   // The last of those that are still at work ends the simulation, unless it fails.
   while (!over()) co_await loop.sleep(node_of(number), kRetrySeconds);
