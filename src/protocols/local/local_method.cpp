@@ -128,7 +128,7 @@ RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<sp
   if (!partners && outer::make(values, 1).is_of_groups) {
     faults.push_back(
         Fault{fmt::format("outer=\"{}\" pulls a worker towards its partners, and it has none", outer::kRule.of(values)),
-              "to=\"pair\", or outer=\"nesterov\""});
+              values.contains("to") ? "to=\"pair\", or outer=\"nesterov\"" : "outer=\"nesterov\""});
   }
   return faults;
 }

@@ -105,7 +105,7 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
   const auto sums = [](const spec::RunSpec& run) { return run.event_driven && spec::sums_among_peers(run.parameters); };
   if (!framework.none() && std::ranges::any_of(runs, sums)) {
     node.fail(not_built("<framework> does not know sums among the participants of event-driven runs (to=\"peers\")",
-                        "to=\"aggregator\", or no <framework>"));
+                        "remove it, or to=\"aggregator\" on the run"));
   }
   const auto has_server = [](const spec::RunSpec& run) {
     return run.event_driven ||
