@@ -289,19 +289,21 @@ Task<> PeerRounds::worker(std::size_t number) {
     const Value weights = learning().without_state(me.own);
     me.row = encoded(own_weights() ? weights : learning().difference(theta, weights), me.memory, number, first);
     me.ready_for = first;
+    const std::int64_t before = attempt_;
     begin_if_complete();
-    for (;;) {
-      const Parcel parcel = co_await loop.receive(node, kRound);
-      if (parcel.gone || parcel.back) {
+    for (double again_at = world::kNever;;) {
+      const Parcel parcel = co_await loop.receive(node, kRound, again_at);
+      if (parcel.from < 0) {
+        again_at = world::kNever;
+        if (!underway_) ++setting().log.retried;
         begin_if_complete();
-      } else if (parcel.number != attempt_) {
+      } else if (parcel.gone || parcel.back) {
+        if (again_at == world::kNever) begin_if_complete();
+      } else if (parcel.number <= before || parcel.number != attempt_) {
         continue;  // old news
       } else if (parcel.lost) {
         underway_ = false;
-        co_await loop.sleep(node, kRetrySeconds);
-        if (next_ != first) break;
-        if (!underway_) ++setting().log.retried;
-        begin_if_complete();
+        again_at = loop.now() + kRetrySeconds;
       } else {
         break;
       }
