@@ -18,6 +18,7 @@ po::variables_map read_arguments(const std::vector<std::string>& given, const po
   for (const std::string& one : arguments) {
     const std::string plain = with_plain_characters(one);
     const std::string name = plain.substr(std::min(plain.find_first_not_of('-'), plain.size()));
+    if (name.empty()) continue;  // "-" is standard output
     if (plain.starts_with('-') && !one.starts_with("--") && options.find_nothrow(name.substr(0, name.find('=')), false))
       throw UsageError(fmt::format("'{}' begins with a dash; write --{}", one, name));
   }
