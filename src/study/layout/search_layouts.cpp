@@ -32,6 +32,7 @@
 #include "study/layout/step_estimate.hpp"
 #include "study/layout/without_layout.hpp"
 #include "study/run/experiment.hpp"
+#include "study/run/fewer_micro_batches.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/memory_check.hpp"
@@ -272,7 +273,8 @@ void rank_trials(report::LayoutReport& report) {
   while (report.tied < trials.size() && is_tied(trials.front(), trials[report.tied])) ++report.tied;
 }
 
-constexpr std::size_t kAtATime = 4;    // layouts simulated before the closed form is corrected again
+constexpr std::int64_t kManyDevices = 512;  // devices that take longer to load than candidates to estimate
+constexpr std::size_t kAtATime = 4;         // layouts simulated before the closed form is corrected again
 constexpr double kWorthSaying = 0.97;  // share of the best time: layouts with more memory must beat it to be reported
 
 /// "path=value" of --set, with what the layout and its memory need.
@@ -349,10 +351,12 @@ class LayoutSearch {
     if (!options_.simulates_written && (report_.fitting == 0 || options_.simulated == 0)) return;
     GroupTimes groups(setting_.cluster);
     const spec::DeviceSpec& device = setting_.cluster.devices.front();
-    groups.prepare([&] {
-      StepEstimate asking(setting_.timed, setting_.run, device, groups);
-      for (const LayoutCandidate& one : candidates_) asking.of(one.layout);
-    });
+    if (setting_.space.devices > kManyDevices) {
+      groups.prepare([&] {
+        StepEstimate asking(setting_.timed, setting_.run, device, groups);
+        for (const LayoutCandidate& one : candidates_) asking.of(one.layout);
+      });
+    }
     StepEstimate closed_form(setting_.timed, setting_.run, device, groups);
     for (LayoutCandidate& one : candidates_) {
       if (interrupted().load()) throw Cancelled();
@@ -471,10 +475,18 @@ class LayoutSearch {
     if (report_.trials.empty()) return;
     const auto seconds = [](const report::LayoutTrial& one) { return one.simulated->step_seconds; };
     std::ranges::stable_sort(report_.trials, {}, seconds);
+    if (!is_shortened(report_.trials.front().layout)) return;
     const double shortened = seconds(report_.trials.front());
     time_whole({&report_.trials.front(), 1});
     if (std::abs(seconds(report_.trials.front()) - shortened) > kSame * shortened)
       time_whole(std::span(report_.trials).subspan(1));
+  }
+
+  bool is_shortened(const report::Layout& layout) const {
+    TimedAs timed = setting_.timed;
+    timed.batch = layout.batch;
+    timed.parallelism = layout.how;
+    return fewer_micro_batches(timed, setting_.cluster).has_value();
   }
 
   void time_whole(std::span<report::LayoutTrial> trials) {
