@@ -20,7 +20,7 @@ scenario::Scenario scenario_of(const std::string& timed_as) {
       fmt::format(
           R"(<scenario name="twelve" seed="1"><platform><gpu-cluster nodes="4" gpus="3" inside="nvlink-2" rails="1"
              nic="ib-edr"><one-switch/></gpu-cluster></platform>
-             <workers><worker hosts="gpu-[0-11]" device="v100-sxm2" memory="ignore"/></workers>
+             <workers><worker hosts="gpu-[0-11]" device="v100-sxm2"/></workers>
              <network fidelity="flow"/><timing-only/><training><adam learning-rate="1e-3"/></training>
              <timed-as workload="gpt" layers="8" hidden="768" heads="6" vocabulary="50000" sequence="256"
                        precision="fp16" {}/>
