@@ -67,7 +67,8 @@ std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
     if (!numbers.empty()) return fmt::format("{} {}", name, in_words(numbers));
     timed.parallelism.*way = asked;
   }
-  return devices == 0 ? "sizes that go together" : fmt::format("<workers> with a multiple of {} hosts", multiple);
+  return devices % multiple == 0 ? "sizes that go together"
+                                 : fmt::format("<workers> with a multiple of {} hosts", multiple);
 }
 
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,

@@ -338,7 +338,8 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
   if (timed_as != nullptr)
-    scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context, scenario.recorded);
+    scenario.timed_as =
+        read_timed_as(*timed_as, scenario.training.batch, cluster.workers.size(), context, scenario.recorded);
   if (const Element* ladder = node.child("ladder")) scenario.ladder = read_ladder(*ladder, scenario, context);
   check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
   const LearningNetwork learning{model_is_right ? &scenario.model : nullptr, data.shape,

@@ -42,9 +42,9 @@ std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadConte
 /// the workers.
 void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
-/// Reads <timed-as>; `recorded` becomes the step in its file, if there is one.
-spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
-                                std::shared_ptr<const schedule::Schedule>& recorded);
+/// Reads <timed-as> of so many devices of all workers; `recorded` becomes the step in its file, if there is one.
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std::size_t devices,
+                                const ReadContext& context, std::shared_ptr<const schedule::Schedule>& recorded);
 /// The network that learns.
 struct LearningNetwork {
   const spec::ModelSpec* model;     ///< null if something is wrong with it

@@ -154,7 +154,8 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
 }
 
 /// Checks precision, attention and input of the timed network.
-void check_execution(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
+void check_execution(const Node& node, const spec::TimedAsSpec& timed, std::size_t devices,
+                     const ReadContext& context) {
   if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
     node.fail_at("gradients", "says nothing",
                  "precision=\"fp16\", \"bf16\" or \"fp8\" beside it: others have fp32 anyway");
@@ -183,7 +184,7 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
   } else if (spec::workload_registry().find(timed.workload) != nullptr) {
     if (const std::optional<Fault> fault = spec::fault_of_workload(timed)) {
       node.fail(infeasible(fmt::format("'{}': {}", timed.workload, fault->what),
-                           fault->remedy.empty() ? remedy_for_division(timed, 0) : fault->remedy));
+                           fault->remedy.empty() ? remedy_for_division(timed, devices) : fault->remedy));
     }
   }
 }
@@ -279,8 +280,8 @@ std::int64_t devices_per_worker(const Element* timed_as) {
   return timed_as == nullptr ? 1 : peek(*timed_as, "tensor") * peek(*timed_as, "context") * peek(*timed_as, "pipeline");
 }
 
-spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
-                                std::shared_ptr<const schedule::Schedule>& recorded) {
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std::size_t devices,
+                                const ReadContext& context, std::shared_ptr<const schedule::Schedule>& recorded) {
   const Node node(element, context.findings);
   spec::TimedAsSpec timed;
   timed.batch = batch;
@@ -299,7 +300,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
   if (recorded != nullptr) refuse_layers(node);
   check_division(node, timed.parallelism, timed.batch);
   read_sizes(node, timed, context);
-  check_execution(node, timed, context);
+  check_execution(node, timed, devices, context);
   if (node.has("workload") || node.has("file")) {
     check_known_steps(node, timed, context);
   } else {
