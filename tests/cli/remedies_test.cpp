@@ -123,7 +123,7 @@ TEST_F(Remedy, AsksForWholeNumbersOfARange) {
 TEST_F(Remedy, ListsNumbersThatDivide) {
   folder.write("a.xml", R"(<scenario name="Divided">
   <platform><gpu-cluster nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr"/></platform>
-  <workers><worker hosts="gpu-[0-7]" device="h100-sxm5" memory="ignore"/></workers>
+  <workers memory="ignore"><worker hosts="gpu-[0-7]" device="h100-sxm5"/></workers>
   <timing-only/>
   <timed-as workload="gpt-2-small" batch="8" precision="bf16"/>
   <run algorithm="gradient-sharing"/>
