@@ -56,14 +56,15 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
           .if_left_out("nothing is dropped"),
       of_divided_experts(attribute("expert-dispatch", &Parallelism::expert_dispatch)).if_given(),
       of_divided_experts(attribute("expert-exchange", &Parallelism::expert_exchange)).if_given(),
-      attribute("expert-overlap", &Parallelism::expert_overlap)
-          .only([](const Parallelism& how) { return how.experts > 1 && how.micro_batch > 0; },
-                "needs divided experts and a micro-batch", "expert-parallel=\"2\" and a micro-batch, or remove it")
-          .if_given(),
       of_divided_experts(attribute("expert-launch", &Parallelism::expert_launch)).if_given(),
       of_pipeline(attribute("interleave", &Parallelism::interleave, integer(1, kMostDivided))),
       of_pipeline(attribute("schedule", &Parallelism::order)),
       attribute("micro-batch", &Parallelism::micro_batch, integer(1, 1'000'000)).if_given().if_left_out("the batch"),
+      attribute("expert-overlap", &Parallelism::expert_overlap)
+          .only([](const Parallelism& how) { return how.experts > 1 && how.micro_batch > 0; },
+                "is of divided experts and several micro-batches",
+                "expert-parallel=\"2\" and micro-batch=\"1\" beside it")
+          .if_given(),
       attribute("recompute", &Parallelism::recomputation).if_given(),
       attribute("sharding", &Parallelism::sharding).if_given(),
       attribute("sharding-group", &Parallelism::sharding_group, integer(1, 1'000'000))

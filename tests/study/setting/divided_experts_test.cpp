@@ -66,9 +66,9 @@ TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
   EXPECT_THROW(
       static_cast<void>(collectives_of(with(R"(expert-parallel="16" micro-batch="4" expert-overlap="true")", 16))),
       std::invalid_argument);
-  EXPECT_NE(
-      fault_of(R"(expert-parallel="16" expert-overlap="true")", 16).find("needs divided experts and a micro-batch"),
-      std::string::npos);
+  EXPECT_NE(fault_of(R"(expert-parallel="16" expert-overlap="true")", 16)
+                .find("is of divided experts and several micro-batches"),
+            std::string::npos);
 }
 
 /// Their kernels are known from whole steps of one software alone, and the band is that of such steps.
