@@ -91,6 +91,7 @@ void Muon::update(Network& network, const Gradient& gradient, double learning_ra
                         .rate = static_cast<float>(adam_rate / first),
                         .scale = static_cast<float>(1 / std::sqrt(second)),
                         .epsilon = static_cast<float>(spec_.epsilon),
+                        .decay = static_cast<float>(spec_.weight_decay),
                         .keep = static_cast<float>(1 - adam_rate * spec_.weight_decay),
                         .decoupled = true};
     array_kernels().adam(step, w.size(), w.data(), g.data(), m.data(), moments_.second(l).data() + offset);

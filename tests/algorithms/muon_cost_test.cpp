@@ -11,6 +11,7 @@ namespace {
 spec::OptimizerSpec muon() {
   spec::OptimizerSpec optimizer;
   optimizer.kind = spec::OptimizerSpec::Kind::muon;
+  optimizer.weight_decay = 0.1;
   return optimizer;
 }
 

@@ -57,9 +57,9 @@ TEST(NewtonSchulz, MovesSingularValuesNearOne) {
       const Eigen::VectorXd of_m = Eigen::JacobiSVD<MatrixD>(m.cast<double>()).singularValues() / m.norm();
       const Eigen::VectorXd values = Eigen::JacobiSVD<MatrixD>(x.cast<double>()).singularValues();
       for (Eigen::Index i = 0; i < values.size(); ++i) {
-        if (of_m(i) < 0.02) continue;
-        EXPECT_GT(values(i), kind == NewtonSchulz::fixed ? 0.68 : 0.97) << rows << ' ' << columns;
-        EXPECT_LT(values(i), kind == NewtonSchulz::fixed ? 1.2 : 1.03) << rows << ' ' << columns;
+        if (of_m(i) < 0.02) continue;  // the polynomials map [0.02, 1] to [0.6818, 1.1344] and [0.9777, 1.0318]
+        EXPECT_GT(values(i), kind == NewtonSchulz::fixed ? 0.68 : 0.977) << rows << ' ' << columns;
+        EXPECT_LT(values(i), kind == NewtonSchulz::fixed ? 1.135 : 1.032) << rows << ' ' << columns;
       }
     }
   }

@@ -61,12 +61,11 @@ SynchronousMethod ef21_method() {
                   "H_s ← H_s + C_s, H ← H + Σ_s C_s\n"
                   "G = H",
        .compute = "a difference and two sums per parameter",
-       .checks =
-           "Its definition, site by site in double with top-k: to 1e-5 over 12 steps, with sites of unequal size "
-           "(tests/algorithms/sparse/ef21_test.cpp)\n"
-           "A gradient that stands still: H becomes it (1e-4) with largest entries, levels and signs; error feedback "
-           "does not\n"
-           "Without <compress>: gradient sharing, to the bit",
+       .checks = "Its definition, site by site in double with top-k: to 1e-5 over 12 steps, with sites of unequal size "
+                 "(tests/algorithms/sparse/ef21_test.cpp)\n"
+                 "A gradient that stands still: H becomes it (1e-4) with largest entries and levels; error feedback "
+                 "does not\n"
+                 "Without <compress>: gradient sharing, to the bit",
        .sends_gradients = true,
        .sums_in_buckets = true,
        .forgets = "its estimates take the place of a memory",

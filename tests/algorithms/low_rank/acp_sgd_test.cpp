@@ -97,7 +97,7 @@ TEST(AcpSgd, ASiteThatIsAwayKeepsItsError) {
   const std::unique_ptr<Algorithm> algorithm = acp_sgd("2", "0");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {5, 2, 3});
   expect_the_definition(steps, {{{0, 1, 2}, 3, {}}, {{0, 2}, 3, {}}, {{1}, 3, {}}, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}},
-                        11);
+                        8);
 }
 
 // Two steps send what one of PowerSGD sends, each a half of it.
