@@ -162,9 +162,9 @@ const auto kNamed = [](const auto& param) { return to_string(param.param); };
 INSTANTIATE_TEST_SUITE_P(Registry, Networks, testing::ValuesIn(pairs([](const SynchronousMethod&) { return true; })),
                          kNamed);
 
-// A sign is no sum of gradients, and an estimate is right only on average.
+// A sign is no sum of gradients, an estimate is right only on average, and Dion shares directions.
 INSTANTIATE_TEST_SUITE_P(Registry, ExactOnNetworks, testing::ValuesIn(pairs([](const SynchronousMethod& info) {
-                           return !info.applies_signs && !info.estimates;
+                           return !info.applies_signs && !info.estimates && info.optimizer != Needs::muon;
                          })),
                          kNamed);
 

@@ -169,6 +169,9 @@ std::optional<spec::ParameterValues> to_be_compressed(const SynchronousMethod& i
   const auto may_be = [&](const spec::ParameterValues& given) {
     return info.compresses(run_of(info, given).parameters);
   };
+  // Matrices that go as they are, where factors are no smaller, are never encoded.
+  if (const auto least = info.lossless.find("least-compression"); least != info.lossless.end() && least->second != "0")
+    return spec::ParameterValues{};
   if (may_be(info.lossless)) return info.lossless;
   for (const spec::ParameterSpec& parameter : info.parameters) {
     for (const std::string& choice : parameter.choices) {
