@@ -88,7 +88,6 @@ SynchronousMethod ef21_method() {
              }
              return faults;
            },
-       .exact = true,
        // H_s and H.
        .state =
            [](const spec::ParameterValues&) {
