@@ -67,7 +67,7 @@ TEST(Devices, SaysWhichLibraryAndGenerationItsDevicesHave) {
   for (const char* name : {"epyc-9654", "jetson-nano", "apple-m2"}) {
     EXPECT_EQ(device(name).library, CollectiveLibrary::mpi) << name;
   }
-  EXPECT_EQ(device("tpu-v4").library, std::nullopt);
+  EXPECT_EQ(device("trainium-2").library, std::nullopt);
 }
 
 TEST(Devices, TheCatalogueIsComplete) {

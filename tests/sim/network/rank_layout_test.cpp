@@ -232,7 +232,7 @@ TEST(RankLayout, WithoutDevicesThePlatformSaysIt) {
   EXPECT_EQ(layout_on(four_hospitals(), 4).library, spec::CollectiveLibrary::mpi);
 }
 TEST(RankLayout, ADeviceWhoseLibraryIsNotKnownLeavesItToThePlatform) {
-  EXPECT_EQ(layout_on({"", nodes_of_eight(4, "nvlink-4", "ib-ndr"), {}, {}}, 0, {"tpu-v4"}).library,
+  EXPECT_EQ(layout_on({"", nodes_of_eight(4, "nvlink-4", "ib-ndr"), {}, {}}, 0, {"trainium-2"}).library,
             spec::CollectiveLibrary::nccl);
 }
 TEST(RankLayout, ALibraryThatIsGivenOverrulesTheDevices) {
