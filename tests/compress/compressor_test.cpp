@@ -116,8 +116,14 @@ TEST_P(SparsifierLaws, WhatASparsifierSendsArrivesAndNothingElseDoes) {
   EXPECT_LT(places, numbers.size()) << "nothing was left out";
   // Unbiased, all are as much larger as there are fewer of them.
   const float scale = info_.biased(values_) ? 1.0F : static_cast<float>(numbers.size()) / static_cast<float>(places);
+  const auto values = values_.find("values");  // some send the places of numbers, and these in few bits
+  const bool rounds = values != values_.end() && values->second != "fp32";
   for (Eigen::Index i = 0; i < numbers.size(); ++i) {
     const float arrives = arrived.data()[i];
+    if (rounds) {
+      EXPECT_GE(arrives * numbers.data()[i], 0);
+      continue;
+    }
     EXPECT_TRUE(arrives == 0 || arrives == scale * numbers.data()[i]) << arrives << " of " << numbers.data()[i];
   }
   if (info_.biased(values_)) {

@@ -259,6 +259,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
   }
   // The last of those that are still at work ends the simulation, unless it fails.
   while (!over()) co_await loop.sleep(node_of(number), kRetrySeconds);
+  is_round_over();
   setting().new_version(mean(), 1, true);
 }
 

@@ -39,6 +39,7 @@ NodeCollectives::Timed NodeCollectives::time(const world::Collective& what) {
     job.request.bytes = {what.bytes};
     timing = time_collectives(ranks, std::span(&job, 1)).timings.at(0);
   }
+  messages_ += timing.messages;
   const bool cold = warm_.insert(what.nodes).second;
   return {cold ? timing.cold_seconds : timing.seconds, {timing.sent, timing.received}};
 }

@@ -25,6 +25,7 @@ class NodeCollectives {
     world::CollectiveTraffic traffic;
   };
   Timed time(const world::Collective& what);
+  double messages() const { return messages_; }  ///< of all that were timed, each as often as it was asked for
   /// Returns whether a link that fits `pattern` is on a route between two of the nodes. Of very many nodes every link
   /// is.
   bool cross(const std::vector<world::Node>& nodes, const std::string& pattern);
@@ -34,6 +35,7 @@ class NodeCollectives {
   std::vector<std::string> hosts_of(const std::vector<world::Node>& nodes) const;
 
   const Cluster cluster_;
+  double messages_ = 0;
   std::map<Key, CollectiveTiming> known_;
   std::set<std::vector<world::Node>> warm_;  ///< nodes with connections
   std::map<std::vector<world::Node>, std::set<std::string>> links_;

@@ -613,7 +613,10 @@ class ServedWorld final : public SimulatedWorld {
     for (;;) {
       const std::string answer = receive();
       WireReader message(answer);
-      if (message.read<OrderAnswer>() == OrderAnswer::network) return message.read<step::NetworkUse>();
+      if (message.read<OrderAnswer>() != OrderAnswer::network) continue;
+      auto use = message.read<step::NetworkUse>();
+      use.messages += collectives_.messages();
+      return use;
     }
   }
 

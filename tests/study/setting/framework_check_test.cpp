@@ -104,11 +104,13 @@ TEST(FrameworkCheck, EachCostIsInTheRound) {
 TEST(FrameworkCheck, EveryEventDrivenRunTakesTheTimeOfItsPayload) {
   for (const auto& method : protocols::protocol_registry().all()) {
     if (method.decides_by != nullptr) continue;  // refused: nothing is learned
+    const bool adam = method.optimizer == methods::Needs::adam;
+    const std::string optimizer = adam ? R"(<adam learning-rate="0.1"/>)" : R"(<sgd learning-rate="0.1"/>)";
     const std::string text = R"(<scenario name="Four clients" seed="1"><platform><federation>
 <sites name="a" count="3" up="100Mbps" down="400Mbps" latency="1ms"/><sites name="b" up="50Mbps" down="90Mbps" latency="5ms"/>
 </federation></platform><workers><worker hosts="a-[1-3] b" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
-<timing-only payload="1MB" step-time="50s"/><training><sgd learning-rate="0.1"/></training><run algorithm=")" +
-                             method.name + R"("/></scenario>)";
+<timing-only payload="1MB" step-time="50s"/><training>)" +
+                             optimizer + R"(</training><run algorithm=")" + method.name + R"("/></scenario>)";
     const report::Result result =
         run_experiment(scenario::ScenarioSource("scenario.xml", text).load({}, make_catalog()), false);
     EXPECT_GE(result.runs.front().event_driven->log.nodes.at(3).busy, 50) << method.name;
