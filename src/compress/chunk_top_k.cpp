@@ -48,7 +48,8 @@ ChunkCodes four_bins(std::span<const float> values) {
   const double step = count > 1 ? 6 * std::sqrt(squares / (count - 1)) / kValueBins : 0;
   ChunkCodes result;
   for (const float v : values) {
-    const double bin = step > 0 ? std::nearbyint((static_cast<double>(v) - mean) / step + kValueBins / 2) : kValueBins / 2;
+    const double bin =
+        step > 0 ? std::nearbyint((static_cast<double>(v) - mean) / step + kValueBins / 2) : kValueBins / 2;
     result.codes.push_back(static_cast<std::uint32_t>(bin > 0 ? std::min(bin, kValueBins - 1.0) : 0));
   }
   result.table = means(values, result.codes, kValueBins);
@@ -77,6 +78,29 @@ float decoded(ChunkValues values, std::uint32_t code, const std::vector<float>& 
   if (values == ChunkValues::published) return table[1 + code];
   const float magnitude = table[code / 2];
   return (code & 1U) != 0 ? -magnitude : magnitude;
+}
+
+std::size_t bytes_of(std::size_t codes, int width) { return (codes * static_cast<std::size_t>(width) + 7) / 8; }
+
+/// Codes of `width` bits, one after the other, in whole bytes: sizes of several sites' messages add up.
+void write_packed(std::span<const std::uint32_t> codes, int width, Encoder& into) {
+  std::vector<std::int8_t> bytes(bytes_of(codes.size(), width));
+  std::size_t at = 0;
+  for (const std::uint32_t code : codes) {
+    for (int bit = 0; bit < width; ++bit, ++at)
+      bytes[at / 8] = static_cast<std::int8_t>(bytes[at / 8] | static_cast<int>((code >> bit & 1U) << at % 8));
+  }
+  into.int8(bytes);
+}
+
+void read_packed(std::span<std::uint32_t> codes, int width, Decoder& from) {
+  std::vector<std::int8_t> bytes(bytes_of(codes.size(), width));
+  from.int8(bytes);
+  std::size_t at = 0;
+  for (std::uint32_t& code : codes) {
+    for (int bit = 0; bit < width; ++bit, ++at)
+      code |= (static_cast<std::uint32_t>(bytes[at / 8]) >> at % 8 & 1U) << bit;
+  }
 }
 
 /// Sends the largest numbers of every chunk of consecutive ones: their places in the chunk, packed, and their values in
@@ -110,9 +134,9 @@ class ChunkTopK final : public Compressor {
                                    ? four_bins(values)
                                    : signs(values, options_.values == ChunkValues::symmetric);
       into.fp32_copied(codes.table);
-      into.packed(codes.codes, bits_of(options_.values));
+      write_packed(codes.codes, bits_of(options_.values), into);
     }
-    into.packed(places, place_bits_);
+    write_packed(places, place_bits_, into);
     return std::ssize(values);
   }
 
@@ -125,12 +149,12 @@ class ChunkTopK final : public Compressor {
       std::vector<float> table(static_cast<std::size_t>(table_size(options_.values)));
       std::vector<std::uint32_t> codes(kept);
       from.fp32(table);
-      from.packed(codes, bits_of(options_.values));
+      read_packed(codes, bits_of(options_.values), from);
       std::ranges::transform(codes, values.begin(),
                              [&](std::uint32_t code) { return decoded(options_.values, code, table); });
     }
     std::vector<std::uint32_t> places(kept);
-    from.packed(places, place_bits_);
+    read_packed(places, place_bits_, from);
     std::vector<std::int32_t> indices;
     for_each_chunk(into.size(), [&](std::int64_t first, std::int64_t, std::int64_t in_chunk) {
       for (std::int64_t i = 0; i < in_chunk; ++i)
@@ -141,11 +165,12 @@ class ChunkTopK final : public Compressor {
 
   std::vector<step::Payload> size(const Amount& numbers) const override {
     const step::Expression kept = kept_of_numbers(options_.fraction, numbers.elements);
-    const step::Payload places{static_cast<double>(place_bits_) * kept, step::ElementType::bit};
+    const auto packed = [&](int width) {
+      return step::Payload{step::extent::ceil(width / 8.0 * kept), step::ElementType::int8};
+    };
+    const step::Payload places = packed(place_bits_);
     if (options_.values == ChunkValues::fp32) return {{kept, step::ElementType::float32}, places};
-    return {{table_size(options_.values), step::ElementType::float32},
-            {static_cast<double>(bits_of(options_.values)) * kept, step::ElementType::bit},
-            places};
+    return {{table_size(options_.values), step::ElementType::float32}, packed(bits_of(options_.values)), places};
   }
   /// Covers the largest entries; then for the kept ones two sums, a quotient, a rounding and the mean of each code.
   step::Work encode_work(const Amount& numbers) const override {
@@ -201,7 +226,7 @@ CompressorInfo chunk_top_k_info() {
           .biased = true,
           .keeps = keeps_fraction,
           .leaves_biases = true,
-      .family = "sparsification",
+          .family = "sparsification",
           .formula =
               "C(v) = Q(v) where |v| is among the largest of its chunk, 0 elsewhere\n"
               "Q(v) = mean of the values in the bin ⌊(v − mean) / 1.5 σ + 2⌉ of 0 … 3",
