@@ -25,7 +25,7 @@ class NodeCollectives {
     world::CollectiveTraffic traffic;
   };
   Timed time(const world::Collective& what);
-  double messages() const { return messages_; }  ///< of all that were timed, each as often as it was asked for
+  double messages() const { return messages_; }  ///< messages of all calls of time()
   /// Returns whether a link that fits `pattern` is on a route between two of the nodes. Of very many nodes every link
   /// is.
   bool cross(const std::vector<world::Node>& nodes, const std::string& pattern);
