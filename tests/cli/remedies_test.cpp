@@ -23,7 +23,7 @@ const std::string kHub = R"(<aggregator host="hub" device="rtx-3090"/>)";
 std::string scenario_of(const std::string& data, const std::string& more = {}, const std::string& hub = kHub) {
   return R"(<scenario name="Remedies" seed="3">
   <platform><federation><sites name="s" count="3" up="10Mbps" down="50Mbps" latency="8ms"/></federation></platform>
-  <workers><worker hosts="s-[0-2]" device="rtx-3090"/>)" +
+  <workers><worker hosts="s-[1-3]" device="rtx-3090"/>)" +
          hub + "</workers>\n  <data>" + data + R"(<split by="dirichlet" alpha="0.5"/></data>
   <model><dense units="10"/></model>
   <training batch="4" epochs="1" target-accuracy="0.2"><sgd learning-rate="0.1"/></training>

@@ -54,16 +54,18 @@ GivenPairs::GivenPairs(const Node& parent, std::vector<std::string> ends, const 
 
 void GivenPairs::read(const Element& element, const std::string& noun, const ReadContext& context) {
   const Node node(element, context.findings);
-  const auto end = [&](const char* attribute) -> std::optional<std::size_t> {
+  const auto end = [&](const char* attribute, const char* other) -> std::optional<std::size_t> {
     const std::optional<std::string> name = node.required_text(attribute, fmt::format("the name of a {}", noun));
     if (!name) return std::nullopt;
     const auto found = std::ranges::find(ends_, *name);
     if (found != ends_.end()) return static_cast<std::size_t>(found - ends_.begin());
-    node.fail_at(attribute, fmt::format("is no {} here", noun), context.findings.suggest(*name, ends_));
+    std::vector<std::string> meant = ends_;  // a pair has two different ends
+    std::erase(meant, node.text(other, ""));
+    node.fail_at(attribute, fmt::format("is no {} here", noun), context.findings.suggest(*name, meant));
     return std::nullopt;
   };
-  const std::optional<std::size_t> from = end("from");
-  const std::optional<std::size_t> to = end("to");
+  const std::optional<std::size_t> from = end("from", "to");
+  const std::optional<std::size_t> to = end("to", "from");
   GivenPair given_pair;
   pair_table().read(node, context, given_pair);
   auto& [pair, one_way] = given_pair;

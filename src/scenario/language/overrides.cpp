@@ -181,7 +181,12 @@ class Override {
       for (Element* element : same) {
         const Attribute* attribute = element->find(key);
         if (attribute == nullptr) continue;
-        if (std::ranges::find(names, attribute->value) == names.end()) names.push_back(attribute->value);
+        const auto same_name = [&](const Element* other) {
+          const Attribute* own = other->find(key);
+          return own != nullptr && own->value == attribute->value;
+        };
+        const bool chooses = std::ranges::count_if(same, same_name) == 1;
+        if (chooses && std::ranges::find(names, attribute->value) == names.end()) names.push_back(attribute->value);
         if (attribute->value == selector) fitting.push_back(element);
       }
       if (fitting.size() > 1) {

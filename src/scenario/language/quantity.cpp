@@ -157,11 +157,8 @@ std::vector<std::string> other_notations(const std::string& text) {
 
 std::string remedy_for_number(const std::string& text, const std::function<bool(const std::string&)>& accepts) {
   std::vector<std::string> forms = other_notations(text);
-  forms.push_back(text);
-  for (std::string& form : forms) {  // "16.0" and "1e3" are whole numbers too
-    const std::optional<double> value = accepts(form) ? std::nullopt : parse_whole<double>(form);
-    if (value && *value == std::floor(*value)) form = fmt::format("{:.0f}", *value);
-  }
+  const std::optional<double> whole = parse_whole<double>(text);  // "16.0" and "1e3" are whole numbers too
+  if (whole && *whole == std::floor(*whole)) forms.push_back(fmt::format("{:.0f}", *whole));
   std::vector<std::string> right;
   for (const std::string& form : forms) {
     if (form != text && accepts(form) && std::ranges::find(right, form) == right.end()) right.push_back(form);

@@ -74,7 +74,8 @@ std::optional<std::string> warning_of_peers(const scenario::Scenario& scenario) 
   std::vector<std::string> labels;
   for (const spec::RunSpec& run : scenario.runs) {
     if (!run.communicates || run.event_driven || run.decentralised) continue;
-    if (!algorithms::algorithm_registry().at(run.algorithm).sends_sums(run)) labels.push_back(run.label);
+    const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+    if (!info.sends_sums(run) && !info.sums_gradients(run)) labels.push_back(run.label);
   }
   if (free.size() != 1 || labels.empty()) return std::nullopt;
   return fmt::format(
