@@ -61,7 +61,7 @@ TEST_F(Plots, AreOfRunsLayoutsAndSweepsToo) {
   EXPECT_TRUE(files_in("layout").contains("parts.svg"));
   EXPECT_TRUE(files_in("layout").contains("layouts.tex"));
   ASSERT_EQ(run({"sweep", "plan.xml", "--plots", "sweep", "--quiet"}).exit_code, kSuccess);
-  EXPECT_TRUE(files_in("sweep").contains("step-seconds.svg"));
+  EXPECT_TRUE(files_in("sweep").contains("scale-seconds.svg"));
   EXPECT_TRUE(files_in("sweep").contains("table.tex"));
 }
 
