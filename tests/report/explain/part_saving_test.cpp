@@ -69,11 +69,13 @@ TEST(Headline, SaysWhyTheMostHelpfulChangeSavesMoreThanItsShare) {
     return in_words(headline_of(explanation, answer_to(explanation.result)).back());
   };
   EXPECT_EQ(helpful(0.18), "What helps most is half the latency of all links: 18 % of the time to the target saved.");
-  EXPECT_EQ(
-      helpful(0.26),
-      "What helps most is half the latency of all links: 26 % of the time to the target saved; latency is 30 % of "
-      "the step, counted where nothing hides it; over TCP windows grow by round trips, so that bandwidth and "
-      "queueing become shorter too.");
+  const std::string because =
+      "What helps most is half the latency of all links: 26 % of the time to the target saved; latency is 30 % of the "
+      "step, counted where nothing hides it; ";
+  EXPECT_EQ(helpful(0.26), because + "over TCP windows grow by round trips.");
+  explanation.result.runs[0].bounds = {
+      {"up", "bandwidth", 2, 0.5}, {"hub", "latency", 1, 0.3}, {"hub", "queueing", 1, 0.2}};
+  EXPECT_EQ(helpful(0.26), because + "queueing and loss over TCP (20 %) go by round trips and shorten with it.");
 }
 
 }  // namespace
