@@ -49,8 +49,10 @@ class Line {
   double factor_;
 };
 
-bool is_without_messages(const sim::TimedRun& timed) {
-  return timed.network.messages == 0 && !timed.first && timed.first_steps.empty();
+/// Returns whether a run was timed without messages and doubts: errors of flow do not grow in a straight line.
+bool is_certain(const sim::TimedRun& timed) {
+  return timed.network.messages == 0 && timed.network.fidelity_notes.empty() && !timed.first &&
+         timed.first_steps.empty();
 }
 
 }  // namespace
@@ -75,8 +77,7 @@ std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const
 
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
                                        const sim::TimedRun& more) {
-  if (!is_without_messages(few) || !is_without_messages(more) || few.steps.size() != more.steps.size())
-    return std::nullopt;
+  if (!is_certain(few) || !is_certain(more) || few.steps.size() != more.steps.size()) return std::nullopt;
   const Line line(numbers);
   sim::TimedRun run = more;
   for (std::size_t i = 0; i < run.steps.size(); ++i) run.steps[i] = line(few.steps[i], std::move(run.steps[i]));

@@ -17,8 +17,8 @@ struct FewerMicroBatches {
 /// Returns the shorter steps; nothing if they are not much shorter, or a device's step was measured as a whole.
 std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const sim::Cluster& cluster);
 
-/// Continues two shorter steps to all micro-batches. Returns nothing unless both were timed by flow or closed form,
-/// with equal schedules in the same order.
+/// Continues two shorter steps to all micro-batches. Returns nothing unless both were timed by flow or closed form
+/// without a doubt that a result would report, with equal schedules in the same order.
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
                                        const sim::TimedRun& more);
 
