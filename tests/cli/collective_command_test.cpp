@@ -381,5 +381,16 @@ TEST(CollectiveCommand, MoreThanCanBeSimulatedIsToldAndExitsWithFive) {
   EXPECT_NE(outcome.err.find("too many to simulate"), std::string::npos) << outcome.err;
 }
 
+TEST(CollectiveCommand, SaysNothingOfNcclToTpus) {
+  const TemporaryFile file(R"(<cluster-platform><gpu-cluster nodes="6" gpus="1" rails="4" nic="ici-v6e">
+      <torus link="ici-v6e" dimensions="3x2"/></gpu-cluster></cluster-platform>)");
+  const Outcome outcome = run_dadsim(collective(file.path(), "all-reduce", {"--sizes", "64MB"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(" torus "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("over all links of the torus, as XLA does"), std::string::npos) << outcome.out;
+  for (const char* word : {"NCCL", "NVIDIA"})
+    EXPECT_EQ(outcome.out.find(word), std::string::npos) << word << '\n' << outcome.out;
+}
+
 }  // namespace
 }  // namespace dadsim::cli

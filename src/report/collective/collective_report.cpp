@@ -177,7 +177,10 @@ std::string agreement_in_words(const CollectiveReport& report, const Agreement& 
 /// Writes sentences on the choice of algorithms, and on differences between the simulation and the request.
 std::string notes_in_words(const CollectiveReport& report) {
   std::string text;
-  if (report.choice == "auto") {
+  const bool by_xla = std::ranges::any_of(report.rows, [](const auto& row) { return row.algorithm == "torus"; });
+  if (report.choice == "auto" && by_xla) {
+    text += paragraph("Algorithms as auto takes them between TPUs: over all links of the torus, as XLA does.");
+  } else if (report.choice == "auto") {
     text += paragraph(
         "Algorithms as auto takes them: the least time by formula, as NCCL's tuner has it (src/graph/tuning.cc) for "
         "GPUs "

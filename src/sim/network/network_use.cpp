@@ -26,8 +26,12 @@ void describe_links(const Interconnect& network, step::NetworkUse& use) {
   }
   for (const auto& [kind, members] : classes) {
     const auto& [transport, name, bandwidth, efficiency] = kind;
+    const spec::LinkSpec* known = find_link(name);
+    const bool of_tpus = known != nullptr && known->costs == spec::MessageCosts::ici;
     use.links.push_back(
-        {name, to_string(transport), describe(transport), bandwidth, efficiency, members.count, members.least_queue});
+        {name, to_string(transport),
+         of_tpus ? "the stated share of the nominal bandwidth, and the links' own latency" : describe(transport),
+         bandwidth, efficiency, members.count, members.least_queue});
   }
 }
 

@@ -98,7 +98,12 @@ std::string category_of_messages(const step::NetworkUse& network, const CarriedM
     if (carried.gloo) return "network.gloo";
     return carried.at_once_bytes > queue ? "network.tcp-overflow" : "network.tcp";
   }
-  if (!transports.contains("rdma") && !transports.contains("nvlink")) return "network.assumed";
+  // Between TPUs nothing was measured.
+  const bool of_tpus = std::ranges::any_of(network.links, [](const step::NetworkUse::LinkClass& link) {
+    const spec::LinkSpec* known = sim::find_link(link.name);
+    return known != nullptr && known->costs == spec::MessageCosts::ici;
+  });
+  if (of_tpus || (!transports.contains("rdma") && !transports.contains("nvlink"))) return "network.assumed";
   if (carried.most_bytes < kSmall) return "network.small";
   return transports.contains("rdma") ? "network.rdma" : "network.nvlink";
 }

@@ -103,7 +103,8 @@ TEST(RankLayout, NodesOfXgmiAreMeshes) {
   EXPECT_GT(layout.tree_latency, layout.between.latency);
 }
 
-TEST(RankLayout, ChipsOfATorusOfTpusAreUnderXla) {
+/// 12 TPU v6e in a torus of 4 × 3, four links each.
+spec::PlatformSpec pod_of_tpus() {
   spec::GpuClusterSpec pod;
   pod.nodes = 12;
   pod.gpus = 1;
@@ -112,15 +113,27 @@ TEST(RankLayout, ChipsOfATorusOfTpusAreUnderXla) {
   pod.fabric.kind = spec::FabricSpec::Kind::torus;
   pod.fabric.link = pod.nic;
   pod.fabric.dimensions = {4, 3};
-  const collectives::RankLayout all = layout_on({"", pod, {}, {}});
+  return {"", pod, {}, {}};
+}
+
+TEST(RankLayout, ChipsOfATorusOfTpusAreUnderXla) {
+  const collectives::RankLayout all = layout_on(pod_of_tpus());
   EXPECT_EQ(all.library, spec::CollectiveLibrary::xla);
   EXPECT_EQ(all.torus, (std::vector<collectives::Rank>{4, 3}));
   EXPECT_EQ(all.start_seconds, 0);
   EXPECT_NEAR(all.between.bandwidth, 90e9, 1e6) << "one link of the way";
-  EXPECT_EQ(layout_on({"", pod, {}, {}}, 8).torus, (std::vector<collectives::Rank>{4, 2})) << "a slice";
-  EXPECT_EQ(layout_on({"", pod, {}, {}}, 6).torus, std::vector<collectives::Rank>());
-  EXPECT_EQ(layout_on({"", pod, {}, {}}, 0, {"tpu-v6e"}).library, spec::CollectiveLibrary::xla);
-  EXPECT_EQ(layout_on({"", pod, {}, {}}, 0, {"h100-sxm5"}).library, spec::CollectiveLibrary::nccl);
+}
+
+TEST(RankLayout, ASliceOfATorusIsATorus) {
+  EXPECT_EQ(layout_on(pod_of_tpus(), 8).torus, (std::vector<collectives::Rank>{4, 2}));
+}
+
+TEST(RankLayout, ChipsThatFillNoGridAreNoTorus) {
+  EXPECT_EQ(layout_on(pod_of_tpus(), 6).torus, std::vector<collectives::Rank>());
+}
+
+TEST(RankLayout, TheDevicesOfATorusDecideTheLibrary) {
+  EXPECT_EQ(layout_on(pod_of_tpus(), 0, {"h100-sxm5"}).library, spec::CollectiveLibrary::nccl);
 }
 
 TEST(RankLayout, HasARailForEveryAdapterOfANode) {
