@@ -239,13 +239,15 @@ std::vector<Drawn> all_methods() {
   for (const algorithms::SynchronousMethod& method : algorithms::algorithm_registry().all()) {
     if (!method.communicates()) continue;
     const bool adam = method.optimizer == algorithms::Needs::adam;
-    const std::string training = adam ? "<adam learning-rate=\"0.001\"/>" : "<sgd learning-rate=\"0.02\"/>";
+    const std::string training = adam                                          ? "<adam learning-rate=\"0.001\"/>"
+                                 : method.optimizer == algorithms::Needs::muon ? "<muon/>"
+                                                                               : "<sgd learning-rate=\"0.02\"/>";
     for (const char* exchange : {"aggregator", "peer"}) {
       if (method.decentralised() && std::string(exchange) == "aggregator") continue;
       std::string run = "<run algorithm=\"" + method.name + "\"";
       if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
-      // 1-bit Adam among peers has blocks that have owners.
-      const bool goes_without = !(adam && std::string(exchange) == "peer");
+      // 1-bit Adam among peers has blocks that have owners; EF21's estimate is a sum over all sites.
+      const bool goes_without = !(adam && std::string(exchange) == "peer") && method.name != "ef21";
       all.push_back({run + (goes_without ? " absent=\"without\"" : ""), training});
       if (goes_without) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
       all.push_back({run, training});
