@@ -35,7 +35,7 @@ test("layout: one slow layout does not flatten the others", async () => {
   const chart = await page.evaluate(() => JSON.parse(document.getElementById("charts").textContent)["time-and-memory"]);
   const seconds = chart.series.flatMap(({ points }) => points.map(([, y]) => y));
   assert.equal(chart.y.log, Math.max(...seconds) >= 20 * Math.min(...seconds));
-  const type = await page.evaluate(() => Chart.getChart(document.querySelector("#front canvas")).options.scales.y.type);
+  const type = await page.evaluate(() => Chart.getChart(document.querySelector("#front figure > .drawing > canvas")).options.scales.y.type);
   assert.equal(type, chart.y.log ? "logarithmic" : "linear");
   await close();
 });

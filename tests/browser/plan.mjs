@@ -38,7 +38,7 @@ test("plan: choices are drawn by time and money, with the limits", async () => {
   assert.ok(reached.length >= 3);
   await openTable(page, "#choices");
   await shows(() => page.locator("#choices details tbody tr").count(), reached.length);
-  const limits = await page.evaluate(() => Chart.getChart(document.querySelector("#choices canvas")).options.plugins.limitLines.limits);
+  const limits = await page.evaluate(() => Chart.getChart(document.querySelector("#choices figure > .drawing > canvas")).options.plugins.limitLines.limits);
   assert.deepEqual(limits.map(({ value, ofX }) => [value, ofX]), [[result.goal.seconds, true], [result.goal.money, false]]);
   await close();
 });
