@@ -218,7 +218,7 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
 spec::ParameterValues asked_to_keep_all(const compress::CompressorInfo& info) {
   spec::ParameterValues values = compress::default_parameters(info);
   values["fraction"] = "1";
-  if (values.contains("values")) values["values"] = "fp32";  // as they are, not in a few bits
+  if (values.contains("values")) values["values"] = "fp32";  // numbers as they are, not in a few bits
   return values;
 }
 
