@@ -32,6 +32,11 @@ std::string scenario_of(const std::string& data, const std::string& more = {}, c
 </scenario>
 )";
 }
+/// The same with a table of two classes and ten rows to train on.
+std::string scenario_of_table() {
+  const std::string ten = scenario_of(R"(<csv file="t.csv" target="kind"/>)");
+  return replaced(replaced(ten, "units=\"10\"", "units=\"2\""), "batch=\"4\"", "batch=\"2\"");
+}
 const std::string kDigits = R"(<digits train="60" test="20"/>)";
 
 /// Twelve rows of two classes, with numbers as `number` writes them.
@@ -84,7 +89,7 @@ TEST_F(Remedy, ConvertsATableOfUtf16) {
   std::string wide = "\xFF\xFE";
   for (const char c : table) wide += {c, '\0'};
   folder.write("t.csv", wide);
-  folder.write("a.xml", scenario_of(R"(<csv file="t.csv" target="kind"/>)"));
+  folder.write("a.xml", scenario_of_table());
   const std::string command = refused({"a.xml", "--check"}, 3, "is UTF-16; save it as UTF-8: (iconv .*) > NEW");
   ASSERT_EQ(std::system((command + " > " + folder.path("new.csv")).c_str()), 0);
   EXPECT_EQ(test::read_file(folder.path("new.csv")), table);
@@ -96,7 +101,7 @@ TEST_F(Remedy, TellsOfDecimalCommasInQuotes) {
     return [point](int i) { return std::string("\"") + std::to_string(i % 4) + point + "5\""; };
   };
   folder.write("t.csv", table_of(with(',')));
-  folder.write("a.xml", scenario_of(R"(<csv file="t.csv" target="kind"/>)"));
+  folder.write("a.xml", scenario_of_table());
   const std::string remedy = refused({"a.xml", "--check"}, 0,
                                      "t.csv:2: 1 column of numbers with a comma, as '0,5', is taken for words; (.*)\n");
   EXPECT_EQ(remedy, "write points for the commas, or put semicolons between fields");

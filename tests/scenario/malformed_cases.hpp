@@ -432,8 +432,8 @@ class MalformedCases {
           {R"(@FILE@:16: batch="0" of <training> is out of range; a whole number from 1 to 1000000)"});
     exact("batch with a fraction", edited({{R"(batch="16")", R"(batch="16.5")"}}),
           {R"(@FILE@:16: batch="16.5" of <training> is not a whole number; a whole number from 1 to 1000000)"});
-    exact("batch in scientific notation", edited({{R"(batch="16")", R"(batch="1e3")"}}),
-          {R"(@FILE@:16: batch="1e3" of <training> is not a whole number; write 1000)"});
+    exact("batch in scientific notation", edited({{R"(batch="16")", R"(batch="1e2")"}}),
+          {R"(@FILE@:16: batch="1e2" of <training> is not a whole number; write 100)"});
     exact("batch with a space", edited({{R"(batch="16")", R"(batch=" 16")"}}),
           {R"(@FILE@:16: batch=" 16" of <training> is not a whole number; write 16)"});
     exact(
