@@ -32,7 +32,8 @@ std::string scenario_of(const std::string& data, const std::string& more = {}, c
 </scenario>
 )";
 }
-/// The same with a table of two classes and ten rows to train on.
+
+/// Returns that scenario with a table of two classes and ten rows to train on.
 std::string scenario_of_table() {
   const std::string ten = scenario_of(R"(<csv file="t.csv" target="kind"/>)");
   return replaced(replaced(ten, "units=\"10\"", "units=\"2\""), "batch=\"4\"", "batch=\"2\"");

@@ -68,7 +68,10 @@ class RunDrawing {
         own["absent-weights"] = draw_.one_of({"", "present", "unbiased"});
     }
     Element run = draw_.element("run", own, 0.1);
-    parameters(run, method.parameters, share);
+    // A few of many parameters are told: they depend on one another.
+    constexpr double kFew = 2;
+    const auto count = static_cast<double>(method.parameters.size());
+    parameters(run, method.parameters, count > 8 ? std::min(share, kFew / count) : share);
     graph_file(run);
     const bool may_compress = method.compresses(methods::default_parameters(method));
     if (method.communicates() && draw_.chance(may_compress ? 0.35 : 0.03)) run.children.push_back(compress(method));
