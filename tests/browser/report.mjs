@@ -325,9 +325,9 @@ test("switches change what is drawn", async () => {
   await showsOther(() => pixels(page, ranks), second);
 
   const bytes = "#bytes figure > .drawing > canvas";
-  const linear = await pixels(page, bytes);
-  await page.locator("#bytes").getByLabel("Logarithmic").check();
-  await showsOther(() => pixels(page, bytes), linear);
+  const begun = await pixels(page, bytes);
+  await page.locator("#bytes").getByLabel("Logarithmic").click();
+  await showsOther(() => pixels(page, bytes), begun);
   await close();
 });
 

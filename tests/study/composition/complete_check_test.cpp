@@ -27,7 +27,7 @@ TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo)
   std::uint64_t accepted = 0, all = 0;
   const bool tells = std::getenv("DADSIM_DRAWS") != nullptr;
   std::set<std::string> methods;
-  for (std::uint64_t seed = first_draw() + GetParam(); seed < first_draw() + draws(96); seed += kCheckParts) {
+  for (std::uint64_t seed = first_draw() + GetParam(); seed < first_draw() + draws(120); seed += kCheckParts) {
     const test::Element root = test::drawn_scenario(seed, asking.catalog());
     const bool times_alone = seed % 5 == 0;
     const Asking::Checked checked = asking.check(root, times_alone);

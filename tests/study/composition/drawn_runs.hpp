@@ -72,6 +72,12 @@ class RunDrawing {
     constexpr double kFew = 2;
     const auto count = static_cast<double>(method.parameters.size());
     parameters(run, method.parameters, count > 8 ? std::min(share, kFew / count) : share);
+    if (method.family == "local-steps") {  // parameters that act only with some values of others
+      std::erase_if(run.attributes, [](const scenario::Attribute& one) {
+        static const Texts kDependent{"average", "merge", "alpha", "graph", "gossip", "encoding", "memory-decay"};
+        return std::ranges::find(kDependent, one.name) != kDependent.end();
+      });
+    }
     graph_file(run);
     const bool may_compress = method.compresses(methods::default_parameters(method));
     if (method.communicates() && draw_.chance(may_compress ? 0.35 : 0.03)) run.children.push_back(compress(method));

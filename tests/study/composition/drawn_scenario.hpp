@@ -44,6 +44,7 @@ inline void draw_divisions(Drawing& draw, std::map<std::string, std::string>& ow
       own["expert-dispatch"] = draw.one_of({"", "fp8"});
       own["expert-exchange"] = draw.one_of({"", "once"});
       own["expert-launch"] = draw.one_of({"", "counted"});
+      own["expert-overlap"] = draw.one_of({"", "false"});
       if (!own["tensor"].empty()) own["sequence-parallel"] = "true";
       if (own["tensor"] == "2" && devices == 2) own["expert-tensor"] = draw.one_of({"", "2"});
     }
@@ -102,10 +103,11 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
       own["workload"] = draw.one_of({"resnet-18", "resnet-18-cifar10", "vit-b-16", "bert-base", "gpt-2-small"});
     if (what == "file") own["file"] = draw.one_of({"own.xml", "own.csv"});
     const bool divided = what == "workload" && draw.chance(0.35);
-    for (const char* one : {"tensor", "pipeline", "sequence-parallel", "interleave", "schedule", "context",
-                            "context-exchange", "tensor-overlap", "expert-parallel", "expert-imbalance",
-                            "expert-capacity", "expert-dispatch", "expert-launch", "expert-exchange", "expert-tensor",
-                            "offload", "offload-rate", "host-rate", "sharding-group"})
+    for (const char* one :
+         {"tensor",          "pipeline",         "sequence-parallel", "interleave",      "schedule",
+          "context",         "context-exchange", "tensor-overlap",    "expert-parallel", "expert-imbalance",
+          "expert-capacity", "expert-dispatch",  "expert-launch",     "expert-exchange", "expert-tensor",
+          "expert-overlap",  "offload",          "offload-rate",      "host-rate",       "sharding-group"})
       own[one] = "";
     if (divided) {
       own["tensor"] = draw.one_of({"", "2"});
@@ -146,7 +148,9 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
     if (timing_only) own["batch"] = draw.one_of({"1", "4"});
     if (draw.chance(0.8)) own["attention"] = "";
     if (draw.chance(0.8)) own["program"] = own["operator-time"] = "";
-    if (draw.chance(0.7)) own["precision"] = own["gradients"] = own["loss-scaling"] = "";
+    if (draw.chance(0.7))
+      for (const char* one : {"precision", "gradients", "loss-scaling", "masters", "moments", "adapters", "adapted"})
+        own[one] = "";
     timed = draw.element("timed-as", own, 0.2);
   }
   const std::int64_t drawn_sites = devices == 4 ? draw.between(1, 2) : draw.between(1, 4);
