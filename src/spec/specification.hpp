@@ -208,6 +208,7 @@ struct RunSpec {
   std::string algorithm;
   std::string label;  ///< unique within the scenario
   ExchangeMode exchange = ExchangeMode::aggregator;
+  bool exchange_named = false;  ///< `exchange` is written, and not left out
   ParameterValues parameters;  ///< every parameter of the algorithm
   /// Collective algorithms: names of the collectives' registry, or "auto".
   std::string all_reduce = "auto";

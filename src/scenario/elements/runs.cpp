@@ -281,6 +281,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.decentralised = algorithm->decentralised();
     run.event_driven = algorithm->event_driven();
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
+    run.exchange_named = node.has("exchange");
     for (const spec::ParameterSpec& parameter : algorithm->parameters) {
       run.parameters[parameter.name] = read_parameter(node, parameter, context);
       if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {

@@ -73,15 +73,14 @@ std::optional<std::string> warning_of_peers(const scenario::Scenario& scenario) 
   }
   std::vector<std::string> labels;
   for (const spec::RunSpec& run : scenario.runs) {
-    if (!run.communicates || run.event_driven || run.decentralised) continue;
+    if (!run.communicates || run.event_driven || run.decentralised || run.exchange_named) continue;
     const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
     if (!info.sends_sums(run) && !info.sums_gradients(run)) labels.push_back(run.label);
   }
   if (free.size() != 1 || labels.empty()) return std::nullopt;
   return fmt::format(
-      "<workers> lacks <aggregator>: in {} every site sends to every other; with <aggregator host=\"{}\" "
-      "device=\"{}\"/> "
-      "each gets what all sent, merged",
+      "<workers> lacks <aggregator>: in {} every site sends to every other; add <aggregator host=\"{}\" "
+      "device=\"{}\"/> to merge messages there, or write exchange=\"peer\"",
       scenario::printable(fmt::format("{}", fmt::join(labels, ", "))), free.front(), scenario.workers.front().device);
 }
 
