@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>

@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "api/call.hpp"
 #include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/html/report.hpp"

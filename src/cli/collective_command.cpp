@@ -19,7 +19,6 @@
 #include "study/measured/timed_sizes.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"

@@ -7,11 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 
 #include "cli/arguments.hpp"
-#include "cli/platform_argument.hpp"
 #include "cli/usage_error.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/elements/host_list.hpp"

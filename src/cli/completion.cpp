@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <ranges>
-#include <sstream>
 #include <string_view>
 
 #include "cli/collective_options.hpp"

@@ -11,7 +11,6 @@
 #include "cli/arguments.hpp"
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "scenario/document/load.hpp"

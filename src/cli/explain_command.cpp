@@ -1,6 +1,5 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "report/explain/explanation.hpp"
 #include "scenario/document/load.hpp"

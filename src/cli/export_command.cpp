@@ -14,7 +14,6 @@
 #include "report/export/goal.hpp"
 #include "scenario/document/load.hpp"
 #include "study/export/step_operations.hpp"
-#include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"

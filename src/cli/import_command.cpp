@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -8,7 +7,6 @@
 #include "cli/commands.hpp"
 #include "cli/import_files.hpp"
 #include "cli/output_files.hpp"
-#include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "formats/launch.hpp"
 #include "spec/precision.hpp"

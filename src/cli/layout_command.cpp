@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "formats/launch.hpp"

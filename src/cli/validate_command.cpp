@@ -1,10 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "cli/arguments.hpp"

@@ -6,7 +6,6 @@
 // (src/graph/search.cc, src/graph/rings.cc). Each ring has a share of every block and leaves a node through another
 // rank's adapter. The rings are lanes: none waits for another. `one-ring` is a single ring through all ranks.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "collectives/layouts.hpp"

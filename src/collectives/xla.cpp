@@ -2,7 +2,6 @@
 // scaling-book/sharding, 2025: an all-gather along an axis sends both ways; several axes are used at once). Nobody sets
 // it from outside.
 #include "collectives/libraries.hpp"
-#include "collectives/request.hpp"
 
 namespace dadsim::collectives {
 

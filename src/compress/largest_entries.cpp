@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
-#include <utility>
 
 namespace dadsim::compress {
 namespace {

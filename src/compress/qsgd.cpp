@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <string>
 
 #include "compress/compressors.hpp"
 #include "compress/numbers.hpp"

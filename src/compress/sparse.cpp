@@ -1,7 +1,6 @@
 #include "compress/sparse.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>

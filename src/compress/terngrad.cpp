@@ -2,7 +2,6 @@
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "compress/compressors.hpp"
 #include "compress/numbers.hpp"

@@ -1,7 +1,5 @@
 #include "estimate/convergence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>

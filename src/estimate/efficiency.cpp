@@ -1,7 +1,5 @@
 #include "estimate/efficiency.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>

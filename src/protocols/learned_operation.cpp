@@ -1,6 +1,5 @@
 #include "protocols/learned_operation.hpp"
 
-#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <vector>

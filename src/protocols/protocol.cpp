@@ -1,7 +1,6 @@
 #include "protocols/protocol.hpp"
 
 #include <numeric>
-#include <string>
 
 namespace dadsim::protocols {
 

@@ -1,10 +1,7 @@
 #include "schedule/divide.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>

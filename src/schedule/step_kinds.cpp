@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 #include <variant>
 
 namespace dadsim::schedule {

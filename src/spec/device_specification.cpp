@@ -1,6 +1,5 @@
 #include "spec/device_specification.hpp"
 
-#include <array>
 #include <stdexcept>
 
 namespace dadsim::spec {

@@ -1,7 +1,5 @@
 #include "spec/framework_specification.hpp"
 
-#include <algorithm>
-
 #include "spec/frameworks.csv.hpp"
 #include "support/fact_table.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 namespace dadsim::spec {

@@ -1,7 +1,6 @@
 #include "spec/specification.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace dadsim::spec {
 

@@ -1,6 +1,5 @@
 #include "algorithms/gossip/graph.hpp"
 
-#include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <set>
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "spec/parameter.hpp"
 #include "step/neighbours.hpp"

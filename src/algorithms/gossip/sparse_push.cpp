@@ -4,7 +4,6 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 #include "algorithms/gossip/fields.hpp"
 #include "algorithms/gossip/graph.hpp"

@@ -1,7 +1,6 @@
 #include "algorithms/leak/span_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "algorithms/leak/orthonormal.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
-#include <cmath>
 
 #include "models/gemm/work_count.hpp"
 #include "support/random.hpp"

@@ -1,7 +1,6 @@
 #include "algorithms/private/dp_sgd.hpp"
 
 #include <memory>
-#include <utility>
 
 #include "algorithms/methods.hpp"
 #include "models/gemm/work_count.hpp"

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "algorithms/exact/gradient_sharing.hpp"

@@ -8,10 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 #include <variant>
 

@@ -4,7 +4,6 @@
 #include <boost/random/gamma_distribution.hpp>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "models/data/corruption.hpp"

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "models/data/dataset.hpp"
 #include "models/data/source_bytes.hpp"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
-#include <vector>
 
 #include "models/gemm/kernels.hpp"
 #include "models/gemm/work_count.hpp"

@@ -2,8 +2,6 @@
 
 #include <Eigen/Core>
 #include <bit>
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 

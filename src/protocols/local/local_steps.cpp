@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "algorithms/site_weights.hpp"
 #include "spec/islands.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>

@@ -16,7 +16,6 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
 #include "algorithms/step/training_step.hpp"
-#include "support/fingerprint.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "report/text/paragraph.hpp"
-#include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "report/layout/layout_report.hpp"
-#include "report/text/seconds.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -1,8 +1,5 @@
 #include "report/run/answer.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <iterator>
 #include <limits>

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <string_view>
-#include <utility>
 
 namespace dadsim::report {
 namespace {

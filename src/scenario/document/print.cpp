@@ -1,9 +1,6 @@
 #include "scenario/document/print.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "scenario/document/load.hpp"
 #include "scenario/elements/elements.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/islands.hpp"

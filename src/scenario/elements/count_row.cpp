@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include "scenario/xml/white_space.hpp"
 

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "scenario/elements/link_rows.hpp"
 #include "scenario/elements/print_parts.hpp"

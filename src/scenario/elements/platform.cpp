@@ -9,7 +9,6 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "scenario/elements/print_parts.hpp"
-#include "scenario/elements/read_link.hpp"
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/language/schema.hpp"
 #include "scenario/xml/files.hpp"

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "scenario/xml/element.hpp"
 #include "scenario/xml/findings.hpp"

@@ -6,7 +6,6 @@
 #include <libxml/parserInternals.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <memory>
 

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "sim/device.hpp"
 #include "sim/devices/classes.csv.hpp"

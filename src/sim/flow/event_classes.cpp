@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <span>
 #include <unordered_set>
 
 #include "sim/flow/hash_combine.hpp"

@@ -5,7 +5,6 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
-#include <utility>
 
 namespace dadsim::sim {
 

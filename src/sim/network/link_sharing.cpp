@@ -1,7 +1,6 @@
 #include "sim/network/link_sharing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace dadsim::sim {

@@ -19,7 +19,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <new>
 
 #include "sim/process/simgrid_output.hpp"
 #include "support/environment_error.hpp"

@@ -1,7 +1,6 @@
 #include "sim/step/collective_choice.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>

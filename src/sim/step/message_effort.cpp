@@ -1,7 +1,6 @@
 #include "sim/step/message_effort.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <variant>
 

@@ -1,7 +1,5 @@
 #include "sim/step/step_run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <simgrid/kernel/Timer.hpp>

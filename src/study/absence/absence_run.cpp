@@ -11,7 +11,6 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "estimate/memory.hpp"
-#include "protocols/registry.hpp"
 #include "schedule/restrict.hpp"
 #include "sim/platform.hpp"
 #include "study/layer_choices/layer_choices.hpp"

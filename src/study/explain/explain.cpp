@@ -14,7 +14,6 @@
 #include "sim/simulator.hpp"
 #include "study/explain/changes.hpp"
 #include "study/run/experiment.hpp"
-#include "study/setting/device_lookup.hpp"
 #include "study/trials/outcome.hpp"
 
 namespace dadsim::study {

@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <set>
 #include <stdexcept>

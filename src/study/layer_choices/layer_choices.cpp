@@ -1,7 +1,5 @@
 #include "study/layer_choices/layer_choices.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -11,7 +9,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>

@@ -12,10 +12,8 @@
 #include <utility>
 
 #include "algorithms/batches.hpp"
-#include "algorithms/flexible/plan.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
-#include "compress/registry.hpp"
 #include "models/network.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"

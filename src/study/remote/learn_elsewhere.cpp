@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 #include "scenario/document/load.hpp"

@@ -14,7 +14,6 @@
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
 #include "report/run/divergence.hpp"
-#include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "study/results/throughput.hpp"
 #include "study/setting/device_lookup.hpp"

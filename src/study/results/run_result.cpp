@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstddef>
@@ -21,7 +20,6 @@
 #include "estimate/interruptions.hpp"
 #include "estimate/prices.hpp"
 #include "protocols/registry.hpp"
-#include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result.hpp"

@@ -17,7 +17,6 @@
 #include "schedule/censored_rank.hpp"
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
-#include "study/results/time_at_scale.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 

@@ -1,7 +1,5 @@
 #include "study/retiming/fit_retiming.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,5 @@
 #include "study/retiming/spline.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>

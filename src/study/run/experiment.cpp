@@ -17,7 +17,6 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/results/notes.hpp"
 #include "study/results/run_result.hpp"
-#include "study/results/time_at_scale.hpp"
 #include "study/run/fewer_micro_batches.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/input_limit.hpp"

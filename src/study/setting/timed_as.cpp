@@ -15,7 +15,6 @@
 #include "spec/expert_parallel.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/program.hpp"
-#include "spec/tensor_parallel.hpp"
 #include "spec/tiles.hpp"
 #include "spec/timed_workload.hpp"
 #include "study/setting/device_lookup.hpp"

@@ -1,7 +1,6 @@
 #include "study/sites/sites.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +8,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include "models/data/dataset.hpp"
 #include "report/run/answer.hpp"

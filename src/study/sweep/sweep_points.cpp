@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -20,7 +19,6 @@
 #include "scenario/language/overrides.hpp"
 #include "spec/model_shape.hpp"
 #include "study/setting/catalog.hpp"
-#include "study/setting/memory_check.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/scale_setting.hpp"
 #include "study/sweep/remembering_catalog.hpp"

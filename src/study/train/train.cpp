@@ -26,7 +26,6 @@
 #include "study/setting/meant_name.hpp"
 #include "study/train/usual_systems.hpp"
 #include "support/diagnostics.hpp"
-#include "support/nearest_names.hpp"
 #include "support/parse_whole.hpp"
 #include "support/whole_file.hpp"
 

@@ -3,7 +3,6 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <stdexcept>
-#include <vector>
 
 #include "sim/platform/build/cluster_network.hpp"
 #include "support/random.hpp"
