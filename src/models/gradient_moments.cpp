@@ -3,7 +3,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "models/optimizer.hpp"
 #include "models/parameter_blocks.hpp"
 
 namespace dadsim::models {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "models/network.hpp"
+#include "models/optimizer.hpp"
 #include "spec/specification.hpp"
 
 namespace dadsim::models {
@@ -36,6 +36,18 @@ class GradientMoments {
   std::int64_t steps_ = 0;
   std::vector<std::int64_t> frozen_;  ///< per matrix: steps in which it was frozen; not part of state()
   std::vector<Eigen::ArrayXf> first_, second_;
+};
+
+/// An optimizer that keeps both moments.
+class MomentsOptimizer : public Optimizer {
+ public:
+  MomentsOptimizer(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec), moments_(network) {}
+  std::vector<float> state() const override { return moments_.state(); }
+  void set_state(std::span<const float> numbers) override { moments_.set_state(numbers); }
+
+ protected:
+  spec::OptimizerSpec spec_;
+  GradientMoments moments_;
 };
 
 }  // namespace dadsim::models

@@ -1,40 +1,54 @@
-#include "models/lamb.hpp"
-
-#include <algorithm>
 #include <cmath>
 
+#include "models/gradient_moments.hpp"
 #include "models/kernels/root.hpp"
+#include "models/optimizers.hpp"
 #include "models/parameter_blocks.hpp"
 
 namespace dadsim::models {
+namespace {
 
-Lamb::Lamb(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec), moments_(network) {}
+/// LAMB (You et al., arXiv 1904.00962, algorithm 2, φ the identity). In step t = 1, 2, … of each matrix, bias vector
+/// and vector w separately (steps in which it is frozen do not count):
+///   m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²                     (both start at 0)
+///   u = m/(1 − β₁ᵗ) ÷ (√(v/(1 − β₂ᵗ)) + ε) + λ w
+///   w ← w − η · ‖w‖/‖u‖ · u                                             (the ratio is 1 if one of the norms is 0)
+class Lamb final : public MomentsOptimizer {
+ public:
+  using MomentsOptimizer::MomentsOptimizer;
 
-void Lamb::update(Network& network, const Gradient& gradient, double learning_rate) {
-  moments_.begin_step(gradient);
-  const auto beta1 = static_cast<float>(spec_.beta1);
-  const auto beta2 = static_cast<float>(spec_.beta2);
-  const auto rest1 = static_cast<float>(1 - spec_.beta1);
-  const auto rest2 = static_cast<float>(1 - spec_.beta2);
-  const auto epsilon = static_cast<float>(spec_.epsilon);
-  const auto decay = static_cast<float>(spec_.weight_decay);
-  for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
-    const GradientMoments::MomentCorrection corrected = moments_.correction(l, spec_);
-    auto m = moments_.first(l).segment(offset, w.size());
-    auto v = moments_.second(l).segment(offset, w.size());
-    m = beta1 * m + rest1 * g;
-    v = beta2 * v + rest2 * g.square();
-    const auto first = static_cast<float>(1 / corrected.first);
-    const auto second = static_cast<float>(1 / std::sqrt(corrected.second));
-    const Eigen::ArrayXf step = first * m / (second * roots_of(v) + epsilon) + decay * w;
-    w -= static_cast<float>(learning_rate * trust_ratio(norm_of(w), norm_of(step))) * step;
-  });
-}
+  void update(Network& network, const Gradient& gradient, double learning_rate) override {
+    moments_.begin_step(gradient);
+    const auto beta1 = static_cast<float>(spec_.beta1);
+    const auto beta2 = static_cast<float>(spec_.beta2);
+    const auto rest1 = static_cast<float>(1 - spec_.beta1);
+    const auto rest2 = static_cast<float>(1 - spec_.beta2);
+    const auto epsilon = static_cast<float>(spec_.epsilon);
+    const auto decay = static_cast<float>(spec_.weight_decay);
+    for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
+      const GradientMoments::MomentCorrection corrected = moments_.correction(l, spec_);
+      auto m = moments_.first(l).segment(offset, w.size());
+      auto v = moments_.second(l).segment(offset, w.size());
+      m = beta1 * m + rest1 * g;
+      v = beta2 * v + rest2 * g.square();
+      const auto first = static_cast<float>(1 / corrected.first);
+      const auto second = static_cast<float>(1 / std::sqrt(corrected.second));
+      const Eigen::ArrayXf step = first * m / (second * roots_of(v) + epsilon) + decay * w;
+      w -= static_cast<float>(learning_rate * trust_ratio(norm_of(w), norm_of(step))) * step;
+    });
+  }
+};
 
-double Lamb::flops_per_parameter(const spec::OptimizerSpec& spec) {
-  // m: 3, v: 4, u: two scales, root, + ε, ÷; two norms of 2 each; rate, −.
-  const double decay = spec.weight_decay == 0 ? 0 : 2;
-  return 18 + decay;
+}  // namespace
+
+OptimizerInfo lamb_info() {
+  return {make_kind<Lamb>,
+          // w, g, m, v read, m, v and u written; then, with the norms, w and u read and w written
+          [](const spec::OptimizerSpec&) { return 10.0; },
+          [](const spec::OptimizerSpec& spec) {
+            // m: 3, v: 4, u: two scales, root, + ε, ÷; two norms of 2 each; rate, −.
+            return spec.weight_decay == 0 ? 18.0 : 20.0;
+          }};
 }
 
 }  // namespace dadsim::models

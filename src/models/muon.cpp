@@ -4,8 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "models/adam.hpp"
+#include "models/gradient_moments.hpp"
 #include "models/kernels/array_kernels.hpp"
+#include "models/optimizers.hpp"
 #include "models/parameter_blocks.hpp"
 
 namespace dadsim::models {
@@ -57,51 +58,72 @@ double muon_scale(spec::OptimizerSpec::MuonScale scale, Eigen::Index out, Eigen:
   throw std::logic_error("unknown scale of Muon");
 }
 
-Muon::Muon(const spec::OptimizerSpec& spec, const Network& network)
-    : spec_(spec), hidden_(spec::hidden_matrices(network.shape())), moments_(network) {}
+namespace {
 
-void Muon::update(Network& network, const Gradient& gradient, double learning_rate) {
-  moments_.begin_step(gradient);
-  const double adam_rate = learning_rate * spec_.adam_rate / spec_.learning_rate;
-  const auto momentum = static_cast<float>(spec_.momentum);
-  for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
-    auto m = moments_.first(l).segment(offset, w.size());
-    if (l < hidden_.size() && hidden_[l] && offset == 0) {
-      const WeightsOf<float>& weights = network.layer(l);
-      const Eigen::Map<const Matrix> of_matrix(g.data(), weights.out(), weights.in());
-      Matrix step = of_matrix;
-      if (!gradient.matrices[l].is_direction) {
-        m = momentum * m + (1 - momentum) * g;
-        if (spec_.nesterov)
-          step.array().reshaped<Eigen::RowMajor>() = momentum * m + (1 - momentum) * g;
-        else
-          step.array().reshaped<Eigen::RowMajor>() = m;
-        step = orthogonalised(step, spec_.coefficients);
+/// Muon (Jordan et al., 2024; KellerJordan/Muon). Hidden matrices W (spec::DeltaRelations::hidden_matrix):
+///   m ← μ m + (1 − μ) g,   u = μ m + (1 − μ) g with Nesterov, else m          (m starts at 0)
+///   W ← (1 − η λ) W − η · scale(W) · orthogonalised(u)
+/// A gradient that is a direction takes the place of the orthogonal step. All other parameters take AdamW with the
+/// learning rate adam_rate, by the same schedule.
+class Muon final : public MomentsOptimizer {
+ public:
+  Muon(const spec::OptimizerSpec& spec, const Network& network)
+      : MomentsOptimizer(spec, network), hidden_(spec::hidden_matrices(network.shape())) {}
+
+  void update(Network& network, const Gradient& gradient, double learning_rate) override {
+    moments_.begin_step(gradient);
+    const double adam_rate = learning_rate * spec_.adam_rate / spec_.learning_rate;
+    const auto momentum = static_cast<float>(spec_.momentum);
+    for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
+      auto m = moments_.first(l).segment(offset, w.size());
+      if (l < hidden_.size() && hidden_[l] && offset == 0) {
+        const WeightsOf<float>& weights = network.layer(l);
+        const Eigen::Map<const Matrix> of_matrix(g.data(), weights.out(), weights.in());
+        Matrix step = of_matrix;
+        if (!gradient.matrices[l].is_direction) {
+          m = momentum * m + (1 - momentum) * g;
+          if (spec_.nesterov)
+            step.array().reshaped<Eigen::RowMajor>() = momentum * m + (1 - momentum) * g;
+          else
+            step.array().reshaped<Eigen::RowMajor>() = m;
+          step = orthogonalised(step, spec_.coefficients);
+        }
+        const double scale = muon_scale(spec_.scale, weights.out(), weights.in());
+        w = static_cast<float>(1 - learning_rate * spec_.weight_decay) * w -
+            static_cast<float>(learning_rate * scale) * step.array().reshaped<Eigen::RowMajor>();
+        return;
       }
-      const double scale = muon_scale(spec_.scale, weights.out(), weights.in());
-      w = static_cast<float>(1 - learning_rate * spec_.weight_decay) * w -
-          static_cast<float>(learning_rate * scale) * step.array().reshaped<Eigen::RowMajor>();
-      return;
-    }
-    const auto [first, second] = moments_.correction(std::min(l, moments_.matrices()), spec_);
-    const AdamStep step{.beta1 = static_cast<float>(spec_.beta1),
-                        .rest1 = static_cast<float>(1 - spec_.beta1),
-                        .beta2 = static_cast<float>(spec_.beta2),
-                        .rest2 = static_cast<float>(1 - spec_.beta2),
-                        .rate = static_cast<float>(adam_rate / first),
-                        .scale = static_cast<float>(1 / std::sqrt(second)),
-                        .epsilon = static_cast<float>(spec_.epsilon),
-                        .decay = static_cast<float>(spec_.weight_decay),
-                        .keep = static_cast<float>(1 - adam_rate * spec_.weight_decay),
-                        .decoupled = true};
-    array_kernels().adam(step, w.size(), w.data(), g.data(), m.data(), moments_.second(l).data() + offset);
-  });
-}
+      const auto [first, second] = moments_.correction(std::min(l, moments_.matrices()), spec_);
+      const AdamStep step{.beta1 = static_cast<float>(spec_.beta1),
+                          .rest1 = static_cast<float>(1 - spec_.beta1),
+                          .beta2 = static_cast<float>(spec_.beta2),
+                          .rest2 = static_cast<float>(1 - spec_.beta2),
+                          .rate = static_cast<float>(adam_rate / first),
+                          .scale = static_cast<float>(1 / std::sqrt(second)),
+                          .epsilon = static_cast<float>(spec_.epsilon),
+                          .decay = static_cast<float>(spec_.weight_decay),
+                          .keep = static_cast<float>(1 - adam_rate * spec_.weight_decay),
+                          .decoupled = true};
+      array_kernels().adam(step, w.size(), w.data(), g.data(), m.data(), moments_.second(l).data() + offset);
+    });
+  }
 
-double Muon::flops_per_parameter(const spec::OptimizerSpec& spec) {
-  spec::OptimizerSpec adamw = spec;
-  adamw.kind = spec::OptimizerSpec::Kind::adamw;
-  return Adam::flops_per_parameter(adamw);
+ private:
+  std::vector<bool> hidden_;  ///< per matrix of the network; its m is the first moment, its second moment stays 0
+};
+
+}  // namespace
+
+OptimizerInfo muon_info() {
+  return {make_kind<Muon>,
+          // Hidden matrices: w, g, m read, m and u written; then w and the step read, w written. Others: as Adam.
+          [](const spec::OptimizerSpec&) { return 7.0; },
+          // As AdamW: without the products of Newton–Schulz; of hidden matrices it is two less.
+          [](const spec::OptimizerSpec& spec) {
+            spec::OptimizerSpec adamw = spec;
+            adamw.kind = spec::OptimizerSpec::Kind::adamw;
+            return adam_info().flops(adamw);
+          }};
 }
 
 }  // namespace dadsim::models

@@ -6,12 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "models/adam.hpp"
-#include "models/clipped.hpp"
-#include "models/lamb.hpp"
-#include "models/lars.hpp"
-#include "models/muon.hpp"
-#include "models/sgd.hpp"
+#include "models/optimizers.hpp"
 
 namespace dadsim::models {
 
@@ -41,55 +36,64 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
   throw std::logic_error("unknown schedule");
 }
 
+double norm_of(const Gradient& gradient) {
+  double sum = 0;
+  for (const LayerGradient& layer : gradient.matrices) {
+    if (layer.weight.size() > 0 && !layer.is_direction) sum += layer.weight.cast<double>().squaredNorm();
+    if (layer.bias.size() > 0) sum += layer.bias.cast<double>().squaredNorm();
+  }
+  for (const Vector& vector : gradient.vectors) sum += vector.cast<double>().squaredNorm();
+  return std::sqrt(sum);
+}
+
 namespace {
 
-std::unique_ptr<Optimizer> make_unclipped(const spec::OptimizerSpec& spec, const Network& network) {
-  switch (spec.kind) {
-    case spec::OptimizerSpec::Kind::sgd:
-      return std::make_unique<Sgd>(spec, network);
-    case spec::OptimizerSpec::Kind::adam:
-    case spec::OptimizerSpec::Kind::adamw:
-      return std::make_unique<Adam>(spec, network);
-    case spec::OptimizerSpec::Kind::lamb:
-      return std::make_unique<Lamb>(spec, network);
-    case spec::OptimizerSpec::Kind::lars:
-      return std::make_unique<Lars>(spec, network);
-    case spec::OptimizerSpec::Kind::muon:
-      return std::make_unique<Muon>(spec, network);
+/// Gives an optimizer gradients of norm at most `largest`: if ‖g‖ > largest, g ← g · largest ÷ ‖g‖ (arXiv 1211.5063,
+/// algorithm 1; the norm covers all parameters together, as in PyTorch's clip_grad_norm_; directions count
+/// as nothing and keep their length).
+class Clipped final : public Optimizer {
+ public:
+  Clipped(std::unique_ptr<Optimizer> inner, double largest) : inner_(std::move(inner)), largest_(largest) {}
+  void update(Network& network, const Gradient& gradient, double learning_rate) override {
+    const double norm = norm_of(gradient);
+    // A NaN norm is passed on unchanged, so that learning diverges as without a limit.
+    if (!(norm > largest_) || !std::isfinite(norm)) {
+      inner_->update(network, gradient, learning_rate);
+      return;
+    }
+    const auto factor = static_cast<float>(largest_ / norm);
+    Gradient clipped = gradient;
+    for (LayerGradient& layer : clipped.matrices) {
+      if (!layer.is_direction) layer.weight *= factor;
+      layer.bias *= factor;
+    }
+    for (Vector& vector : clipped.vectors) vector *= factor;
+    inner_->update(network, clipped, learning_rate);
   }
-  throw std::logic_error("unknown optimizer");
-}
+  std::vector<float> state() const override { return inner_->state(); }
+  void set_state(std::span<const float> numbers) override { inner_->set_state(numbers); }
 
-double unclipped_floats(const spec::OptimizerSpec& spec) {
-  switch (spec.kind) {
+  static constexpr double kFloats = 3;  // g read for the norm; g read and written
+  static constexpr double kFlops = 3;   // squares, their sum, a product
+
+ private:
+  std::unique_ptr<Optimizer> inner_;
+  double largest_;
+};
+
+OptimizerInfo info_of(spec::OptimizerSpec::Kind kind) {
+  switch (kind) {
     case spec::OptimizerSpec::Kind::sgd:
-      return Sgd::floats_per_parameter(spec);
+      return sgd_info();
     case spec::OptimizerSpec::Kind::adam:
     case spec::OptimizerSpec::Kind::adamw:
-      return Adam::floats_per_parameter();
+      return adam_info();
     case spec::OptimizerSpec::Kind::lamb:
-      return Lamb::floats_per_parameter();
+      return lamb_info();
     case spec::OptimizerSpec::Kind::lars:
-      return Lars::floats_per_parameter(spec);
+      return lars_info();
     case spec::OptimizerSpec::Kind::muon:
-      return Muon::floats_per_parameter();
-  }
-  throw std::logic_error("unknown optimizer");
-}
-
-double unclipped_flops(const spec::OptimizerSpec& spec) {
-  switch (spec.kind) {
-    case spec::OptimizerSpec::Kind::sgd:
-      return Sgd::flops_per_parameter(spec);
-    case spec::OptimizerSpec::Kind::adam:
-    case spec::OptimizerSpec::Kind::adamw:
-      return Adam::flops_per_parameter(spec);
-    case spec::OptimizerSpec::Kind::lamb:
-      return Lamb::flops_per_parameter(spec);
-    case spec::OptimizerSpec::Kind::lars:
-      return Lars::flops_per_parameter(spec);
-    case spec::OptimizerSpec::Kind::muon:
-      return Muon::flops_per_parameter(spec);
+      return muon_info();
   }
   throw std::logic_error("unknown optimizer");
 }
@@ -97,17 +101,17 @@ double unclipped_flops(const spec::OptimizerSpec& spec) {
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const spec::OptimizerSpec& spec, const Network& network) {
-  std::unique_ptr<Optimizer> optimizer = make_unclipped(spec, network);
+  std::unique_ptr<Optimizer> optimizer = info_of(spec.kind).make(spec, network);
   if (spec.clip_norm > 0) return std::make_unique<Clipped>(std::move(optimizer), spec.clip_norm);
   return optimizer;
 }
 
 double update_floats_per_parameter(const spec::OptimizerSpec& spec) {
-  return unclipped_floats(spec) + (spec.clip_norm > 0 ? Clipped::floats_per_parameter() : 0);
+  return info_of(spec.kind).floats(spec) + (spec.clip_norm > 0 ? Clipped::kFloats : 0);
 }
 
 double update_flops_per_parameter(const spec::OptimizerSpec& spec) {
-  return unclipped_flops(spec) + (spec.clip_norm > 0 ? Clipped::flops_per_parameter() : 0);
+  return info_of(spec.kind).flops(spec) + (spec.clip_norm > 0 ? Clipped::kFlops : 0);
 }
 
 }  // namespace dadsim::models

@@ -28,8 +28,8 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Applies weights ← weights − …; each implementation gives its formula (sgd.hpp, adam.hpp, lamb.hpp, lars.hpp,
-  /// muon.hpp), after clipped.hpp. Weight decay shrinks biases too, as PyTorch's optimizers do by default. The same
+  /// Applies weights ← weights − …; each implementation gives its formula (sgd.cpp, adam.cpp, lamb.cpp, lars.cpp,
+  /// muon.cpp), after clipping. Weight decay shrinks biases too, as PyTorch's optimizers do by default. The same
   /// bits for any number of threads. A matrix with an empty gradient stays unchanged, and so does its state. Throws
   /// std::logic_error if the gradient does not have the network's shape.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;

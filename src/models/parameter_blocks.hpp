@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "models/network.hpp"
+#include "models/optimizer.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::models {
@@ -36,6 +36,26 @@ inline std::span<const float> take_state(std::span<const float> numbers, std::ve
   }
   return numbers;
 }
+
+/// An optimizer that keeps a velocity per parameter, or nothing without momentum.
+class VelocityOptimizer : public Optimizer {
+ public:
+  VelocityOptimizer(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec) {
+    if (spec.momentum != 0) velocity_ = zeros_like_parameters(network);
+  }
+  std::vector<float> state() const override {
+    std::vector<float> numbers;
+    append_state(velocity_, numbers);
+    return numbers;
+  }
+  void set_state(std::span<const float> numbers) override {
+    if (!take_state(numbers, velocity_).empty()) throw std::logic_error("the state of another optimizer");
+  }
+
+ protected:
+  spec::OptimizerSpec spec_;
+  std::vector<Eigen::ArrayXf> velocity_;  ///< shaped like zeros_like_parameters(); empty without momentum
+};
 
 /// Returns whether a matrix has no gradient: it stays unchanged, with its state and its biases.
 inline bool is_frozen(const LayerGradient& gradient) { return gradient.weight.size() == 0; }

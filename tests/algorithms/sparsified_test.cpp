@@ -10,7 +10,7 @@
 #include "algorithms/one_step.hpp"
 #include "compress/largest_entries.hpp"
 #include "compress/registry.hpp"
-#include "models/sgd.hpp"
+#include "models/optimizer.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -324,8 +324,8 @@ std::vector<models::Matrix> learned(const spec::CompressSpec& compress, double m
   optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   optimizer.momentum = momentum;
   optimizer.nesterov = nesterov;
-  models::Sgd sgd(optimizer, steps.network());
-  for (int t = 0; t < 25; ++t) sgd.update(steps.network(), steps.next().gradient(), 0.05);
+  const auto sgd = models::make_optimizer(optimizer, steps.network());
+  for (int t = 0; t < 25; ++t) sgd->update(steps.network(), steps.next().gradient(), 0.05);
   std::vector<models::Matrix> weights;
   for (std::size_t l = 0; l < kLayers; ++l) weights.push_back(steps.network().layer(l).weight);
   return weights;
@@ -406,12 +406,12 @@ double loss_with(const spec::CompressSpec& compress, double rate, double momentu
   spec::OptimizerSpec optimizer;
   optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   optimizer.momentum = momentum;
-  models::Sgd sgd(optimizer, steps.network());
+  const auto sgd = models::make_optimizer(optimizer, steps.network());
   double loss = 0;
   for (int t = 0; t < 1000; ++t) {
     const TrainingStep& step = steps.next();
     if (t >= 900) loss += step.loss() / 100;
-    sgd.update(steps.network(), step.gradient(), rate);
+    sgd->update(steps.network(), step.gradient(), rate);
   }
   return loss;
 }

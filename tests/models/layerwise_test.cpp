@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "models/clipped.hpp"
-#include "models/optimizer.hpp"
+#include "models/optimizers.hpp"
 
 // LAMB, LARS and clipping: steps worked out by hand.
 

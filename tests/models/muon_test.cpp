@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "models/optimizer.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::models {

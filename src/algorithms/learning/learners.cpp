@@ -9,7 +9,6 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
 #include "models/optimizer.hpp"
-#include "models/sgd.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::algorithms {
@@ -65,7 +64,7 @@ class Replica {
       if (!step_.is_frozen(l)) step_.charge(update);
     });
     if (step_.is_applied_as_it_is()) {
-      models::Sgd(plain_, network_).update(network_, step_.gradient(), rate);
+      models::make_optimizer(plain_, network_)->update(network_, step_.gradient(), rate);
     } else {
       optimizer_->update(network_, step_.gradient(), rate);
     }
