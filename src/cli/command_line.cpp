@@ -62,10 +62,6 @@
 namespace dadsim::cli {
 namespace {
 
-/// Pages of docs/algorithms, by file name: one for each algorithm and each compressor, with what the registries say of
-/// it, and README.md: all of them by family, and which algorithm goes with which compressor.
-std::map<std::string, std::string> algorithm_pages();
-
 /// Families in the order in which they are presented, and what makes one.
 constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
     {"reference", "what the others are measured against"},
@@ -237,6 +233,8 @@ std::string overview(const std::vector<Method>& methods) {
   return text + composition();
 }
 
+/// Pages of docs/algorithms, by file name: one for each algorithm and each compressor, with what the registries say of
+/// it, and README.md: all of them by family, and which algorithm goes with which compressor.
 std::map<std::string, std::string> algorithm_pages() {
   std::map<std::string, std::string> pages;
   std::vector<Method> methods = all_methods();

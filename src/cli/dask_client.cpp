@@ -32,11 +32,6 @@
 namespace dadsim::cli {
 namespace {
 
-/// The words of a command that calls `main(argument)` of a module of the Python package `dadsim`. Python is Debian's,
-/// or the one that DADSIM_PYTHON names. Nothing is imported from the current folder, which may be a stranger's. Sets
-/// PYTHONPATH, so that a package that was built next to this program comes before an installed one.
-std::vector<std::string> python_command(const std::string& module, const std::string& argument);
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -61,6 +56,9 @@ void set_module_path() {
   }
 }
 
+/// The words of a command that calls `main(argument)` of a module of the Python package `dadsim`. Python is Debian's,
+/// or the one that DADSIM_PYTHON names. Nothing is imported from the current folder, which may be a stranger's. Sets
+/// PYTHONPATH, so that a package that was built next to this program comes before an installed one.
 std::vector<std::string> python_command(const std::string& module, const std::string& argument) {
   set_module_path();
   const std::string named = variable("DADSIM_PYTHON");

@@ -28,11 +28,6 @@
 namespace dadsim::cli {
 namespace {
 
-/// Every member is documented in docs/output-platform.md. For people at most 110 columns wide, except for rows of the
-/// table of links.
-report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
-                             const sim::PlatformReport& report);
-
 using report::DocumentTable;
 using report::Unit;
 
@@ -118,6 +113,8 @@ DocumentTable object_of(const std::optional<sim::PlatformReport::Route>& route) 
   return table;
 }
 
+/// Every member is documented in docs/output-platform.md. For people at most 110 columns wide, except for rows of the
+/// table of links.
 report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
                              const sim::PlatformReport& report) {
   report::Document document{report::ReportHead{.version = kVersion, .simgrid = sim::simgrid_version()}, {}};

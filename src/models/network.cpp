@@ -26,10 +26,6 @@ namespace {
 /// Throws std::logic_error for labels that do not fit the logits, and for total_rows or ε out of range.
 template <class T>
 T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_rows, std::span<const T> weights,
-                T label_smoothing, MutableRowsOf<T> gradient);
-
-template <class T>
-T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_rows, std::span<const T> weights,
                 T label_smoothing, MutableRowsOf<T> gradient) {
   using Eigen::Index;
   const Index classes = logits.cols();

@@ -32,10 +32,6 @@ void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Leaves a device its part of the tables. Rows are updated where they are, without a sum of gradients or a pass over
 /// all entries: what the pass back moves of them is what the rows of a batch take.
 void divide_tables(std::int64_t devices, std::int64_t group, LayerShape& layer) {

@@ -19,10 +19,6 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Throws std::logic_error unless the symbolic sizes evaluate to the message's segments: the same element types in the
-/// same order, with the same counts. Neither its length nor its size in a 16-bit run can be invented.
-void check_message(const std::vector<step::Payload>& said, const step::Scope& scope, const compress::Message& message);
-
 /// Segments of a message; neighbours of one type are merged, empty ones dropped.
 using Segments = std::vector<std::pair<step::ElementType, double>>;
 
@@ -43,6 +39,8 @@ std::string in_words(const Segments& segments) {
   return text.empty() ? "nothing" : text;
 }
 
+/// Throws std::logic_error unless the symbolic sizes evaluate to the message's segments: the same element types in the
+/// same order, with the same counts. Neither its length nor its size in a 16-bit run can be invented.
 void check_message(const std::vector<step::Payload>& said, const step::Scope& scope, const compress::Message& message) {
   Segments expected, actual;
   for (const step::Payload& payload : said) append(expected, payload.type, payload.elements.evaluate(scope));

@@ -187,10 +187,6 @@ Graphs graphs_of(const spec::ParameterValues& parameters, std::size_t sites, std
 /// Most sites for which eigenvalues of the weights are computed, which takes n³ operations.
 constexpr std::size_t kMostForEigenvalues = 400;
 
-}  // namespace
-
-namespace {
-
 Topology::MixingRound round_of(step::Neighbours graph) {
   Topology::MixingRound round{std::make_shared<const step::Neighbours>(std::move(graph)), {}, {}, 0, 0};
   round.mixing = mixing_weights(*round.graph);

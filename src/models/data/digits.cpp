@@ -31,9 +31,6 @@ struct Glyph {
   std::vector<Stroke> strokes;
 };
 
-/// Returns the ways of writing a digit (0 … 9).
-const std::vector<Glyph>& glyphs(int digit);
-
 Stroke line(std::vector<StrokePoint> points) { return {std::move(points), false, false}; }
 Stroke curve(std::vector<StrokePoint> points) { return {std::move(points), true, false}; }
 Stroke loop(std::vector<StrokePoint> points) { return {std::move(points), true, true}; }
@@ -157,6 +154,7 @@ std::array<std::vector<Glyph>, 10> make_glyphs() {
   return g;
 }
 
+/// Returns the ways of writing a digit (0 … 9).
 const std::vector<Glyph>& glyphs(int digit) {
   static const std::array<std::vector<Glyph>, 10> all = make_glyphs();
   return all.at(static_cast<std::size_t>(digit));

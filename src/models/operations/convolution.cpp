@@ -43,9 +43,6 @@ struct WindowShape {
   Eigen::Index out_row = 0, out_column = 0, out_step = 1;
 };
 
-/// Cuts W (terms × out) into panels for multiply_windows(); `entry(k, j)` returns each of its entries.
-template <class T, class Entry>
-void pack_windows(Eigen::Index terms, Eigen::Index out, const Entry& entry, std::vector<T>& panels);
 /// Returns the columns of a panel.
 template <class T>
 Eigen::Index window_panel(Eigen::Index out);
@@ -63,6 +60,7 @@ template <class T>
 void add_window_gradient(const PictureOf<T>& picture, const WindowShape& windows, const T* delta, Eigen::Index filters,
                          T* gradient);
 
+/// Cuts W (terms × out) into panels for multiply_windows(); `entry(k, j)` returns each of its entries.
 template <class T, class Entry>
 void pack_windows(Eigen::Index terms, Eigen::Index out, const Entry& entry, std::vector<T>& panels) {
   const Eigen::Index width = window_panel<T>(out);
@@ -176,8 +174,6 @@ template void multiply_windows(const PictureOf<double>&, const WindowShape&, con
                                const VectorOf<double>&, bool, double*, Index, Index);
 template void add_window_gradient(const PictureOf<float>&, const WindowShape&, const float*, Index, float*);
 template void add_window_gradient(const PictureOf<double>&, const WindowShape&, const double*, Index, double*);
-
-using Eigen::Index;
 
 /// A convolution (cross-correlation, as is usual) with a square kernel, as one matrix product over patches:
 ///     A (samples·H'·W' × k·k·C): per output pixel the k × k pixels under the kernel, in the order (ky, kx, c);

@@ -204,7 +204,6 @@ void RequestPool::tell(const ClientEvent& event, ProtocolLog::Part::End end) {
 }
 
 using world::Node;
-using world::Parcel;
 using world::Task;
 using world::Value;
 using world::Work;

@@ -458,12 +458,6 @@ EventDrivenMethod streaming_diloco_method() {
   return info;
 }
 
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
 void StreamingDiLoCo::send_again(std::size_t number, Parcel parcel) {
   ++setting_.log.retried;
   Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};

@@ -171,7 +171,6 @@ using world::kNever;
 using world::Node;
 using world::Parcel;
 using world::Task;
-using world::Value;
 using world::Work;
 
 namespace {
@@ -535,12 +534,6 @@ Task<> PartialParticipation::server() {
     if (ended_) co_return;
   }
 }
-
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
 
 // ---- the sites ----
 

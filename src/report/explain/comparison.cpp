@@ -19,10 +19,6 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns statements on the first run that shares and that both sides have. They cover assumptions about different
-/// batches, the cost of equal work on both sides, and the days until the second side's purchases pay.
-std::vector<Statement> statements_on_work(const Comparison& comparison, const std::vector<Compared>& runs);
-
 constexpr double kDay = 86400;
 
 bool is_price(double value) { return std::isfinite(value) && value > 0; }
@@ -64,6 +60,8 @@ std::optional<Statement> paying(const Compared& run, const Comparison& compariso
   return statement;
 }
 
+/// Returns statements on the first run that shares and that both sides have. They cover assumptions about different
+/// batches, the cost of equal work on both sides, and the days until the second side's purchases pay.
 std::vector<Statement> statements_on_work(const Comparison& comparison, const std::vector<Compared>& runs) {
   const auto shares = [&](const Compared& one) {
     const auto run =

@@ -19,10 +19,6 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns the JSON of the steps that a page animates: one per run, on warm connections if possible. It holds the
-/// computations, waits, and sent and received messages of the first nodes. Empty if no run has a timeline.
-std::string timelines_for_page(const Result& result);
-
 using step::Timeline;
 
 constexpr std::size_t kMostNodes = 16;    // nodes that fit on a page
@@ -113,6 +109,8 @@ Json play_of(const TracedStep& traced) {
   return json;
 }
 
+/// Returns the JSON of the steps that a page animates: one per run, on warm connections if possible. It holds the
+/// computations, waits, and sent and received messages of the first nodes. Empty if no run has a timeline.
 std::string timelines_for_page(const Result& result) {
   Json json = Json::array();
   bool any = false;
@@ -125,10 +123,6 @@ std::string timelines_for_page(const Result& result) {
   }
   return any ? one_line(json) : std::string();
 }
-
-/// Returns the JSON of the image that messages reveal best, per run, with the reconstruction. Grey levels or colours
-/// range from 0 to 255, the darkest and the brightest of the original. Empty if no run has such an image.
-std::string pictures_for_page(const Result& result);
 
 /// Returns levels 0 … 255, where `darkest` is 0 and `brightest` 255.
 Json levels(const std::vector<float>& pixels, float darkest, float brightest) {
@@ -150,6 +144,8 @@ const step::AdversaryLeak* shown_most(const RunResult& run) {
   return most;
 }
 
+/// Returns the JSON of the image that messages reveal best, per run, with the reconstruction. Grey levels or colours
+/// range from 0 to 255, the darkest and the brightest of the original. Empty if no run has such an image.
 std::string pictures_for_page(const Result& result) {
   Json pictures = Json::array();
   for (std::size_t run = 0; run < result.runs.size(); ++run) {

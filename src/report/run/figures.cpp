@@ -17,9 +17,6 @@ namespace {
 
 // ---- figures of work and its cost; not a number if unknown ----
 
-/// Returns the samples of all workers per step.
-double global_batch(const FigureSource& of);
-
 constexpr double kNoFigure = std::numeric_limits<double>::quiet_NaN();
 constexpr double kJoulesOfKwh = 3.6e6;
 
@@ -41,6 +38,7 @@ double kwh_of(const FigureSource& of) {
 
 double for_cost(double work, double cost) { return cost > 0 ? work / cost : kNoFigure; }
 
+/// Returns the samples of all workers per step.
 double global_batch(const FigureSource& of) { return std::round(samples_of(of)); }
 /// Returns the steps that the workload is known to need.
 

@@ -240,9 +240,6 @@ std::string cost_sentence(const RunResult& run, const Result& result) {
   return text + fmt::format("{} for all learned steps.", all_costs_in_words(run.costs->whole, result.currency));
 }
 
-/// Writes a row per run with its step and throughput, for a terminal, if nothing was learned.
-std::string throughput_grid(const Result& result);
-
 template <class Text>
 std::string or_dash(const std::optional<double>& value, Text&& text) {
   return value ? text(*value) : "–";
@@ -276,6 +273,7 @@ std::vector<ThroughputRow> throughput_rows(const Result& result) {
   return rows;
 }
 
+/// Writes a row per run with its step and throughput, for a terminal, if nothing was learned.
 std::string throughput_grid(const Result& result) { return grid(throughput_rows(result)); }
 
 /// Returns a sentence on the final models of sites with weights of their own: their average, the worst and the best,

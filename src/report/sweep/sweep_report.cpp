@@ -251,10 +251,6 @@ Statement all_won(const SweepReport& report, const PointCount& count) {
   return statement;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<Statement> answer_by_points(const SweepReport& report) {
   const PointCount count = count_points(report);
   if (count.decided == 0) return {Statement{"no-point-decided"}};
@@ -269,10 +265,6 @@ std::vector<Statement> answer_by_points(const SweepReport& report) {
   if (count.missed > 0) answer.push_back(of_points("points-missed", count.missed));
   return answer;
 }
-
-}  // namespace
-
-namespace {
 
 /// Returns the page's figure that decides points; the time of a step if none is known.
 std::size_t deciding_figure(const SweepReport& report) {

@@ -90,10 +90,6 @@ std::vector<Statement> answer_of(const std::vector<ToldTable>& told) {
   return {answer.with("rows", rows).with("inside", inside).with("refused", refused)};
 }
 
-}  // namespace
-
-namespace {
-
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);

@@ -13,15 +13,6 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Returns the rows of <gpu-cluster> about adapters apart from their links: slots, and TCP.
-std::vector<Row<spec::GpuClusterSpec>> adapter_rows();
-
-/// Reads slot, after the adapters.
-void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context);
-
-/// Reads queue and congestion, and reports attributes without effect. Call it after the links and rows have been read.
-void read_adapters(const Node& node, spec::GpuClusterSpec& cluster);
-
 /// Returns the bytes of buffer at a switch port: switches of 10 to 400 Gbit/s have 12 to 113 MB for all ports together,
 /// of which one may take some MB (an assumption; docs/timing.md). An access line has the catalogue's.
 double usual_queue(const spec::LinkSpec& link) {
@@ -32,6 +23,7 @@ double usual_queue(const spec::LinkSpec& link) {
 
 bool over_tcp(const spec::GpuClusterSpec& cluster) { return cluster.nic.transport == spec::Transport::tcp; }
 
+/// Returns the rows of <gpu-cluster> about adapters apart from their links: slots, and TCP.
 std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
   using Spec = spec::GpuClusterSpec;
   return {
@@ -70,6 +62,7 @@ void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behi
   }
 }
 
+/// Reads slot, after the adapters.
 void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   if (node.has("slot")) {
     cluster.slot = read_cluster_link(node, "slot", spec::Transport::rdma, 0, context);
@@ -78,6 +71,7 @@ void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContex
   check_slots(node, cluster.slot, cluster.slot_gpus, cluster.gpus);
 }
 
+/// Reads queue and congestion, and reports attributes without effect. Call it after the links and rows have been read.
 void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
   const bool tcp = over_tcp(cluster);
   const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport);

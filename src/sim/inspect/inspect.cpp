@@ -18,10 +18,6 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns a picture of a file's hosts around a network, each with the bandwidth of its widest route out and in.
-Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<HostWay>& ways,
-                        const std::vector<RouteFigures>& figures);
-
 /// Returns, per host, the links that every route from or to the host contains.
 std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::vector<HostWay>& ways,
                                                 const std::vector<RouteFigures>& figures) {
@@ -40,6 +36,7 @@ std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::ve
   return own;
 }
 
+/// Returns a picture of a file's hosts around a network, each with the bandwidth of its widest route out and in.
 Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<HostWay>& ways,
                         const std::vector<RouteFigures>& figures) {
   Picture picture;

@@ -20,12 +20,6 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns a ring order that makes the slowest pair of neighbours as quick as possible and, among equals, the total
-/// least. The nearest neighbour's tour is improved by exchanging two edges until nothing gets better (2-opt). PCCL does
-/// so with measured bandwidths (M. Keiblinger et al., arXiv:2505.14065). The order begins with 0; it is empty for more
-/// hosts than kMostInOrder.
-std::vector<collectives::Rank> ring_order(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network);
-
 constexpr std::size_t kMostInOrder = 64;
 
 using Tour = std::vector<std::size_t>;
@@ -74,6 +68,10 @@ Tour by_nearest(const Prices& prices) {
   return tour;
 }
 
+/// Returns a ring order that makes the slowest pair of neighbours as quick as possible and, among equals, the total
+/// least. The nearest neighbour's tour is improved by exchanging two edges until nothing gets better (2-opt). PCCL does
+/// so with measured bandwidths (M. Keiblinger et al., arXiv:2505.14065). The order begins with 0; it is empty for more
+/// hosts than kMostInOrder.
 std::vector<collectives::Rank> ring_order(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
   if (hosts.size() > kMostInOrder) return {};
   const Prices prices = prices_between(hosts, network);

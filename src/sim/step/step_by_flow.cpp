@@ -659,9 +659,6 @@ class CriticalPaths {
 /// proportion to the collectives' seconds by cause (`spent`). Devices of one replica wait for each other's computations
 /// by design.
 std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
-                                   const SpentSeconds& spent, double step_seconds);
-
-std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
                                    const SpentSeconds& spent, double step_seconds) {
   std::vector<step::Bound> bounds;
   const auto add = [&](const std::string& resource, const std::string& kind, double seconds,

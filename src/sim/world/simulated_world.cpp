@@ -443,9 +443,6 @@ void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageS
   });
 }
 
-using world::Activity;
-using world::Event;
-using world::Node;
 using world::Work;
 
 /// Seconds of the nodes' computations.

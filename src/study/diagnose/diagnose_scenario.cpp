@@ -42,22 +42,6 @@ struct Suspect {
   std::function<void(scenario::Scenario&, sim::Cluster&)> change;
 };
 
-/// Returns the suspected causes; those that the scenario already has, or cannot have, are left out. Causes of the
-/// network need a platform that is one <gpu-cluster>; those of RDMA, sockets and PCIe also need NCCL or RCCL as
-/// library:
-///   - TCP instead of RDMA: the adapters keep their rate, and the library uses its sockets;
-///   - a network of 10 Gbit/s, with one such adapter;
-///   - one adapter, or half of them;
-///   - messages through the processor: data between a GPU and its adapter crosses the same PCIe link twice, which
-///     leaves the adapter half the rate of 16 lanes of the GPU's generation (NVIDIA/nccl, issue 412: 16 GB/s over an
-///     HDR adapter at PCIe 4). The rate is lower if half or all of a node's GPUs share 16 lanes to the processor,
-///     behind a switch, and lowest if the processor forwards peer-to-peer reads (issue 908: 2.4 GB/s). Each is a
-///     suspect; rates below half are suspects for single collectives only;
-///   - PCIe instead of NVLink: a bridge of 16 lanes that all share.
-/// With experts, the causes are: experts launched one by one, uneven loads, groups that span nodes, and rows sent
-/// without the scenario's optimisations.
-std::vector<Suspect> suspects_of(const scenario::Scenario& scenario);
-
 constexpr double kSlowClock = 0.7;      // clock ÷ usual clock
 constexpr double kSlowDevice = 0.5;     // speed ÷ usual speed
 constexpr double kSmallBucket = 1e6;    // bytes
@@ -300,6 +284,20 @@ class Suspects {
   std::vector<Suspect> suspects_;
 };
 
+/// Returns the suspected causes; those that the scenario already has, or cannot have, are left out. Causes of the
+/// network need a platform that is one <gpu-cluster>; those of RDMA, sockets and PCIe also need NCCL or RCCL as
+/// library:
+///   - TCP instead of RDMA: the adapters keep their rate, and the library uses its sockets;
+///   - a network of 10 Gbit/s, with one such adapter;
+///   - one adapter, or half of them;
+///   - messages through the processor: data between a GPU and its adapter crosses the same PCIe link twice, which
+///     leaves the adapter half the rate of 16 lanes of the GPU's generation (NVIDIA/nccl, issue 412: 16 GB/s over an
+///     HDR adapter at PCIe 4). The rate is lower if half or all of a node's GPUs share 16 lanes to the processor,
+///     behind a switch, and lowest if the processor forwards peer-to-peer reads (issue 908: 2.4 GB/s). Each is a
+///     suspect; rates below half are suspects for single collectives only;
+///   - PCIe instead of NVLink: a bridge of 16 lanes that all share.
+/// With experts, the causes are: experts launched one by one, uneven loads, groups that span nodes, and rows sent
+/// without the scenario's optimisations.
 std::vector<Suspect> suspects_of(const scenario::Scenario& scenario) { return Suspects(scenario).all(); }
 
 constexpr double kNoDifference = 0.02;  // share of the time below which a cause is dropped

@@ -31,14 +31,6 @@ struct TrainerLog {
   std::string missing = {};               ///< lines that would have had one
 };
 
-/// Reads lines of training programs, and progress bars (tqdm). The median of several lines counts; of three or more,
-/// the first is left out, because it includes the start. Figures rounded to more than 2.5 % are ignored. Returns
-/// nothing if no line is known.
-std::optional<TrainerLog> read_trainer_log(std::string_view text);
-
-/// Names the programs that are read.
-std::string programs_with_logs();
-
 enum class Figure : std::uint8_t { none, seconds, milliseconds, steps_per_second, tokens_per_device, samples, percent };
 
 /// A line of a training program with `marker`, and the figure after `key`.
@@ -179,6 +171,9 @@ class Bars {
   std::map<std::int64_t, OfTotal> of_total_;
 };
 
+/// Reads lines of training programs, and progress bars (tqdm). The median of several lines counts; of three or more,
+/// the first is left out, because it includes the start. Figures rounded to more than 2.5 % are ignored. Returns
+/// nothing if no line is known.
 std::optional<TrainerLog> read_trainer_log(std::string_view text) {
   std::array<std::vector<double>, kTrainerLines.size()> values;
   std::array<bool, kTrainerLines.size()> seen{};
@@ -217,6 +212,7 @@ std::optional<TrainerLog> read_trainer_log(std::string_view text) {
   return log;
 }
 
+/// Names the programs that are read.
 std::string programs_with_logs() {
   std::vector<std::string_view> names;
   for (const TrainerLine& one : kTrainerLines) {

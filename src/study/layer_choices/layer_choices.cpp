@@ -22,12 +22,6 @@
 namespace dadsim::study {
 namespace {
 
-/// Prices of a run's collectives and computations, from what schedules of one or two of them take. `seconds_of` gives
-/// the seconds of steps.
-schedule::Prices measured_prices(
-    const spec::RunSpec& run, std::size_t workers, spec::Precision precision,
-    const std::function<std::vector<double>(const std::vector<schedule::Schedule>& steps)>& seconds_of);
-
 /// Schedules of one or two tasks.
 struct Probes {
   const spec::RunSpec& run;
@@ -76,6 +70,8 @@ struct Probes {
   }
 };
 
+/// Prices of a run's collectives and computations, from what schedules of one or two of them take. `seconds_of` gives
+/// the seconds of steps.
 schedule::Prices measured_prices(
     const spec::RunSpec& run, std::size_t workers, spec::Precision precision,
     const std::function<std::vector<double>(const std::vector<schedule::Schedule>& steps)>& seconds_of) {

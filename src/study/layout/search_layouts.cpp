@@ -58,10 +58,6 @@ struct LayoutSetting {
   report::Layout written;  ///< the scenario's own
 };
 
-/// Reads the setting. Throws InputError if the scenario times no workload, its devices differ, or none of its runs
-/// takes steps.
-LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options);
-
 void check_layout_base(const scenario::Scenario& base) {
   std::vector<Diagnostic> faults;
   const auto fault = [&](const char* what, const char* remedy) { faults.push_back({base.file, 0, what, remedy}); };
@@ -97,6 +93,8 @@ void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
   space.base = timed.parallelism;
 }
 
+/// Reads the setting. Throws InputError if the scenario times no workload, its devices differ, or none of its runs
+/// takes steps.
 LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options) {
   check_layout_base(base);
   LayoutSetting setting;
@@ -229,13 +227,6 @@ std::vector<std::size_t> still_promising(const std::vector<LayoutCandidate>& can
   return picked;
 }
 
-/// Divides a simulated step into parts; time that is not computing is divided as the closed form divides it.
-report::StepParts parts_of(const report::RunResult& run, const report::StepParts& estimate);
-
-/// Sorts the trials by time, finds the front of time against memory, and counts the trials that cannot be told apart
-/// from the first (estimate::ratio_band).
-void rank_trials(report::LayoutReport& report);
-
 bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) {
   const auto& a = other.simulated->step_band;
   const auto& b = best.simulated->step_band;
@@ -246,6 +237,7 @@ bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) 
   return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;
 }
 
+/// Divides a simulated step into parts; time that is not computing is divided as the closed form divides it.
 report::StepParts parts_of(const report::RunResult& run, const report::StepParts& estimate) {
   report::StepParts parts;
   parts.computing = std::min(run.compute_seconds, run.step_seconds);
@@ -261,6 +253,8 @@ report::StepParts parts_of(const report::RunResult& run, const report::StepParts
   return parts;
 }
 
+/// Sorts the trials by time, finds the front of time against memory, and counts the trials that cannot be told apart
+/// from the first (estimate::ratio_band).
 void rank_trials(report::LayoutReport& report) {
   std::vector<report::LayoutTrial>& trials = report.trials;
   std::ranges::stable_sort(trials, {}, [](const report::LayoutTrial& one) { return one.simulated->step_seconds; });

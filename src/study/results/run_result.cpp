@@ -52,20 +52,12 @@ struct ComputeBasis {
 /// Returns whether a text names a workload: "ResNet-50 v1.5" resnet-50, and "ViT-B/16" vit-b-16.
 bool names_workload(std::string_view text, std::string_view workload);
 
-/// Returns the error category, of estimate::error_categories(), of a run's message times: by the slowest transport in
-/// use, and by the messages.
-std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
-                             const report::RunResult& run);
-
 /// Adds the uncertainty band of a run's step.
 bool has_experts(const spec::ModelShape& shape) {
   return std::ranges::any_of(shape.layers, [](const spec::LayerShape& layer) {
     return layer.experts > 1 || (layer.expert_group > 1 && spec::pooled_per_sample(layer) == 0);
   });
 }
-
-void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
-              report::RunResult& run);
 
 /// Returns the words and numbers of a text in lower case: "ViT-B/16" is vit, b, 16.
 std::vector<std::string> tokens_of(std::string_view text) {
@@ -143,6 +135,8 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
           said("rate-calibrated").with("source", efficiency->source)};
 }
 
+/// Returns the error category, of estimate::error_categories(), of a run's message times: by the slowest transport in
+/// use, and by the messages.
 std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
                              const report::RunResult& run) {
   // Everything outside of computing is then the time of lines and software together, as in that category's rows.
@@ -424,24 +418,14 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
   for (report::Statement& statement : bill.terms()) result.assumptions.push_back(std::move(statement));
 }
 
-/// Returns the seconds from the start until a run that is learned step by step has taken `step` steps: from its curve,
-/// and beyond it with mean steps.
-double seconds_at(const report::RunResult& run, std::int64_t step);
-
-/// Returns the scatter between seeds of the time to the target for runs of this kind: of its method or its compression,
-/// whichever is larger.
-double seed_scatter_of(const spec::RunSpec& run, bool exact);
-
-/// Fills in when run `i` reached the target with each of its seeds, and its accuracies (RunResult::arrivals,
-/// best_accuracies, final_accuracies). For event-driven runs only with the first seed.
-void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run);
-
 double best_of(const std::vector<step::Evaluation>& curve) {
   double best = 0;
   for (const step::Evaluation& at : curve) best = std::max(best, at.accuracy);
   return best;
 }
 
+/// Returns the seconds from the start until a run that is learned step by step has taken `step` steps: from its curve,
+/// and beyond it with mean steps.
 double seconds_at(const report::RunResult& run, std::int64_t step) {
   const auto after = std::ranges::lower_bound(run.curve, step, {}, &report::CurvePoint::step);
   const auto steps = static_cast<double>(step);
@@ -456,6 +440,8 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
   return before.seconds + share * (after->seconds - before.seconds);
 }
 
+/// Returns the scatter between seeds of the time to the target for runs of this kind: of its method or its compression,
+/// whichever is larger.
 double seed_scatter_of(const spec::RunSpec& run, bool exact) {
   if (exact) return estimate::seed_scatter("exact");
   const methods::MethodInfo* method = protocols::find_method(run.algorithm);
@@ -467,6 +453,8 @@ double seed_scatter_of(const spec::RunSpec& run, bool exact) {
   return scatter > 0 ? scatter : estimate::seed_scatter("unknown");
 }
 
+/// Fills in when run `i` reached the target with each of its seeds, and its accuracies (RunResult::arrivals,
+/// best_accuracies, final_accuracies). For event-driven runs only with the first seed.
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
   run.arrivals = {run.arrival()};
   run.best_accuracies = {run.best_accuracy};

@@ -31,19 +31,6 @@ namespace {
 using Point = std::vector<double>;                      ///< base-2 logarithms of factors, one a knob
 using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retiming
 
-/// Rounds to thousandths: short in a page, and the same number there as here.
-double rounded(double value);
-
-/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
-Point halton(std::size_t i, std::size_t knobs, double reach);
-
-/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
-std::vector<Point> skeleton(std::size_t knobs, double reach);
-
-/// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
-/// along the speed of computing, which matters little to many runs.
-std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
-
 /// Returns number i of the van der Corput sequence in this base, 0…1 (Halton, Numerische Mathematik 2, 1960).
 double radical_inverse(std::size_t i, std::size_t base) {
   double result = 0;
@@ -55,8 +42,10 @@ double radical_inverse(std::size_t i, std::size_t base) {
   return result;
 }
 
+/// Rounds to thousandths: short in a page, and the same number there as here.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
+/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
 Point halton(std::size_t i, std::size_t knobs, double reach) {
   constexpr std::array<std::size_t, 4> kBases{2, 3, 5, 7};
   Point point(knobs);
@@ -64,6 +53,7 @@ Point halton(std::size_t i, std::size_t knobs, double reach) {
   return point;
 }
 
+/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
 std::vector<Point> skeleton(std::size_t knobs, double reach) {
   std::vector<Point> points{Point(knobs, 0.0)};
   for (std::size_t corner = 0; corner < (std::size_t{1} << knobs); ++corner) {
@@ -81,6 +71,8 @@ std::vector<Point> skeleton(std::size_t knobs, double reach) {
   return points;
 }
 
+/// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
+/// along the speed of computing, which matters little to many runs.
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
   constexpr std::array kShortened{1.0, 0.3, 0.1};
   const std::size_t size = knobs.size();

@@ -144,10 +144,6 @@ void expect_of_workload(const ScaleStudyReport& report, StudiedRun& run) {
   run.workload = run.fit->at(size, report.level);
 }
 
-using report::ScaleStudyReport;
-using report::StudiedRatio;
-using report::StudiedRung;
-
 /// Evaluations by training steps of every worker, also where the run counts rounds: each with the samples that went
 /// into the model until then.
 std::vector<step::Evaluation> curve_by_steps(const report::EventDrivenRun& run) {

@@ -352,10 +352,6 @@ void pack_transposed_panel(const T* b, Index stride, Index inner, Index columns,
   }
 }
 
-}  // namespace
-
-namespace {
-
 template <class T>
 constexpr KernelsOf<T> kLoopsOf = {
     .lanes = kLanes<T>,
