@@ -1,6 +1,5 @@
 // Chain broadcast: from the root on, every rank passes the vector on to the next in segments, so that all links are
 // busy at once (also called pipeline; Open MPI's coll/base). N − 2 + S rounds of b/S.
-#include "collectives/chain.hpp"
 
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
@@ -45,14 +44,11 @@ class Chain final : public BlockRounds {
 
 }  // namespace
 
-std::int64_t chain_segments(double bytes, double segment_bytes, const RankLayout& layout) {
-  return segment_count(bytes, segment_bytes, layout.ranks() - 2, slowest_channel(layout));
-}
-
 std::unique_ptr<BlockRounds> chain_broadcast(const CollectiveRequest& request, const RankLayout& layout) {
   const double bytes = request.bytes.front();
-  return std::make_unique<Chain>(layout.ranks(), request.root, bytes,
-                                 chain_segments(bytes, request.segment_bytes, layout));
+  return std::make_unique<Chain>(
+      layout.ranks(), request.root, bytes,
+      segment_count(bytes, request.segment_bytes, layout.ranks() - 2, slowest_channel(layout)));
 }
 
 }  // namespace dadsim::collectives

@@ -4,7 +4,6 @@
 // before it: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an all-gather
 // inside (L − 1). All data of a rank for one peer in a round is one message. Without nodes of two ranks or more it is a
 // ring in segments.
-#include "collectives/hierarchical_pipelined.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -127,8 +126,9 @@ class HierarchicalPipelined final : public BlockRounds {
   std::int64_t scatter_, between_, stages_;  ///< rounds of a segment
 };
 
-}  // namespace
-
+/// Returns the number S of segments. With M nodes of L ranks, S segments take about the time of one segment alone (2(L
+/// − 1) rounds of b/SL inside, 2(M − 1) of b/SLM between), plus S − 1 times a rank's messages of a round: 2(L − 1)
+/// inside or 2(M − 1) between, whichever take longer.
 std::int64_t hierarchical_pipelined_segments(double bytes, double segment_bytes, const RankLayout& layout) {
   const Rank n = layout.ranks();
   const Rank nodes = n / (layout.is_hierarchical() ? layout.ranks_per_node() : 1);
@@ -137,6 +137,8 @@ std::int64_t hierarchical_pipelined_segments(double bytes, double segment_bytes,
   return segment_bytes > 0 ? segment_count(bytes, segment_bytes, 0, layout.between)
                            : segment_count(between, 0, 2.0 * (nodes - 1), slowest_channel(layout));
 }
+
+}  // namespace
 
 std::unique_ptr<BlockRounds> hierarchical_pipelined_all_reduce(const CollectiveRequest& request,
                                                                const RankLayout& layout) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <simgrid/kernel/Timer.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -27,16 +28,100 @@
 #include "sim/step/compute_time.hpp"
 #include "sim/step/jitter.hpp"
 #include "sim/world.hpp"
-#include "sim/world/node_collectives.hpp"
+#include "step/step.hpp"
 #include "step/timing_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/pattern.hpp"
 #include "support/wire.hpp"
-#include "world/event_bytes.hpp"
 #include "world/world.hpp"
+
+namespace dadsim::world {
+
+constexpr Event::Kind last_of(Event::Kind /*type*/) { return Event::Kind::host_up; }
+
+void fields(auto& bytes, of<Event> auto& event) { bytes(event.kind, event.activity, event.node, event.at); }
+
+}  // namespace dadsim::world
 
 namespace dadsim::sim {
 namespace {
+
+using world::Activity;
+using world::Event;
+using world::Node;
+using world::Work;
+
+/// Times collectives of some nodes of a cluster, each as if its nodes were alone on the network as it begins, by the
+/// simulation that times single collectives (time_collectives). Equal ones are timed once; the first of the same nodes
+/// is on cold connections.
+class NodeCollectives {
+ public:
+  explicit NodeCollectives(const Cluster& cluster) : cluster_(cluster) {}
+
+  struct TimedCollective {
+    double seconds = 0;
+    world::CollectiveTraffic traffic;
+  };
+  TimedCollective time(const world::Collective& what);
+  double messages() const { return messages_; }  ///< messages of all calls of time()
+  /// Returns whether a link that fits `pattern` is on a route between two of the nodes. Of very many nodes every link
+  /// is.
+  bool cross(const std::vector<world::Node>& nodes, const std::string& pattern);
+
+ private:
+  using Key = std::tuple<std::vector<world::Node>, step::CollectiveKind, double, std::string>;
+  std::vector<std::string> hosts_of(const std::vector<world::Node>& nodes) const;
+
+  const Cluster cluster_;
+  double messages_ = 0;
+  std::map<Key, CollectiveTiming> known_;
+  std::set<std::vector<world::Node>> warm_;  ///< nodes with connections
+  std::map<std::vector<world::Node>, std::set<std::string>> links_;
+};
+
+std::vector<std::string> NodeCollectives::hosts_of(const std::vector<Node>& nodes) const {
+  std::vector<std::string> hosts;
+  for (const Node node : nodes) {
+    const auto i = static_cast<std::size_t>(node);
+    hosts.push_back(i < cluster_.hosts.size() ? cluster_.hosts[i] : cluster_.aggregator_host);
+  }
+  return hosts;
+}
+
+NodeCollectives::TimedCollective NodeCollectives::time(const world::Collective& what) {
+  const auto [known, added] = known_.try_emplace({what.nodes, what.kind, what.bytes, what.algorithm});
+  CollectiveTiming& timing = known->second;
+  if (added) {
+    Cluster ranks = cluster_;
+    ranks.hosts = hosts_of(what.nodes);
+    ranks.devices.clear();
+    ranks.numbers.clear();
+    for (const Node node : what.nodes) {
+      const auto i = static_cast<std::size_t>(node);
+      ranks.devices.push_back(i < cluster_.devices.size() ? cluster_.devices[i] : cluster_.aggregator_device);
+    }
+    ranks.aggregator_host.clear();
+    ranks.framework = {};  // it carries messages of single senders
+    ranks.causes = false;
+    CollectiveJob job{.request = {}, .algorithm = what.algorithm, .traffic = true};
+    job.request.kind = what.kind;
+    job.request.bytes = {what.bytes};
+    timing = time_collectives(ranks, std::span(&job, 1)).timings.at(0);
+  }
+  messages_ += timing.messages;
+  const bool cold = warm_.insert(what.nodes).second;
+  return {cold ? timing.cold_seconds : timing.seconds, {timing.sent, timing.received}};
+}
+
+bool NodeCollectives::cross(const std::vector<Node>& nodes, const std::string& pattern) {
+  constexpr std::size_t kMostNodes = 100;  // whose routes are looked up
+  if (nodes.size() > kMostNodes) return true;
+  const auto [known, added] = links_.try_emplace(nodes);
+  if (added) {
+    for (const RouteLink& link : platform_routes(cluster_.platform, hosts_of(nodes))) known->second.insert(link.link);
+  }
+  return std::ranges::any_of(known->second, [&](const std::string& name) { return fits(pattern, name); });
+}
 
 /// Orders of the parent to the World: the first byte of each order in a message. Orders come in batches. The child
 /// carries out a batch, simulates until an event occurs, and answers with the events.
@@ -81,9 +166,6 @@ void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageS
 
 namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
-using world::Activity;
-using world::Event;
-using world::Node;
 
 double now() { return sg4::Engine::get_clock(); }
 
@@ -443,8 +525,6 @@ void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageS
   });
 }
 
-using world::Work;
-
 /// Seconds of the nodes' computations.
 class NodeSpeeds {
  public:
@@ -528,7 +608,7 @@ class ServedWorld final : public SimulatedWorld {
     return last_;
   }
   Activity collective(const world::Collective& what, world::CollectiveTraffic& traffic) override {
-    NodeCollectives::Timed timed = collectives_.time(what);
+    NodeCollectives::TimedCollective timed = collectives_.time(what);
     traffic = std::move(timed.traffic);
     const Activity activity = timer(timed.seconds);
     among_[activity] = what.nodes;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,8 +27,10 @@
 #include "study/import/import_model.hpp"
 #include "study/layout/search_layouts.hpp"
 #include "study/setting/meant_name.hpp"
-#include "study/train/usual_systems.hpp"
+#include "study/train/usual_batches.csv.hpp"
+#include "study/train/usual_systems.csv.hpp"
 #include "support/diagnostics.hpp"
+#include "support/fact_table.hpp"
 #include "support/parse_whole.hpp"
 #include "support/whole_file.hpp"
 
@@ -36,6 +41,44 @@ constexpr std::int64_t kUsualSamples = 32;        // samples per device that are
 constexpr std::int64_t kLongSequence = 32768;     // tokens from which on devices may divide a sequence
 constexpr std::size_t kSimulatedForTraining = 8;  // layouts
 constexpr std::size_t kNextLayouts = 2;           // layouts listed after the best
+
+/// The system in which a device usually stands: a row of usual_systems.csv.
+struct UsualSystem {
+  std::string device, system;
+  std::int64_t gpus = 1;  ///< joined by `inside`: a node, a rack, or a pod
+  std::int64_t tray = 1;  ///< GPUs that come together; a job may use a part of a rack
+  std::string inside;
+  bool mesh = false;
+  std::string nic;
+  std::int64_t adapters = 1;  ///< adapters per node
+  std::int64_t axes = 0;      ///< axes of a torus of devices; 0: nodes at a switch
+};
+
+/// nullptr if nothing is known.
+const UsualSystem* usual_system_of(const std::string& device) {
+  static const std::vector<UsualSystem> kSystems =
+      FactTable(tables::kUsualSystems,
+                {"device", "system", "gpus", "tray", "inside", "mesh", "nic", "adapters", "axes", "date", "source"})
+          .each([](const FactTable::Row& row) {
+            return UsualSystem{row.text("device"),  row.text("system"),      row.integer("gpus"),
+                               row.integer("tray"), row.text("inside"),      row.yes("mesh"),
+                               row.text("nic"),     row.integer("adapters"), row.integer("axes")};
+          });
+  const auto found = std::ranges::find(kSystems, device, &UsualSystem::device);
+  return found == kSystems.end() ? nullptr : &*found;
+}
+
+/// Tokens of a step of all devices that are usual for so many parameters.
+double usual_tokens(std::int64_t parameters) {
+  static const auto kBatches = FactTable(tables::kUsualBatches, {"most parameters", "tokens", "date", "source"})
+                                   .each([](const FactTable::Row& row) {
+                                     return std::pair(row.number("most parameters"), row.number("tokens"));
+                                   });
+  for (const auto& [most, tokens] : kBatches) {
+    if (static_cast<double>(parameters) <= most) return tokens;
+  }
+  throw std::logic_error("no usual batch of so many parameters");
+}
 
 InputError refused_option(const std::string& option, const std::string& what, const std::string& remedy) {
   return InputError(Diagnostic{option, 0, what, remedy});
