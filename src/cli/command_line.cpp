@@ -79,7 +79,7 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
 }};
 
 /// Description of a method, synchronous or event-driven, for its page.
-struct Method {
+struct ListedMethod {
   std::string name, family, description, source, payload;
   std::string formula = {}, compute = {}, checks = {}, on_failure = {}, weights = {};
   bool exact = false, event_driven = false, compressor = false;
@@ -106,8 +106,8 @@ std::string weights_of_sites(const methods::MethodInfo& info) {
   return {};
 }
 
-std::vector<Method> all_methods() {
-  std::vector<Method> all;
+std::vector<ListedMethod> all_methods() {
+  std::vector<ListedMethod> all;
   for (const methods::MethodInfo* info : protocols::all_methods()) {
     all.push_back({.name = info->name,
                    .family = info->family,
@@ -153,7 +153,7 @@ std::string bullets(const std::string& lines) {
   return text;
 }
 
-std::string page_of(const Method& method) {
+std::string page_of(const ListedMethod& method) {
   std::string text = fmt::format("# {}\n\n{}\n\nFamily: {}{}{}.\n", method.name, method.description, method.family,
                                  method.event_driven ? "; event-driven, see [event-driven.md](../event-driven.md)" : "",
                                  method.exact ? "; exact: equals the pooled gradient up to rounding" : "");
@@ -174,16 +174,16 @@ std::string page_of(const Method& method) {
   return text + "\n[All algorithms](README.md)\n";
 }
 
-Method method_of(const compress::CompressorInfo& info) {
-  Method method{.name = info.name,
-                .family = info.lossless ? "reference" : info.family,
-                .description = info.description,
-                .source = info.source,
-                .payload = info.size,
-                .formula = info.formula,
-                .checks = info.checks,
-                .compressor = true,
-                .parameters = info.parameters};
+ListedMethod method_of(const compress::CompressorInfo& info) {
+  ListedMethod method{.name = info.name,
+                      .family = info.lossless ? "reference" : info.family,
+                      .description = info.description,
+                      .source = info.source,
+                      .payload = info.size,
+                      .formula = info.formula,
+                      .checks = info.checks,
+                      .compressor = true,
+                      .parameters = info.parameters};
   return method;
 }
 
@@ -214,7 +214,7 @@ std::string composition() {
   return text;
 }
 
-std::string overview(const std::vector<Method>& methods) {
+std::string overview(const std::vector<ListedMethod>& methods) {
   std::string text =
       "# Algorithms and compressors\n\n"
       "What the program itself knows of them (`dadsim algorithms --pages docs/algorithms` writes these pages; "
@@ -222,7 +222,7 @@ std::string overview(const std::vector<Method>& methods) {
       "cost.\n";
   for (const auto& [family, what] : kFamilies) {
     std::string rows;
-    for (const Method& method : methods) {
+    for (const ListedMethod& method : methods) {
       if (method.family != family) continue;
       const std::string file = (method.compressor ? "compress-" : "") + method.name;
       rows += fmt::format("| [{}]({}.md){} | {} |\n", method.name, file, method.compressor ? " (compressor)" : "",
@@ -237,10 +237,10 @@ std::string overview(const std::vector<Method>& methods) {
 /// it, and README.md: all of them by family, and which algorithm goes with which compressor.
 std::map<std::string, std::string> algorithm_pages() {
   std::map<std::string, std::string> pages;
-  std::vector<Method> methods = all_methods();
-  for (const Method& method : methods) pages[method.name + ".md"] = page_of(method);
+  std::vector<ListedMethod> methods = all_methods();
+  for (const ListedMethod& method : methods) pages[method.name + ".md"] = page_of(method);
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    const Method method = method_of(info);
+    const ListedMethod method = method_of(info);
     pages["compress-" + method.name + ".md"] = page_of(method);
     methods.push_back(method);
   }
@@ -341,24 +341,24 @@ void choose_kernels() {
 
 void carry_out(const Options& options) {
   switch (options.command) {
-    case Options::Command::help:
+    case Options::CommandKind::help:
       return print(usage());
-    case Options::Command::version:
+    case Options::CommandKind::version:
       return print(fmt::format("dadsim {}, build {} (SimGrid {}; {} kernels)\n", kVersion, build(),
                                sim::simgrid_version(), name_of(kernel_set())));
-    case Options::Command::listing:
+    case Options::CommandKind::listing:
       if (!options.pages.empty()) return write_pages(options.pages);
       return print(entries_with(find_listing(options.listing)->text(), options.words));
-    case Options::Command::own_options:
+    case Options::CommandKind::own_options:
       return cli::run(*options.own, options.arguments);
-    case Options::Command::completion:
+    case Options::CommandKind::completion:
       return write_file_atomically("-", candidates_in_lines(options.arguments));
-    case Options::Command::run:
-    case Options::Command::check:
-    case Options::Command::print_scenario:
+    case Options::CommandKind::run:
+    case Options::CommandKind::check:
+    case Options::CommandKind::print_scenario:
       break;
   }
-  if (options.command == Options::Command::run) static_cast<void>(outputs_of(options));
+  if (options.command == Options::CommandKind::run) static_cast<void>(outputs_of(options));
   const scenario::ScenarioSource source(options.scenario);
   scenario::Scenario scenario = source.load(
       options.overrides, options.timing_only ? study::make_catalog_without_learning() : study::make_catalog());
@@ -367,9 +367,10 @@ void carry_out(const Options& options) {
     throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and others learn only such in its place",
                                 "no --on; dadsim sweep --on for many points"});
   }
-  if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
+  if (options.command == Options::CommandKind::print_scenario)
+    return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet && !scenario.timing_only) warn(scenario);
-  if (options.command == Options::Command::check) {
+  if (options.command == Options::CommandKind::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
     return;
   }

@@ -59,10 +59,10 @@ class LaneGrid {
 };
 
 /// Block c·N + i: what lane c has of the block of the i-th rank in its order.
-class Torus final : public BlockRounds {
+class TorusRounds final : public BlockRounds {
  public:
   /// `reduces`: sums are scattered first; `gathers`: blocks are handed out after that.
-  Torus(LaneGrid grid, const BlockSizes& whole, bool reduces, bool gathers)
+  TorusRounds(LaneGrid grid, const BlockSizes& whole, bool reduces, bool gathers)
       : BlockRounds(grid.ranks(), in_lanes(grid, whole)), grid_(std::move(grid)), reduces_(reduces), gathers_(gathers) {
     for (Rank axis = 0; axis < grid_.axes(); ++axis) one_way_ += grid_.size(axis) - 1;
   }
@@ -171,7 +171,7 @@ class Torus final : public BlockRounds {
 
 std::unique_ptr<BlockRounds> torus(const RankLayout& layout, const BlockSizes& whole, bool reduces, bool gathers) {
   LaneGrid grid(layout.torus.empty() ? std::vector<Rank>{layout.ranks()} : layout.torus);
-  return std::make_unique<Torus>(std::move(grid), whole, reduces, gathers);
+  return std::make_unique<TorusRounds>(std::move(grid), whole, reduces, gathers);
 }
 
 }  // namespace

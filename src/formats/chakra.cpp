@@ -166,8 +166,8 @@ void add_process_groups(std::string_view inputs, Groups& groups) {
   }
 }
 
-ChakraNode::Type type_of(std::uint64_t type) {
-  using enum ChakraNode::Type;
+ChakraNode::NodeType type_of(std::uint64_t type) {
+  using enum ChakraNode::NodeType;
   return type == kComputeNode      ? compute
          : type == kSendNode       ? send
          : type == kReceiveNode    ? receive
@@ -247,7 +247,7 @@ ChakraTrace read_chakra(std::string_view bytes) {
         fmt::format("has {} nodes in {} bytes: too few for their times and sizes", count, bytes.size()));
   trace.nodes.reserve(count);
   while (!file.empty()) trace.nodes.push_back(read_node(file.take(file.varint()), trace.groups));
-  if (std::ranges::all_of(trace.nodes, [](const ChakraNode& node) { return node.type == ChakraNode::Type::other; }))
+  if (std::ranges::all_of(trace.nodes, [](const ChakraNode& node) { return node.type == ChakraNode::NodeType::other; }))
     throw std::runtime_error("has no node that computes or sends");
   return trace;
 }

@@ -11,7 +11,7 @@ namespace dadsim::formats {
 /// A node of an execution trace of MLCommons Chakra (Sridharan et al., arXiv 2305.14516; mlcommons/chakra,
 /// schema/protobuf/et_def.proto): the fields about the time of computations and messages.
 struct ChakraNode {
-  enum class Type : std::uint8_t { other, compute, send, receive, collective };
+  enum class NodeType : std::uint8_t { other, compute, send, receive, collective };
   /// Chakra's CollectiveCommType.
   enum class Collective : std::uint8_t {
     all_reduce,
@@ -27,7 +27,7 @@ struct ChakraNode {
   };
   std::uint64_t id = 0;
   std::string name;
-  Type type = Type::other;
+  NodeType type = NodeType::other;
   std::vector<std::uint64_t> after;  ///< data_deps
   double seconds = 0;                ///< duration of a computation
   bool on_host = false;              ///< is_cpu_op

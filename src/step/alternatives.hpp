@@ -22,10 +22,10 @@ struct Alternative {
 
 /// The ways among which each timed layer takes one, the same in every step of a run.
 struct Alternatives {
-  enum class By : std::uint8_t { bytes, time };
+  enum class ChosenBy : std::uint8_t { bytes, time };
   std::vector<Alternative> all;         ///< in order of preference among equals; empty: no choice; 32 at most
   std::vector<AlternativeSet> offered;  ///< per layer of the learned network with an outer product
-  By by = By::bytes;                    ///< quantity to minimise
+  ChosenBy by = ChosenBy::bytes;        ///< quantity to minimise
   bool operator==(const Alternatives&) const = default;
 };
 

@@ -19,7 +19,7 @@ constexpr Phase last_of(Phase /*type*/) { return Phase::orthogonalise; }
 constexpr Role last_of(Role /*type*/) { return Role::aggregator; }
 constexpr CollectiveKind last_of(CollectiveKind /*type*/) { return CollectiveKind::reduce; }
 constexpr Over last_of(Over /*type*/) { return Over::all_layers; }
-constexpr Alternatives::By last_of(Alternatives::By /*type*/) { return Alternatives::By::time; }
+constexpr Alternatives::ChosenBy last_of(Alternatives::ChosenBy /*type*/) { return Alternatives::ChosenBy::time; }
 constexpr ElementType last_of(ElementType /*type*/) { return ElementType::int8; }
 constexpr Symbol last_of(Symbol /*type*/) { return Symbol::hidden_matrix; }
 constexpr Function last_of(Function /*type*/) { return Function::censored_rank; }

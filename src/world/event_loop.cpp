@@ -103,7 +103,7 @@ void EventLoop::run() {
 }
 
 void EventLoop::run_ready() {
-  using Cause = Deadlock::Cause;
+  using Cause = Deadlock::DeadlockCause;
   // Returns a message that has been in transit for most of the time that an EventLoop may stand still: its links are
   // slow, so this is no deadlock. Empty if there is none.
   const auto slow_message = [this](double at) -> std::string {

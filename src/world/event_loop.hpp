@@ -136,14 +136,14 @@ inline Task<void> Promise<void>::get_return_object() {
 /// since when.
 class Deadlock : public std::runtime_error {
  public:
-  enum class Cause : std::uint8_t {
+  enum class DeadlockCause : std::uint8_t {
     nothing_under_way,  ///< all coroutines wait, and no event will come
     starvation,         ///< events occur without progress for too long, or through too many failures
     livelock,           ///< starvation while the clock hardly moves
     slow_message        ///< a message is under way for longer than any limit
   };
-  Deadlock(Cause what, const std::string& words) : std::runtime_error(words), cause(what) {}
-  Cause cause;
+  Deadlock(DeadlockCause what, const std::string& words) : std::runtime_error(words), cause(what) {}
+  DeadlockCause cause;
 };
 
 /// Participants of a protocol in a World: one or more coroutines each, which continue when the awaited event has

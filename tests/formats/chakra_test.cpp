@@ -38,7 +38,7 @@ TEST(Chakra, ReadsWhatComputesAndWhatSends) {
   EXPECT_EQ(trace.nodes[0].name, "gemm");
   EXPECT_DOUBLE_EQ(trace.nodes[0].seconds, 1e-3);
   EXPECT_FALSE(trace.nodes[0].on_host);
-  EXPECT_EQ(trace.nodes[1].type, ChakraNode::Type::collective);
+  EXPECT_EQ(trace.nodes[1].type, ChakraNode::NodeType::collective);
   EXPECT_EQ(trace.nodes[1].collective, ChakraNode::Collective::reduce_scatter);
   EXPECT_EQ(trace.nodes[1].after, (std::vector<std::uint64_t>{7, 3, 5}));
   EXPECT_DOUBLE_EQ(trace.nodes[1].bytes, 4096);

@@ -71,7 +71,7 @@ Found hold_to_table(const std::string& measure, const std::string& name) {
     const std::string& cause = row.at("cause");
     const auto named = std::ranges::find_if(
         diagnosis.suspicions, [&](const report::Suspicion& one) { return one.cause.text("cause") == cause; });
-    const bool slower = diagnosis.verdict == report::Diagnosis::Verdict::slower;
+    const bool slower = diagnosis.verdict == report::Diagnosis::SpeedVerdict::slower;
     const auto place = named == diagnosis.suspicions.end() ? 0 : named - diagnosis.suspicions.begin() + 1;
     if (cause.empty()) {
       ++sum.normal;

@@ -96,7 +96,7 @@ TEST(EventLoop, SoManyFailuresAreStarvationToo) {
     loop.run();
     FAIL() << "it went on for ever";
   } catch (const Deadlock& stuck) {
-    EXPECT_EQ(stuck.cause, Deadlock::Cause::starvation);
+    EXPECT_EQ(stuck.cause, Deadlock::DeadlockCause::starvation);
     EXPECT_EQ(world.now(), 100) << "50 of each node: " << stuck.what();
   }
 }

@@ -129,7 +129,7 @@ class FlexibleByCost final : public Algorithm {
   void receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer);
 
   spec::RunSpec run_;
-  step::Alternatives::By by_;
+  step::Alternatives::ChosenBy by_;
   bool lossy_;
   SharedFactorsOptions factors_;
   std::vector<bool> may_lose_;               ///< per layer: it may take rank-dAD
@@ -147,8 +147,8 @@ constexpr step::AlternativeSet kPassing = set(kDadPassing) | set(kEdadPassing);
 
 FlexibleByCost::FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors)
     : run_(std::move(run)),
-      by_(FlexibleParameters::kPolicy.of(run_.parameters) == Policy::time ? step::Alternatives::By::time
-                                                                          : step::Alternatives::By::bytes),
+      by_(FlexibleParameters::kPolicy.of(run_.parameters) == Policy::time ? step::Alternatives::ChosenBy::time
+                                                                          : step::Alternatives::ChosenBy::bytes),
       lossy_(FlexibleParameters::kLossy.of(run_.parameters)),
       factors_(factors) {}
 

@@ -25,9 +25,9 @@ using world::History;
 using world::Value;
 
 /// A network with what carries out a step of the algorithm on it.
-class SharedStep::Stage {
+class SharedStep::PartialStage {
  public:
-  Stage(const algorithms::LearningProblem& problem, const spec::RunSpec& run, const std::string& algorithm)
+  PartialStage(const algorithms::LearningProblem& problem, const spec::RunSpec& run, const std::string& algorithm)
       : problem_(problem),
         info_(algorithms::algorithm_registry().at(algorithm)),
         network_(problem.data.shape, problem.model, problem.seed),
@@ -61,7 +61,7 @@ class SharedStep::Stage {
 
 struct SharedStep::Stages {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Stage>> free;
+  std::vector<std::unique_ptr<PartialStage>> free;
 };
 
 SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::RunSpec& run, std::string algorithm)
@@ -71,7 +71,7 @@ SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::Run
       algorithm_(std::move(algorithm)),
       stages_(std::make_unique<Stages>()) {
   const algorithms::LearningProblem& problem = learning.problem();
-  auto stage = std::make_unique<Stage>(problem, run_, algorithm_);
+  auto stage = std::make_unique<PartialStage>(problem, run_, algorithm_);
   learned_ = stage->network().shape();
   PartialSites all{.there = std::vector<bool>(problem.partition.size(), true), .weights = {}};
   auto [structure, sizes] = stage->run(0, batches(all), {});
@@ -102,7 +102,7 @@ Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
   return learning_.history().make(
       name, {weights},
       [this, sites](History::Inputs in) {
-        std::unique_ptr<Stage> stage;
+        std::unique_ptr<PartialStage> stage;
         {
           const std::lock_guard lock(stages_->mutex);
           if (!stages_->free.empty()) {
@@ -110,7 +110,7 @@ Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
             stages_->free.pop_back();
           }
         }
-        if (!stage) stage = std::make_unique<Stage>(learning_.problem(), run_, algorithm_);
+        if (!stage) stage = std::make_unique<PartialStage>(learning_.problem(), run_, algorithm_);
         models::set_flat_state(stage->network(), std::span(in[0]->numbers).first(learning_.state()));
         const auto [structure, sizes] = stage->run(sites.number, batches(sites), sites.weights);
         if (structure != structure_) throw std::logic_error("a step that is not like the others of its algorithm");

@@ -39,7 +39,7 @@ class SharedStep {
   std::shared_ptr<const schedule::Schedule> schedule(const world::Value& weights_with_state, const PartialSites& sites);
 
  private:
-  class Stage;
+  class PartialStage;
   struct Stages;
   world::Value gradient(const world::Value& weights, const PartialSites& sites);
   std::vector<std::vector<std::int32_t>> batches(const PartialSites& sites) const;

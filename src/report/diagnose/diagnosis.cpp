@@ -159,13 +159,13 @@ double Diagnosis::expected() const { return geometric_mean(times, &DiagnosedTime
 double Diagnosis::low() const { return geometric_mean(times, &DiagnosedTime::low); }
 double Diagnosis::high() const { return geometric_mean(times, &DiagnosedTime::high); }
 
-const char* to_string(Diagnosis::Verdict verdict) {
+const char* to_string(Diagnosis::SpeedVerdict verdict) {
   switch (verdict) {
-    case Diagnosis::Verdict::as_expected:
+    case Diagnosis::SpeedVerdict::as_expected:
       return "as-expected";
-    case Diagnosis::Verdict::slower:
+    case Diagnosis::SpeedVerdict::slower:
       return "slower";
-    case Diagnosis::Verdict::quicker:
+    case Diagnosis::SpeedVerdict::quicker:
       return "quicker";
   }
   return "";
@@ -175,7 +175,7 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
   std::vector<Statement> answer;
   const auto explains = [](const Suspicion& one) { return one.explains; };
   switch (diagnosis.verdict) {
-    case Diagnosis::Verdict::as_expected: {
+    case Diagnosis::SpeedVerdict::as_expected: {
       answer.push_back(about("diagnosed-normal", diagnosis));
       Statement open{"not-excluded"};
       for (const Suspicion& one : diagnosis.suspicions) {
@@ -184,10 +184,10 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
       if (!open.parts.empty()) answer.push_back(std::move(open));
       break;
     }
-    case Diagnosis::Verdict::quicker:
+    case Diagnosis::SpeedVerdict::quicker:
       answer.push_back(about("diagnosed-quicker", diagnosis));
       break;
-    case Diagnosis::Verdict::slower: {
+    case Diagnosis::SpeedVerdict::slower: {
       answer.push_back(about("diagnosed-slower", diagnosis));
       if (diagnosis.suspicions.empty() || std::ranges::none_of(diagnosis.suspicions, explains)) {
         Statement none{"nothing-explains"};

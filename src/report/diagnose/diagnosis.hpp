@@ -30,13 +30,13 @@ struct Suspicion {
 
 /// The comparison of measured times with the expectation, and possible faults.
 struct Diagnosis : ReportHead {
-  enum class Verdict : std::uint8_t { as_expected, slower, quicker };
+  enum class SpeedVerdict : std::uint8_t { as_expected, slower, quicker };
 
   std::string of;      ///< timed workload or collective
   std::string source;  ///< origin of the measurement, as in the command line or the log
   bool collective = false;
   std::vector<DiagnosedTime> times;
-  Verdict verdict = Verdict::as_expected;
+  SpeedVerdict verdict = SpeedVerdict::as_expected;
   std::optional<double> computing;    ///< seconds of a step according to a profile
   std::vector<Suspicion> suspicions;  ///< causes that explain it first, the nearest first; if all is normal, only those
   std::vector<Statement> free;        ///< causes that could take any time, with the values that each would need
@@ -47,7 +47,7 @@ struct Diagnosis : ReportHead {
   double low() const;
   double high() const;
 };
-const char* to_string(Diagnosis::Verdict verdict);
+const char* to_string(Diagnosis::SpeedVerdict verdict);
 /// Returns the check that confirms or excludes a cause.
 Statement check_of(const Suspicion& suspicion);
 

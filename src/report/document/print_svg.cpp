@@ -82,7 +82,7 @@ struct Tick {
 };
 
 /// An axis with its range and the pixels of its ends.
-struct Scale {
+struct AxisScale {
   bool logarithmic = false;
   double low = 0, high = 1;
   std::vector<Tick> ticks = {};
@@ -109,13 +109,13 @@ double nice_step(double range, double count) {
   return 10 * power;
 }
 
-Scale linear_scale(const ChartAxis& axis, double low, double high, double count) {
+AxisScale linear_scale(const ChartAxis& axis, double low, double high, double count) {
   const ScaleUnit& unit = unit_for(axis, high, 2);
   double step = nice_step((high - low) / unit.factor, count);
   if (axis.unit == Unit::count) step = std::max(1.0, step);
   const double first = std::floor(low / unit.factor / step + 1e-9);
   const double last = std::max(first + 1, std::ceil(high / unit.factor / step - 1e-9));
-  Scale scale;
+  AxisScale scale;
   for (double i = first; i <= last; ++i)
     scale.ticks.push_back({i * step * unit.factor, tick_text(axis, i * step * unit.factor, unit)});
   scale.low = scale.ticks.front().at;
@@ -140,8 +140,8 @@ std::vector<Tick> powers_between(const ChartAxis& axis, double low, double high,
   return ticks;
 }
 
-Scale logarithmic_scale(const ChartAxis& axis, double low, double high, double count) {
-  Scale scale{.logarithmic = true, .low = 0.8 * low, .high = 1.25 * high};
+AxisScale logarithmic_scale(const ChartAxis& axis, double low, double high, double count) {
+  AxisScale scale{.logarithmic = true, .low = 0.8 * low, .high = 1.25 * high};
   std::vector<Tick> ticks = powers_between(axis, scale.low, scale.high, {1});
   if (ticks.size() < 3) ticks = powers_between(axis, scale.low, scale.high, {1, 2, 5});
   const auto every = static_cast<std::size_t>(std::ceil(static_cast<double>(ticks.size()) / count));
@@ -149,7 +149,7 @@ Scale logarithmic_scale(const ChartAxis& axis, double low, double high, double c
   return scale;
 }
 
-Scale scale_of(const ChartAxis& axis, std::vector<double> values, double count) {
+AxisScale scale_of(const ChartAxis& axis, std::vector<double> values, double count) {
   std::erase_if(values, [&](double value) { return !std::isfinite(value) || (axis.logarithmic && value <= 0); });
   if (values.empty()) return linear_scale(axis, 0, 1, count);
   const auto [least, most] = std::ranges::minmax(values);
@@ -213,8 +213,8 @@ std::vector<double> values_along(const Chart& chart, bool of_x) {
 }
 
 std::string drawn_lines(const Chart& chart, double& bottom) {
-  Scale x = scale_of(chart.x, values_along(chart, true), 6);
-  Scale y = scale_of(chart.y, values_along(chart, false), 6);
+  AxisScale x = scale_of(chart.x, values_along(chart, true), 6);
+  AxisScale y = scale_of(chart.y, values_along(chart, false), 6);
   const double left = kLine + 12 + y.widest_tick();
   constexpr double kTop = 12;
   x.from = left, x.to = kWidth - 24;
@@ -278,7 +278,7 @@ std::string drawn_bars(const Chart& chart, double& bottom) {
   std::vector<double> sums(chart.names.size(), 0.0);
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) sums.at(static_cast<std::size_t>(point.x)) += point.y;
-  Scale x = scale_of(chart.y, stacked ? sums : values_along(chart, false), 5);
+  AxisScale x = scale_of(chart.y, stacked ? sums : values_along(chart, false), 5);
   std::size_t name_columns = 0, end_columns = 0;
   for (const std::string& name : chart.names) name_columns = std::max(name_columns, display_width(name));
   for (const double value : stacked ? sums : values_along(chart, false))

@@ -9,13 +9,13 @@
 namespace dadsim::report {
 namespace {
 
-const char* word_of(Retiming::Knob::What what) {
+const char* word_of(Retiming::Knob::KnobKind what) {
   switch (what) {
-    case Retiming::Knob::What::bandwidth:
+    case Retiming::Knob::KnobKind::bandwidth:
       return "bandwidth";
-    case Retiming::Knob::What::latency:
+    case Retiming::Knob::KnobKind::latency:
       return "latency";
-    case Retiming::Knob::What::speed:
+    case Retiming::Knob::KnobKind::speed:
       return "speed";
   }
   return "";

@@ -21,8 +21,8 @@ namespace dadsim::report {
 /// take twice as long, so does the step, whatever else changes.
 struct Retiming {
   struct Knob {
-    enum class What : std::uint8_t { bandwidth, latency, speed };
-    What what = What::bandwidth;
+    enum class KnobKind : std::uint8_t { bandwidth, latency, speed };
+    KnobKind what = KnobKind::bandwidth;
     std::string name;         ///< "bandwidth of hospital-#-up"
     std::string least, most;  ///< range of its value in the scenario, over all links that it changes: "10 Mbit/s"
     std::vector<std::string> links;  ///< links of the platform that it changes; for latencies all

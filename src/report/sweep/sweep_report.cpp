@@ -16,17 +16,19 @@ namespace dadsim::report {
 namespace {
 
 /// Points on one side of a value of an axis, or at it: their number, and how many of them a run wins.
-struct Region {
-  enum class Side { at_most, at_least, equal };
+struct WonRegion {
+  enum class RegionSide { at_most, at_least, equal };
   std::size_t axis = 0, value = 0;
-  Side side = Side::equal;
+  RegionSide side = RegionSide::equal;
   std::size_t points = 0, won = 0;
 
   Statement statement(const SweepReport& report, const std::string& run) const {
     const SweepReport::Axis& of = report.axes[axis];
     const SweepReport::Value& at = of.values.at(value);
     Statement region{"region-won", {run, of.name}};
-    region.with("side", std::string(side == Side::equal ? "equal" : side == Side::at_most ? "at-most" : "at-least"));
+    region.with("side", std::string(side == RegionSide::equal     ? "equal"
+                                    : side == RegionSide::at_most ? "at-most"
+                                                                  : "at-least"));
     region.with("value", at.text);
     if (at.number) region.with("number", *at.number).with("unit", of.unit);
     return region.with("points", static_cast<double>(points)).with("won", static_cast<double>(won));
@@ -34,7 +36,7 @@ struct Region {
 };
 
 /// Returns the regions in the order of the values. One pass counts the points, of which there may be as many as values.
-std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std::size_t run) {
+std::vector<WonRegion> regions_of(const SweepReport& report, std::size_t axis, std::size_t run) {
   const SweepReport::Axis& of = report.axes[axis];
   const std::size_t values = of.values.size();
   std::vector<std::size_t> points(values, 0);
@@ -46,21 +48,21 @@ std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std:
     ++won[point.at[axis]];
     ++all_won;
   }
-  std::vector<Region> regions;
+  std::vector<WonRegion> regions;
   const bool numeric = of.numeric();
   std::size_t points_to = 0;  // points with this value or an earlier one
   std::size_t won_to = 0;
   for (std::size_t value = 0; value < values; ++value) {
     if (!numeric) {
-      regions.push_back({axis, value, Region::Side::equal, points[value], won[value]});
+      regions.push_back({axis, value, WonRegion::RegionSide::equal, points[value], won[value]});
       continue;
     }
     const std::size_t points_from = report.points.size() - points_to;
     const std::size_t won_from = all_won - won_to;
     points_to += points[value];
     won_to += won[value];
-    if (value + 1 < values) regions.push_back({axis, value, Region::Side::at_most, points_to, won_to});
-    if (value > 0) regions.push_back({axis, value, Region::Side::at_least, points_from, won_from});
+    if (value + 1 < values) regions.push_back({axis, value, WonRegion::RegionSide::at_most, points_to, won_to});
+    if (value > 0) regions.push_back({axis, value, WonRegion::RegionSide::at_least, points_from, won_from});
   }
   return regions;
 }
@@ -71,9 +73,9 @@ std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std:
 std::optional<Statement> where_most(const SweepReport& report, std::size_t run, std::size_t wins) {
   if (wins == report.points.size()) return std::nullopt;  // wins everywhere
   double best = 0;
-  std::optional<Region> where;
+  std::optional<WonRegion> where;
   for (std::size_t axis = 0; axis < report.axes.size(); ++axis) {
-    for (const Region& region : regions_of(report, axis, run)) {
+    for (const WonRegion& region : regions_of(report, axis, run)) {
       const std::size_t there = region.points;
       const std::size_t won = region.won;
       if (there == 0 || there == report.points.size() || 2 * won <= there || 2 * won <= wins) continue;

@@ -20,19 +20,19 @@ namespace dadsim::report {
 namespace {
 
 /// A name with the index of an element or the name of a part's value: "seconds", "seconds.0", "parts.gap".
-struct Path {
+struct FieldPath {
   std::string name, sub;
 };
 
 /// A value, changed by a number or another value: "share*100", "measured/expected".
-struct Operand {
-  Path path;
+struct TemplateOperand {
+  FieldPath path;
   char change = 0;  ///< * / - or nothing
   std::string by;   ///< number, or name of a value
 };
 
-struct Place {
-  Operand value;
+struct TemplatePlace {
+  TemplateOperand value;
   std::string unit;
 };
 
@@ -43,29 +43,29 @@ struct Phrase {
 /// The condition of an alternative: "name", "!name", or "name" compared with a number, a value or a text.
 struct Test {
   bool negated = false;
-  Path path;
+  FieldPath path;
   std::string comparison, right;
 };
 
 struct Clause;
-using Node = std::variant<std::string, Place, Phrase, Clause>;
+using Node = std::variant<std::string, TemplatePlace, Phrase, Clause>;
 
 struct Clause {
   enum class Kind { first, all, each } kind = Kind::first;
-  Path list;              ///< values that `each` repeats its alternatives for
+  FieldPath list;         ///< values that `each` repeats its alternatives for
   std::string separator;  ///< between alternatives, or repetitions, that are not empty
-  struct Alternative {
+  struct ClauseAlternative {
     std::optional<Test> test;
     std::vector<Node> nodes;
   };
-  std::vector<Alternative> alternatives = {};
+  std::vector<ClauseAlternative> alternatives = {};
 };
 
 using Found = std::variant<std::monostate, bool, double, std::string, std::vector<double>, std::vector<std::string>>;
 
-Path path_of(std::string_view text) {
+FieldPath path_of(std::string_view text) {
   const std::size_t dot = text.find('.');
-  Path path{std::string(text.substr(0, dot)), dot == text.npos ? "" : std::string(text.substr(dot + 1))};
+  FieldPath path{std::string(text.substr(0, dot)), dot == text.npos ? "" : std::string(text.substr(dot + 1))};
   if (const bool digits = parse_whole<std::size_t>(path.name).has_value(); digits && path.sub.empty())
     path = {"subjects", path.name};
   const bool known = path.name == "#" || std::ranges::all_of(path.name, [](char c) {
@@ -131,8 +131,9 @@ class Parser {
     if (!unit.empty() && !words::is_unit(unit)) throw std::invalid_argument(fmt::format("'{}' as unit", unit));
     const std::string_view value = inside.substr(0, colon);
     const std::size_t change = value.find_first_of("*/-");
-    if (change == value.npos) return Place{{path_of(value), 0, ""}, unit};
-    return Place{{path_of(value.substr(0, change)), value[change], std::string(value.substr(change + 1))}, unit};
+    if (change == value.npos) return TemplatePlace{{path_of(value), 0, ""}, unit};
+    return TemplatePlace{{path_of(value.substr(0, change)), value[change], std::string(value.substr(change + 1))},
+                         unit};
   }
 
   Clause clause() {
@@ -191,7 +192,7 @@ class Writer {
   }
 
  private:
-  [[noreturn]] void missing(const Path& path) const {
+  [[noreturn]] void missing(const FieldPath& path) const {
     throw std::logic_error(fmt::format("'{}' says nothing of '{}'", statement_.kind, path.name));
   }
 
@@ -203,7 +204,7 @@ class Writer {
     return list[*index];
   }
 
-  Found found(const Path& path) const {
+  Found found(const FieldPath& path) const {
     if (path.name == "#") return static_cast<double>(item_.value_or(0));
     const auto at = statement_.values.find(path.name);
     if (at == statement_.values.end()) {
@@ -224,7 +225,7 @@ class Writer {
   }
 
   /// Returns a number, or how many a list has.
-  std::optional<double> number(const Path& path) const {
+  std::optional<double> number(const FieldPath& path) const {
     if (path.name == "parts" && path.sub.empty() && !statement_.has("parts"))
       return static_cast<double>(statement_.parts.size());
     return std::visit(
@@ -274,10 +275,10 @@ class Writer {
     return (yes != nullptr ? *yes : is_there(value)) != test.negated;
   }
 
-  bool holds(const Clause::Alternative& alternative) const {
+  bool holds(const Clause::ClauseAlternative& alternative) const {
     if (alternative.test && !holds(*alternative.test)) return false;
     return std::ranges::all_of(alternative.nodes, [&](const Node& node) {
-      const auto* place = std::get_if<Place>(&node);
+      const auto* place = std::get_if<TemplatePlace>(&node);
       return place == nullptr || is_there(found(place->value.path));
     });
   }
@@ -285,7 +286,7 @@ class Writer {
   static std::string written(const std::string& text) { return text; }
   std::string written(const Phrase& phrase);
 
-  std::string written(const Place& place) const {
+  std::string written(const TemplatePlace& place) const {
     const auto& [path, change, by] = place.value;
     if (change != 0) {
       const auto value = number(path);
@@ -315,7 +316,7 @@ class Writer {
   static std::optional<double> known(double number) {
     return std::isnan(number) ? std::nullopt : std::optional(number);
   }
-  std::optional<double> end_of(const Path& path, const char* end) const {
+  std::optional<double> end_of(const FieldPath& path, const char* end) const {
     const auto number = this->number({path.name + end, path.sub});
     return number ? known(*number) : std::nullopt;
   }
@@ -323,7 +324,7 @@ class Writer {
   std::string written(const Clause& clause) {
     std::vector<std::string> texts;
     const auto add = [&](bool one) {
-      for (const Clause::Alternative& alternative : clause.alternatives) {
+      for (const Clause::ClauseAlternative& alternative : clause.alternatives) {
         if (!holds(alternative)) continue;
         if (std::string text = written(alternative.nodes); !text.empty()) texts.push_back(std::move(text));
         if (one) return;
@@ -352,7 +353,7 @@ void visit_nodes(const std::vector<Node>& nodes, const Visit& visit) {
   for (const Node& node : nodes) {
     visit(node);
     if (const auto* clause = std::get_if<Clause>(&node)) {
-      for (const Clause::Alternative& one : clause->alternatives) visit_nodes(one.nodes, visit);
+      for (const Clause::ClauseAlternative& one : clause->alternatives) visit_nodes(one.nodes, visit);
     }
   }
 }
@@ -376,13 +377,13 @@ std::string SentenceTemplate::words(const Statement& statement) const {
 
 std::vector<std::string> SentenceTemplate::names() const {
   std::vector<std::string> names;
-  const auto add = [&](const Path& path) { names.push_back(path.name); };
+  const auto add = [&](const FieldPath& path) { names.push_back(path.name); };
   visit_nodes(text_->nodes, [&](const Node& node) {
-    if (const auto* place = std::get_if<Place>(&node)) add(place->value.path);
+    if (const auto* place = std::get_if<TemplatePlace>(&node)) add(place->value.path);
     const auto* clause = std::get_if<Clause>(&node);
     if (clause == nullptr) return;
     if (clause->kind == Clause::Kind::each) add(clause->list);
-    for (const Clause::Alternative& one : clause->alternatives) {
+    for (const Clause::ClauseAlternative& one : clause->alternatives) {
       if (one.test) add(one.test->path);
     }
   });

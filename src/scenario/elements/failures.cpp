@@ -118,7 +118,7 @@ class AvailabilityReader {
     }
     sort();
     std::vector<Change> changes;
-    for (Line& line : lines_) changes.push_back(std::move(line.change));
+    for (ChangeLine& line : lines_) changes.push_back(std::move(line.change));
     return changes;
   }
 
@@ -129,7 +129,7 @@ class AvailabilityReader {
   }
 
  private:
-  struct Line {
+  struct ChangeLine {
     Change change;
     int number = 0;
   };
@@ -154,11 +154,11 @@ class AvailabilityReader {
 
   /// Sorts lines by host and time, and reports hosts in two states at once.
   void sort() {
-    std::ranges::stable_sort(lines_, {},
-                             [this](const Line& line) { return std::pair(line_of(line.change.host), line.change.at); });
-    std::map<std::string, const Line*> last;
-    for (const Line& line : lines_) {
-      const Line*& before = last[line.change.host];
+    std::ranges::stable_sort(
+        lines_, {}, [this](const ChangeLine& line) { return std::pair(line_of(line.change.host), line.change.at); });
+    std::map<std::string, const ChangeLine*> last;
+    for (const ChangeLine& line : lines_) {
+      const ChangeLine*& before = last[line.change.host];
       if (before != nullptr && before->change.at == line.change.at && before->change.on != line.change.on) {
         findings_.add(Origin{"", line.number},
                       fmt::format("'{}' is on and off at {:g} s, see line {}", printable(line.change.host),
@@ -170,7 +170,7 @@ class AvailabilityReader {
   }
 
   Findings& findings_;
-  std::vector<Line> lines_;
+  std::vector<ChangeLine> lines_;
   std::map<std::string, int> first_line_;
 };
 

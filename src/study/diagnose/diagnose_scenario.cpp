@@ -304,7 +304,7 @@ constexpr double kNoDifference = 0.02;  // share of the time below which a cause
 constexpr double kIdle = 0.15;          // share of a profiled step above which idle time is reported
 
 /// Simulated times of a measurement.
-struct Simulated {
+struct SimulatedTimes {
   std::vector<double> seconds = {};                   ///< per time that was measured
   std::optional<double> computing = {};               ///< computing seconds of a step
   std::vector<report::RunResult> runs = {};           ///< per step that was measured
@@ -328,10 +328,10 @@ class Diagnoser {
 
   report::Diagnosis diagnose(bool show_progress) {
     if (!diagnosis_.collective) choose_sizes(show_progress);
-    const Simulated expected = simulate({});
+    const SimulatedTimes expected = simulate({});
     describe();
     compare(expected);
-    if (diagnosis_.verdict != report::Diagnosis::Verdict::quicker) suspect(expected, show_progress);
+    if (diagnosis_.verdict != report::Diagnosis::SpeedVerdict::quicker) suspect(expected, show_progress);
     return std::move(diagnosis_);
   }
 
@@ -386,7 +386,7 @@ class Diagnoser {
 
   // ---- what is simulated ----
 
-  Simulated simulate(const Suspect& suspect) const {
+  SimulatedTimes simulate(const Suspect& suspect) const {
     if (diagnosis_.collective) {
       scenario::Scenario scenario = scenario_;
       sim::Cluster cluster = cluster_of(scenario);
@@ -394,7 +394,7 @@ class Diagnoser {
       cluster.hosts.resize(ranks());
       return simulate_collectives(cluster);
     }
-    Simulated simulated;
+    SimulatedTimes simulated;
     for (const Size& size : sizes_) {
       scenario::Scenario scenario = size.scenario;
       sim::Cluster cluster = cluster_of(scenario);
@@ -411,10 +411,10 @@ class Diagnoser {
 
   /// Simulates the library's algorithm, and rings. A time alone does not show which was used (between two nodes a tree
   /// needs half of the time of rings), so `seconds` has the nearer one.
-  Simulated simulate_collectives(const sim::Cluster& cluster) const {
+  SimulatedTimes simulate_collectives(const sim::Cluster& cluster) const {
     CollectiveSizes sizes{.operation = measured_.operation, .bytes = {}};
     for (const MeasuredCollective& one : measured_.collectives) sizes.bytes.push_back(one.bytes);
-    Simulated simulated;
+    SimulatedTimes simulated;
     simulated.rows = simulated.alternate = time_sizes(cluster, sizes).rows;
     sizes.algorithm = "ring";
     if (sizes.operation == report::Operation::all_reduce) simulated.alternate = time_sizes(cluster, sizes).rows;
@@ -457,7 +457,7 @@ class Diagnoser {
     diagnosis_.network_model = sim::network_model_description();
   }
 
-  void compare(const Simulated& expected) {
+  void compare(const SimulatedTimes& expected) {
     if (diagnosis_.collective) {
       for (std::size_t i = 0; i < measured_.collectives.size(); ++i) {
         const MeasuredCollective& one = measured_.collectives[i];
@@ -488,13 +488,14 @@ class Diagnoser {
     }
     diagnosis_.verdict = verdict();
     tell_of_profile(expected);
-    if (diagnosis_.verdict == report::Diagnosis::Verdict::slower && !diagnosis_.collective) tell_what_is_free(expected);
+    if (diagnosis_.verdict == report::Diagnosis::SpeedVerdict::slower && !diagnosis_.collective)
+      tell_what_is_free(expected);
   }
 
   /// Compares by the mean. With steps of several sizes, one outside its band is enough, unless others are outside on
   /// the other side.
-  report::Diagnosis::Verdict verdict() const {
-    using enum report::Diagnosis::Verdict;
+  report::Diagnosis::SpeedVerdict verdict() const {
+    using enum report::Diagnosis::SpeedVerdict;
     const double measured = diagnosis_.measured();
     if (measured > diagnosis_.high()) return slower;
     if (measured < diagnosis_.low()) return quicker;
@@ -506,7 +507,7 @@ class Diagnoser {
     return above ? slower : quicker;
   }
 
-  void tell_of_profile(const Simulated& expected) {
+  void tell_of_profile(const SimulatedTimes& expected) {
     if (!measured_.profile) return;
     const formats::ProfiledStep& profile = *measured_.profile;
     report::Statement profiled = report::Statement{"profiled"}
@@ -520,7 +521,7 @@ class Diagnoser {
       diagnosis_.evidence.push_back(report::Statement{"idle-device"}.with("share", *profile.idle / step));
   }
 
-  void tell_what_is_free(const Simulated& expected) {
+  void tell_what_is_free(const SimulatedTimes& expected) {
     const report::DiagnosedTime& time = diagnosis_.times.back();
     const report::RunResult& run = expected.runs.back();
     if (run.throughput) {
@@ -534,7 +535,7 @@ class Diagnoser {
 
   // ---- what may be wrong ----
 
-  void suspect(const Simulated& expected, bool show_progress) {
+  void suspect(const SimulatedTimes& expected, bool show_progress) {
     std::vector<Suspect> suspects = suspects_of(scenario_);
     std::erase_if(suspects, [&](const Suspect& one) { return diagnosis_.collective ? !one.of_network : one.alone; });
     Progress progress("suspects", suspects.size(), show_progress);
@@ -562,7 +563,7 @@ class Diagnoser {
 
   /// Returns the weight of errors between sizes relative to errors that all sizes share: the width of a time's band ÷
   /// that of the ratio of two sizes, which counts as 2 `kNoDifference` at least.
-  double weight_of_differences(const Simulated& one) const {
+  double weight_of_differences(const SimulatedTimes& one) const {
     if (diagnosis_.collective) {
       const std::string& category = one.rows.back().category;
       const estimate::Spread spread = category.empty() ? estimate::Spread{} : estimate::error_category(category).spread;
@@ -576,7 +577,7 @@ class Diagnoser {
     return std::max(1.0, alone / std::max(2 * kNoDifference, std::log(ratio.high / ratio.low)));
   }
 
-  double distance_to_measured(const Simulated& one) const {
+  double distance_to_measured(const SimulatedTimes& one) const {
     const auto count = static_cast<double>(diagnosis_.times.size());
     double mean = 0;
     double squares = 0;
@@ -595,7 +596,7 @@ class Diagnoser {
     return std::sqrt(sum);
   }
 
-  void add(const Suspect& suspect, const Simulated& simulated, const Simulated& expected, double as_it_is) {
+  void add(const Suspect& suspect, const SimulatedTimes& simulated, const SimulatedTimes& expected, double as_it_is) {
     double difference = 0;
     double log_ratio = 0;
     for (std::size_t i = 0; i < simulated.seconds.size(); ++i) {
@@ -616,7 +617,7 @@ class Diagnoser {
       const double longer = simulated.seconds[i] / time.expected;
       one.explains = one.explains && time.measured >= longer * time.low && time.measured <= longer * time.high;
     }
-    const bool slower = diagnosis_.verdict == report::Diagnosis::Verdict::slower;
+    const bool slower = diagnosis_.verdict == report::Diagnosis::SpeedVerdict::slower;
     if (slower ? one.distance < as_it_is : one.explains) diagnosis_.suspicions.push_back(std::move(one));
   }
 

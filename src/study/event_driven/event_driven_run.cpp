@@ -279,7 +279,7 @@ world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOpti
 /// Simulates until the end, or until no participant can continue because of failures, and then reports that. Throws
 /// Deadlock if no failure is the cause.
 std::optional<report::Statement> run_until_stopped(world::EventLoop& loop, const world::UnreliableWorld& world) {
-  using Cause = world::Deadlock::Cause;
+  using Cause = world::Deadlock::DeadlockCause;
   try {
     loop.run();
     return std::nullopt;

@@ -83,7 +83,7 @@ class ProgramWriter {
                 const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t ranks)
       : trace_(trace), rank_(rank), groups_(groups), ranks_(ranks) {
     const auto on_device = [](const ChakraNode& node) {
-      return node.type == ChakraNode::Type::compute && !node.on_host;
+      return node.type == ChakraNode::NodeType::compute && !node.on_host;
     };
     some_on_device_ = std::ranges::any_of(trace.nodes, on_device);
     some_sent_by_device_ =
@@ -102,14 +102,14 @@ class ProgramWriter {
   using Pending = std::set<std::pair<bool, std::size_t>>;
 
   static bool sends(const ChakraNode& node) {
-    return node.type == ChakraNode::Type::collective || node.type == ChakraNode::Type::send ||
-           node.type == ChakraNode::Type::receive;
+    return node.type == ChakraNode::NodeType::collective || node.type == ChakraNode::NodeType::send ||
+           node.type == ChakraNode::NodeType::receive;
   }
 
   /// Returns whether a node is the host's call of a device operation that has a node of its own.
   bool is_call(const ChakraNode& node) const {
     if (!node.on_host) return false;
-    return sends(node) ? some_sent_by_device_ : some_on_device_ && node.type == ChakraNode::Type::compute;
+    return sends(node) ? some_sent_by_device_ : some_on_device_ && node.type == ChakraNode::NodeType::compute;
   }
 
   std::vector<std::size_t> ordered() {
@@ -151,22 +151,22 @@ class ProgramWriter {
     Pending pending = before(node);
     const bool call = is_call(node);
     if (call) ++program_.host_operations;
-    switch (call ? ChakraNode::Type::other : node.type) {
-      case ChakraNode::Type::compute:
+    switch (call ? ChakraNode::NodeType::other : node.type) {
+      case ChakraNode::NodeType::compute:
         wait_for(pending);
         pending.clear();
         if (computing_.name.empty() || computing_.seconds == 0) computing_.name = node.name;
         computing_.seconds += node.seconds;
         check_amount(node, computing_.seconds);
         break;
-      case ChakraNode::Type::collective:
-      case ChakraNode::Type::send:
+      case ChakraNode::NodeType::collective:
+      case ChakraNode::NodeType::send:
         issue(node, pending);
         break;
-      case ChakraNode::Type::receive:
+      case ChakraNode::NodeType::receive:
         receive(node, pending);
         break;
-      case ChakraNode::Type::other:
+      case ChakraNode::NodeType::other:
         break;
     }
     constexpr std::size_t kMostPending = 5'000'000;  // some 50 bytes each
@@ -248,7 +248,7 @@ class ProgramWriter {
 
   RankProgram::TracePart part_of(const ChakraNode& node) const {
     check_amount(node, node.bytes);
-    if (node.type == ChakraNode::Type::send) {
+    if (node.type == ChakraNode::NodeType::send) {
       const std::int64_t from = node.source < 0 ? rank_ : node.source;
       if (from != rank_ || node.destination < 0 || node.destination >= ranks_ || node.destination == rank_)
         throw std::runtime_error(fmt::format("has a message '{}' without both ends", node.name));

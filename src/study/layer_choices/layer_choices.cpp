@@ -392,7 +392,8 @@ std::vector<step::Assignment> choose_alternatives(const spec::RunSpec& run, cons
     const step::Alternatives& alternatives = trajectory.structures[i].alternatives;
     if (alternatives.all.empty()) return {};
     PlanSearch search(run, trajectory, i, learned, timed, cluster);
-    assignment.push_back(alternatives.by == step::Alternatives::By::time ? search.quickest() : search.fewest_bytes());
+    assignment.push_back(alternatives.by == step::Alternatives::ChosenBy::time ? search.quickest()
+                                                                               : search.fewest_bytes());
   }
   return assignment;
 }

@@ -78,14 +78,14 @@ std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& 
   const std::size_t size = knobs.size();
   std::vector<double> slower;  // a unit vector
   for (const report::Retiming::Knob& knob : knobs)
-    slower.push_back((knob.what == report::Retiming::Knob::What::latency ? 1 : -1) /
+    slower.push_back((knob.what == report::Retiming::Knob::KnobKind::latency ? 1 : -1) /
                      std::sqrt(static_cast<double>(size)));
   std::vector<MetricMatrix> metrics;
   for (const double along : kShortened) {
     for (const double computing : kShortened) {
       MetricMatrix metric(size, std::vector<double>(size));
       for (std::size_t i = 0; i < size; ++i) {
-        const double scale = knobs[i].what == report::Retiming::Knob::What::speed ? computing : 1;
+        const double scale = knobs[i].what == report::Retiming::Knob::KnobKind::speed ? computing : 1;
         for (std::size_t k = 0; k < size; ++k)
           metric[i][k] = scale * ((i == k ? 1 : 0) - (1 - along) * slower[i] * slower[k]);
       }
@@ -116,7 +116,7 @@ constexpr double kMostTasks = 40'000;
 constexpr double kCoarse = 0.1;  // share of these limits above which there are fewer knobs, with less reach
 
 /// A step of each run on a cluster.
-struct Timed {
+struct TimedPoint {
   std::vector<double> seconds;                       ///< per run, a mean step
   std::vector<std::map<std::string, double>> kinds;  ///< per run: seconds of the critical path by kind
 };
@@ -206,7 +206,7 @@ class Retimer {
     std::ranges::stable_sort(busiest, std::greater<>(), &LinkGroup::busy_share);
     if (busiest.size() > kMostGroups) busiest.resize(kMostGroups);
     for (const LinkGroup* group : busiest) {
-      retiming_.knobs.push_back({Knob::What::bandwidth, "bandwidth of " + group->pattern,
+      retiming_.knobs.push_back({Knob::KnobKind::bandwidth, "bandwidth of " + group->pattern,
                                  sim::rate_in_words(group->least_bandwidth), sim::rate_in_words(group->most_bandwidth),
                                  group->links});
     }
@@ -216,11 +216,11 @@ class Retimer {
         if (group.least_latency > 0) least = std::min(least, group.least_latency);
       }
       retiming_.knobs.push_back(
-          {Knob::What::latency, "latency of all links", human_seconds(least), human_seconds(latency), {"*"}});
+          {Knob::KnobKind::latency, "latency of all links", human_seconds(least), human_seconds(latency), {"*"}});
     }
     std::set<std::string> devices;
     for (const spec::DeviceSpec& device : cluster_.devices) devices.insert(device.name);
-    retiming_.knobs.push_back({Knob::What::speed, "speed of the workers", *devices.begin(), *devices.rbegin(), {}});
+    retiming_.knobs.push_back({Knob::KnobKind::speed, "speed of the workers", *devices.begin(), *devices.rbegin(), {}});
   }
 
   /// Why so many simulations would take too long; empty: they do not.
@@ -244,9 +244,9 @@ class Retimer {
   }
 
   /// All runs on a cluster, in one simulation for those of one fidelity: to start it takes longer than most steps.
-  Timed time(const Point& at, const std::vector<Sample>& samples, double* messages = nullptr) const {
+  TimedPoint time(const Point& at, const std::vector<Sample>& samples, double* messages = nullptr) const {
     if (interrupted().load()) throw Cancelled();
-    Timed timed;
+    TimedPoint timed;
     timed.seconds.resize(runs_.size());
     timed.kinds.resize(runs_.size());
     std::map<std::string, std::vector<std::size_t>> by_fidelity;
@@ -279,8 +279,8 @@ class Retimer {
     return timed;
   }
 
-  std::vector<Timed> time_all(const std::vector<Point>& points, const std::vector<Sample>& samples) const {
-    std::vector<Timed> timed(points.size());
+  std::vector<TimedPoint> time_all(const std::vector<Point>& points, const std::vector<Sample>& samples) const {
+    std::vector<TimedPoint> timed(points.size());
     Progress progress("sliders of the page", points.size(), show_progress_);
     parallel_for_forks(points.size(), [&](std::size_t i) {
       timed[i] = time(points[i], samples);
@@ -294,7 +294,7 @@ class Retimer {
     for (const Point& point : all) {
       if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
     }
-    std::vector<Timed> timed = time_all(points, few_);
+    std::vector<TimedPoint> timed = time_all(points, few_);
     retiming_.points.insert(retiming_.points.end(), points.begin(), points.end());
     timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
   }
@@ -303,7 +303,7 @@ class Retimer {
   bool fit_within(double reach) {
     retiming_.reach = reach;
     std::vector<Point> kept;
-    std::vector<Timed> kept_timed;
+    std::vector<TimedPoint> kept_timed;
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       constexpr double kMargin = 0.5;
       const Point& point = retiming_.points[i];
@@ -327,7 +327,7 @@ class Retimer {
       fit_runs();
       std::vector<Point> fresh;
       for (std::size_t i = 0; i < kHeldOut; ++i) fresh.push_back(next_point(reach));
-      const std::vector<Timed> truth = time_all(fresh, many_);
+      const std::vector<TimedPoint> truth = time_all(fresh, many_);
       if (hold_against(fresh, truth) <= kGoodEnough) return true;
       if (coarse_ || round == kRounds) return false;
       for (const std::size_t i : far_off_) {
@@ -357,7 +357,7 @@ class Retimer {
 
   void fit_runs() {
     std::set<std::string> kinds;
-    for (const Timed& one : timed_) {
+    for (const TimedPoint& one : timed_) {
       for (const auto& run : one.kinds) {
         for (const auto& [kind, seconds] : run) kinds.insert(kind);
       }
@@ -371,7 +371,7 @@ class Retimer {
       report::Retiming::Run run;
       run.run = runs_[r];
       std::vector<double> logs;
-      for (const Timed& one : timed_) {
+      for (const TimedPoint& one : timed_) {
         logs.push_back(std::log(one.seconds[r] / nominal_.seconds[r]));
         std::vector<std::int32_t>& shares = run.shares.emplace_back();
         for (const std::string& kind : retiming_.kinds) {
@@ -394,7 +394,7 @@ class Retimer {
   }
 
   /// The worst error of any run.
-  double hold_against(const std::vector<Point>& points, const std::vector<Timed>& truth) {
+  double hold_against(const std::vector<Point>& points, const std::vector<TimedPoint>& truth) {
     double worst = 0;
     retiming_.held_out = static_cast<std::int64_t>(points.size());
     std::set<std::size_t> far_off;
@@ -421,11 +421,11 @@ class Retimer {
   TimedAs timed_as_;
   sim::Cluster cluster_;
   report::Retiming retiming_;
-  std::vector<std::size_t> runs_;     ///< indices in the scenario
-  std::vector<Sample> few_, many_;    ///< per run
-  Timed nominal_, nominal_many_;      ///< on the scenario's own cluster
-  std::vector<Timed> timed_;          ///< per point
-  std::vector<std::size_t> far_off_;  ///< indices of the last held-out points with large errors
+  std::vector<std::size_t> runs_;      ///< indices in the scenario
+  std::vector<Sample> few_, many_;     ///< per run
+  TimedPoint nominal_, nominal_many_;  ///< on the scenario's own cluster
+  std::vector<TimedPoint> timed_;      ///< per point
+  std::vector<std::size_t> far_off_;   ///< indices of the last held-out points with large errors
   bool coarse_ = false;
   std::size_t drawn_ = 0;  ///< points drawn of the well-spread sequence
 };
@@ -438,10 +438,10 @@ void turn(const report::Retiming& retiming, const std::vector<double>& at, sim::
     const double factor = std::exp2(at.at(k));
     if (factor == 1) continue;
     for (const std::string& link : knob.links) {
-      const bool bandwidth = knob.what == Knob::What::bandwidth;
+      const bool bandwidth = knob.what == Knob::KnobKind::bandwidth;
       cluster.changes.push_back({link, bandwidth ? factor : 1, bandwidth ? 1 : factor});
     }
-    if (knob.what != Knob::What::speed) continue;
+    if (knob.what != Knob::KnobKind::speed) continue;
     for (spec::DeviceSpec& device : cluster.devices) device.slowdown /= factor;
   }
 }

@@ -234,7 +234,7 @@ void Database::execute(const std::string& statements) {
 }
 
 std::optional<std::int64_t> Database::number(const std::string& statement) {
-  Statement one(*this, statement);
+  SqlStatement one(*this, statement);
   if (!one.step()) return std::nullopt;
   return one.integer(0);
 }
@@ -253,44 +253,46 @@ void Database::Transaction::commit() {
   lock_.unlock();  // another transaction may follow in the same block
 }
 
-Statement::Statement(Database& database, const std::string& text) : database_(database) {
+SqlStatement::SqlStatement(Database& database, const std::string& text) : database_(database) {
   const int code =
       sqlite3_prepare_v2(database.connection_, text.c_str(), static_cast<int>(text.size()), &statement_, nullptr);
   if (code != SQLITE_OK) database.fail(code);
 }
 
-Statement::~Statement() { sqlite3_finalize(statement_); }
+SqlStatement::~SqlStatement() { sqlite3_finalize(statement_); }
 
-Statement& Statement::bound(int code) {
+SqlStatement& SqlStatement::bound(int code) {
   if (code != SQLITE_OK) database_.fail(code);  // otherwise a NULL would replace the value
   return *this;
 }
 
 /// Throws if memory was denied; a value without bytes is NULL or empty otherwise.
-void Statement::check_memory(const void* bytes) const {
+void SqlStatement::check_memory(const void* bytes) const {
   if (bytes == nullptr && sqlite3_errcode(database_.connection_) == SQLITE_NOMEM) database_.fail(SQLITE_NOMEM);
 }
 
-Statement& Statement::operator<<(std::int64_t value) { return bound(sqlite3_bind_int64(statement_, ++bound_, value)); }
+SqlStatement& SqlStatement::operator<<(std::int64_t value) {
+  return bound(sqlite3_bind_int64(statement_, ++bound_, value));
+}
 
-Statement& Statement::operator<<(double value) {
+SqlStatement& SqlStatement::operator<<(double value) {
   return bound(sqlite3_bind_double(statement_, ++bound_, value));  // NaN becomes NULL
 }
 
-Statement& Statement::operator<<(std::string_view text) {
+SqlStatement& SqlStatement::operator<<(std::string_view text) {
   return bound(sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT,  // NOLINT
                                    SQLITE_UTF8));
 }
 
-Statement& Statement::operator<<(const std::optional<double>& value) {
+SqlStatement& SqlStatement::operator<<(const std::optional<double>& value) {
   return *this << value.value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-Statement& Statement::blob(std::string_view bytes) {
+SqlStatement& SqlStatement::blob(std::string_view bytes) {
   return bound(sqlite3_bind_blob64(statement_, ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT));  // NOLINT
 }
 
-bool Statement::step() {
+bool SqlStatement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   sqlite3_reset(statement_);
@@ -300,24 +302,24 @@ bool Statement::step() {
   return false;
 }
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+std::int64_t SqlStatement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
-double Statement::real(int column) const {
+double SqlStatement::real(int column) const {
   return is_null(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(statement_, column);
 }
 
-std::string Statement::text(int column) const {
+std::string SqlStatement::text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   check_memory(text);
   return text == nullptr ? "" : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
-std::string Statement::bytes(int column) const {
+std::string SqlStatement::bytes(int column) const {
   const auto* blob = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   check_memory(blob);
   return blob == nullptr ? "" : std::string(blob, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
-bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+bool SqlStatement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
 }  // namespace dadsim::study

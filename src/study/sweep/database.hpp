@@ -64,7 +64,7 @@ class Database {
   };
 
  private:
-  friend class Statement;
+  friend class SqlStatement;
   [[noreturn]] void fail(int code) const;
 
   std::string path_;
@@ -76,20 +76,20 @@ class Database {
 };
 
 /// A prepared statement, used as often as needed: bind all, then step; rows are read by column from 0.
-class Statement {
+class SqlStatement {
  public:
-  Statement(Database& database, const std::string& text);
-  ~Statement();
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
+  SqlStatement(Database& database, const std::string& text);
+  ~SqlStatement();
+  SqlStatement(const SqlStatement&) = delete;
+  SqlStatement& operator=(const SqlStatement&) = delete;
 
   // Bind one parameter after the other. NaN is stored as NULL.
-  Statement& operator<<(std::int64_t value);
-  Statement& operator<<(double value);
-  Statement& operator<<(std::string_view text);
-  Statement& operator<<(const char* text) { return *this << std::string_view(text); }
-  Statement& operator<<(const std::optional<double>& value);
-  Statement& blob(std::string_view bytes);
+  SqlStatement& operator<<(std::int64_t value);
+  SqlStatement& operator<<(double value);
+  SqlStatement& operator<<(std::string_view text);
+  SqlStatement& operator<<(const char* text) { return *this << std::string_view(text); }
+  SqlStatement& operator<<(const std::optional<double>& value);
+  SqlStatement& blob(std::string_view bytes);
 
   /// Returns whether there is a (further) row. After the last one the statement can be bound again.
   bool step();
@@ -103,7 +103,7 @@ class Statement {
   bool is_null(int column) const;
 
  private:
-  Statement& bound(int code);
+  SqlStatement& bound(int code);
   void check_memory(const void* bytes) const;
 
   Database& database_;

@@ -37,13 +37,13 @@ class Beside {
 
 /// Returns the first column in which `file` differs for a trial.
 std::string differing_column_in(Database& file, const TrialResults& other) {
-  Statement trial(file, "SELECT words FROM trial WHERE point = ? AND seed = ?");
+  SqlStatement trial(file, "SELECT words FROM trial WHERE point = ? AND seed = ?");
   trial << other.trial.point << other.trial.seed;
   trial.step();
   if (trial.text(0).empty() != other.message.empty()) return "status";
   if (trial.text(0) != other.message) return "words";
   std::vector<SweepRun> runs;
-  Statement select(file, select_runs_of_trial());
+  SqlStatement select(file, select_runs_of_trial());
   select << other.trial.point << other.trial.seed;
   while (select.step()) runs.push_back(run_of_row(select));
   if (runs.size() != other.runs.size()) return "number of runs";
@@ -129,7 +129,7 @@ class Merging {
   }
 
   void copy_points(const std::string& file, ResultsReader& reader) {
-    Statement there(out_, "SELECT hash, checksum FROM point WHERE id = ?");
+    SqlStatement there(out_, "SELECT hash, checksum FROM point WHERE id = ?");
     PointWriter writer(out_);
     reader.each_point([&](SweepResults::Point&& point) {
       there << point.id;
@@ -159,7 +159,7 @@ class Merging {
 /// Counts the points with all their trials, and lists those that lack some.
 void count_what_is_there(Database& database, MergedSweep& merged) {
   merged.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
-  Statement select(database, "SELECT point, COUNT(*) FROM trial GROUP BY point ORDER BY point");
+  SqlStatement select(database, "SELECT point, COUNT(*) FROM trial GROUP BY point ORDER BY point");
   std::int64_t next = 1;
   while (select.step()) {
     const std::int64_t point = select.integer(0);
@@ -181,7 +181,7 @@ void copy_cache(const std::string& file, Database& to, bool weights) {
   try {
     if (from.number("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'records'") > 0)
       return copy_records(from, to, weights);
-    Statement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the previous version
+    SqlStatement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the previous version
     RecordWriter writer(to);
     while (select.step()) writer.write("learned", select.text(0), select.bytes(1));
   } catch (const InputError&) {
@@ -191,7 +191,7 @@ void copy_cache(const std::string& file, Database& to, bool weights) {
 }  // namespace
 
 void copy_trials(ResultsReader& from, Database& to, const std::function<void(const TrialResults&)>& differs) {
-  Statement there(to, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
+  SqlStatement there(to, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
   TrialWriter writer(to);
   from.each_trial([&](TrialResults&& trial) {
     if (interrupted().load()) throw Cancelled();

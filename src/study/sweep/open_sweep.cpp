@@ -34,7 +34,7 @@ void write_infeasible(Database& database, const SweepPoints& sweep, const Shard&
     const auto id = static_cast<std::int64_t>(i) + 1;
     if (sweep.points()[i].infeasible.empty() || !shard.holds(id)) continue;
     for (std::int64_t seed = 0; seed < sweep.seeds(); ++seed) {
-      Statement there(database, "SELECT 1 FROM trial WHERE point = ? AND seed = ?");
+      SqlStatement there(database, "SELECT 1 FROM trial WHERE point = ? AND seed = ?");
       there << id << seed;
       if (!there.step()) write_trial(database, {id, seed}, {}, sweep.points()[i].infeasible);
     }

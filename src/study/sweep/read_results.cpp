@@ -22,9 +22,9 @@ std::uint64_t from_hex(const std::string& text) {
 
 /// Lists the tables, except records, whose form differs between versions.
 std::string tables_of(Database& database) {
-  Statement select(database,
-                   "SELECT type, name, tbl_name, sql FROM sqlite_schema "
-                   "WHERE tbl_name NOT IN ('records', 'learning', 'history') ORDER BY rowid");
+  SqlStatement select(database,
+                      "SELECT type, name, tbl_name, sql FROM sqlite_schema "
+                      "WHERE tbl_name NOT IN ('records', 'learning', 'history') ORDER BY rowid");
   std::string all;
   while (select.step()) {
     for (int i = 0; i < 4; ++i) all += select.text(i) + '\n';
@@ -64,7 +64,7 @@ void ResultsReader::lose(std::int64_t point) {
 
 /// Marks the point in each row as lost.
 void ResultsReader::lose_rows(const std::string& select) {
-  Statement rows(database_, select);
+  SqlStatement rows(database_, select);
   while (step(rows)) lose(rows.integer(0));
 }
 
@@ -77,7 +77,7 @@ void ResultsReader::scan(const std::function<void()>& table) {
   }
 }
 
-bool ResultsReader::step(Statement& rows) {
+bool ResultsReader::step(SqlStatement& rows) {
   bool there = false;
   scan([&] { there = rows.step(); });
   return there;
@@ -88,7 +88,7 @@ void ResultsReader::check_structure() {
   create_tables(own);
   if (tables_of(database_) != tables_of(own)) nothing_is_left(database_, "its tables are not those of a sweep");
   scan([&] {
-    Statement check(database_, "PRAGMA integrity_check(1)");
+    SqlStatement check(database_, "PRAGMA integrity_check(1)");
     if (!check.step() || check.text(0) != "ok") damage_.structure = check.text(0).substr(0, 200);
     while (check.step()) {
     }
@@ -98,9 +98,9 @@ void ResultsReader::check_structure() {
 void ResultsReader::read_identity() {
   bool whole = false;
   scan([&] {
-    Statement select(database_,
-                     "SELECT version, build, hash, scenario_file, scenario_name, scenario, resolved, points, seeds, "
-                     "target_accuracy, shard, shards, currency, checksum FROM sweep");
+    SqlStatement select(database_,
+                        "SELECT version, build, hash, scenario_file, scenario_name, scenario, resolved, points, seeds, "
+                        "target_accuracy, shard, shards, currency, checksum FROM sweep");
     if (!select.step()) return;
     identity_ = {.version = select.text(0),
                  .build = select.text(1),
@@ -116,7 +116,7 @@ void ResultsReader::read_identity() {
                  .shards = select.integer(11),
                  .currency = select.text(12)};
     const std::int64_t checksum = select.integer(13);
-    Statement axes(database_, "SELECT axis, path FROM axis ORDER BY number");
+    SqlStatement axes(database_, "SELECT axis, path FROM axis ORDER BY number");
     while (axes.step()) columns_.push_back({axes.integer(0), axes.text(1)});
     whole = !select.step() && checksum == checksum_of(identity_, columns_);
   });
@@ -127,7 +127,7 @@ void ResultsReader::read_identity() {
 }
 
 void ResultsReader::read_settings() {
-  Statement select(database_, "SELECT what, data, words, checksum FROM setting ORDER BY what, data");
+  SqlStatement select(database_, "SELECT what, data, words, checksum FROM setting ORDER BY what, data");
   while (select.step()) {
     std::pair<std::string, std::string> setting{select.text(0), select.text(1)};
     if (checksum_of_setting(setting.first, setting.second, select.text(2)) == select.integer(3) &&
@@ -141,7 +141,7 @@ void ResultsReader::read_settings() {
 
 void ResultsReader::each_point(const std::function<void(SweepResults::Point&&)>& take) {
   is_whole_.resize(static_cast<std::size_t>(identity_.points) + 1);
-  Statement rows(database_, "SELECT id, hash, checksum FROM point ORDER BY id");
+  SqlStatement rows(database_, "SELECT id, hash, checksum FROM point ORDER BY id");
   while (step(rows)) {
     SweepResults::Point point{rows.integer(0), rows.text(1), {}};
     scan([&] { point.values = values_of(point.id); });
@@ -158,8 +158,8 @@ void ResultsReader::each_point(const std::function<void(SweepResults::Point&&)>&
 
 void ResultsReader::each_trial(const std::function<void(TrialResults&&)>& take) {
   if (is_whole_.empty()) each_point([](SweepResults::Point&&) {});
-  Statement rows(database_, "SELECT point, seed, status, words, checksum FROM trial ORDER BY point, seed");
-  Statement runs(database_, select_runs_of_trial());
+  SqlStatement rows(database_, "SELECT point, seed, status, words, checksum FROM trial ORDER BY point, seed");
+  SqlStatement runs(database_, select_runs_of_trial());
   while (step(rows)) {
     TrialResults results{{rows.integer(0), rows.integer(1)}, rows.text(3), {}};
     const SweepTrial trial = results.trial;
@@ -178,7 +178,7 @@ void ResultsReader::each_trial(const std::function<void(TrialResults&&)>& take) 
 
 std::vector<std::string> ResultsReader::values_of(std::int64_t point) {
   if (!values_)
-    values_ = std::make_unique<Statement>(database_, "SELECT value FROM value WHERE point = ? ORDER BY number");
+    values_ = std::make_unique<SqlStatement>(database_, "SELECT value FROM value WHERE point = ? ORDER BY number");
   *values_ << point;
   std::vector<std::string> values;
   while (values_->step()) values.push_back(values_->text(0));

@@ -51,7 +51,7 @@ class ResultsReader {
 
  private:
   void scan(const std::function<void()>& table);
-  bool step(Statement& rows);
+  bool step(SqlStatement& rows);
   void lose(std::int64_t point);
   void lose_rows(const std::string& select);
   void check_structure();
@@ -64,7 +64,7 @@ class ResultsReader {
   std::vector<SweepColumn> columns_;
   SweepSettings settings_;
   std::vector<bool> is_whole_;  ///< per point; empty: not read yet
-  std::unique_ptr<Statement> values_;
+  std::unique_ptr<SqlStatement> values_;
 };
 
 /// Reads a whole file. Throws InputError if it is damaged: the losses, and how to continue.

@@ -104,12 +104,12 @@ bool has_tables(Database& database, bool or_before) {
 
 void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns) {
   database.execute("DELETE FROM sweep; DELETE FROM axis");
-  Statement insert(database, "INSERT INTO sweep VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  SqlStatement insert(database, "INSERT INTO sweep VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   insert << identity.version << identity.build << hex(identity.hash) << identity.scenario_file << identity.scenario_name
          << identity.scenario << identity.resolved << identity.points << identity.seeds << identity.target_accuracy
          << identity.shard << identity.shards << identity.currency << checksum_of(identity, columns);
   insert.run();
-  Statement axis(database, "INSERT INTO axis VALUES(?,?,?)");
+  SqlStatement axis(database, "INSERT INTO axis VALUES(?,?,?)");
   for (std::size_t i = 0; i < columns.size(); ++i) {
     axis << static_cast<std::int64_t>(i) + 1 << columns[i].axis << columns[i].path;
     axis.run();
@@ -142,7 +142,7 @@ SweepSettings settings_of(const report::Result& result) {
 void write_settings(Database& database, const SweepSettings& settings) {
   if (settings.empty()) return;
   Database::Transaction transaction(database);
-  Statement insert(database, "INSERT OR IGNORE INTO setting VALUES(?,?,?,?)");
+  SqlStatement insert(database, "INSERT OR IGNORE INTO setting VALUES(?,?,?,?)");
   for (const auto& [what, data] : settings) {
     const std::string words = what == "assumption" ? report::in_words(report::statement_of(data)) : data;
     insert << what << data << words << checksum_of_setting(what, data, words);
@@ -194,7 +194,7 @@ std::string select_runs_of_trial() {
   return select + " FROM run WHERE point = ? AND seed = ? ORDER BY number";
 }
 
-SweepRun run_of_row(const Statement& row) {
+SweepRun run_of_row(const SqlStatement& row) {
   SweepRun run{{row.integer(0), row.integer(1)}, row.integer(2), {}, row.text(3)};
   for (std::size_t i = 0; i < figures().size(); ++i) {
     const int column = static_cast<int>(i) + 4;

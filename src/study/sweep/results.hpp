@@ -110,7 +110,7 @@ class PointWriter {
   void write(const SweepResults::Point& point);
 
  private:
-  Statement point_, value_;
+  SqlStatement point_, value_;
 };
 
 /// Writes trials, which must be new, likewise.
@@ -120,12 +120,12 @@ class TrialWriter {
   void write(const SweepTrial& trial, const std::vector<SweepRun>& runs, const std::string& message);
 
  private:
-  Statement trial_, run_;
+  SqlStatement trial_, run_;
 };
 
 /// Returns the statement that reads the runs of a trial (point, seed), in order, or the run in one of its rows.
 std::string select_runs_of_trial();
-SweepRun run_of_row(const Statement& row);
+SweepRun run_of_row(const SqlStatement& row);
 /// Returns the name of the first column in which two runs differ; null if there is none.
 const char* differing_column(const SweepRun& a, const SweepRun& b);
 

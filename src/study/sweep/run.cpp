@@ -226,7 +226,7 @@ class Timers {
 
 std::set<SweepTrial> finished_trials(Database& database) {
   std::set<SweepTrial> finished;
-  Statement select(database, "SELECT point, seed FROM trial");
+  SqlStatement select(database, "SELECT point, seed FROM trial");
   while (select.step()) finished.insert({select.integer(0), select.integer(1)});
   return finished;
 }

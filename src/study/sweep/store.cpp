@@ -58,7 +58,7 @@ std::int64_t weight_bytes(Database& database) {
 
 std::optional<std::string> find_record(Database& database, const std::string& key) {
   const std::lock_guard lock(database.mutex());
-  Statement select(database, "SELECT kind, value FROM records WHERE key = ?");
+  SqlStatement select(database, "SELECT kind, value FROM records WHERE key = ?");
   select << key;
   if (!select.step()) return std::nullopt;
   return value_in(select.text(0), key, select.bytes(1));
@@ -79,8 +79,8 @@ void write_learned(RecordWriter& writer, std::uint64_t key, const LearnedRun& ru
 void copy_records(Database& from, Database& to, bool weights) {
   std::int64_t bytes = weight_bytes(to);
   // Weights last, and all in the order of keys: the choice of weights that fit must not depend on anything else.
-  Statement select(from, "SELECT key, kind, value FROM records ORDER BY kind, key");
-  Statement insert(to, "INSERT OR IGNORE INTO records VALUES(?,?,?)");
+  SqlStatement select(from, "SELECT key, kind, value FROM records ORDER BY kind, key");
+  SqlStatement insert(to, "INSERT OR IGNORE INTO records VALUES(?,?,?)");
   while (select.step()) {
     const std::string key = select.text(0);
     const std::string kind = select.text(1);

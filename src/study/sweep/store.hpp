@@ -29,7 +29,7 @@ class RecordWriter {
   void write(std::string_view kind, const std::string& key, std::string_view value);
 
  private:
-  Statement insert_;
+  SqlStatement insert_;
 };
 
 void write_learned(RecordWriter& writer, std::uint64_t key, const LearnedRun& run);

@@ -520,16 +520,16 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
 /// Describes the spread of each run's relative steps over the points, if they vary: with the learning network, the
 /// target or the batch.
 std::string spread_of_relative_steps(const SweepResults& results) {
-  struct Spread {
+  struct RelativeStepsSpread {
     std::string label;
     double least = 0, greatest = 0;
     std::set<std::int64_t> points;
   };
-  std::vector<Spread> spreads;
+  std::vector<RelativeStepsSpread> spreads;
   for (const SweepRun& run : results.runs) {
     const double relative_steps = run.figures["relative_steps"];
     if (!std::isfinite(relative_steps)) continue;
-    auto spread = std::ranges::find(spreads, run.label(), &Spread::label);
+    auto spread = std::ranges::find(spreads, run.label(), &RelativeStepsSpread::label);
     if (spread == spreads.end()) {
       spreads.push_back({run.label(), relative_steps, relative_steps, {}});
       spread = std::prev(spreads.end());
@@ -539,7 +539,7 @@ std::string spread_of_relative_steps(const SweepResults& results) {
     spread->points.insert(run.trial.point);
   }
   std::string text;
-  for (const Spread& spread : spreads) {
+  for (const RelativeStepsSpread& spread : spreads) {
     if (spread.points.size() < 2 || !(spread.least < spread.greatest)) continue;
     text += fmt::format("relative steps of {}: {:.3g} to {:.3g} over {} points\n", cut(spread.label), spread.least,
                         spread.greatest, spread.points.size());

@@ -24,7 +24,7 @@ estimate::Estimate mean_of(const std::vector<double>& values) {
 std::optional<double> known(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
 /// One run of a point, over its seeds.
-struct OverSeeds {
+struct RunOverSeeds {
   std::string label;
   bool competes = true;
   Contender contender = {};
@@ -34,7 +34,7 @@ struct OverSeeds {
   std::optional<estimate::Estimate> at_scale = {};  ///< its time at scale, from the run itself
 };
 
-void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
+void add_seed(const SweepRun& run, Metric metric, RunOverSeeds& over) {
   Contender& contender = over.contender;
   if (std::isfinite(run.figures["best_accuracy"]))
     over.best_accuracy = std::max(over.best_accuracy, run.figures["best_accuracy"]);
@@ -67,7 +67,7 @@ void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
 }
 
 /// Returns the mean time; none unless every seed has one.
-std::optional<estimate::Estimate> seconds_of(OverSeeds& over, Metric metric) {
+std::optional<estimate::Estimate> seconds_of(RunOverSeeds& over, Metric metric) {
   Contender& contender = over.contender;
   std::vector<double> values = contender.by_seed;
   for (const auto& arrival : contender.arrivals) values.push_back(arrival ? arrival->at : std::nan(""));
@@ -130,12 +130,12 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
   if (by_work) outcome.metric = *by_work;
   const bool some_communicate =
       std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
-  std::vector<OverSeeds> all;  // in the order of the scenario
+  std::vector<RunOverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
     // An event-driven run has no time of a workload.
     const bool by_steps = outcome.metric != Metric::time_to_target && outcome.metric != Metric::time_per_round;
     if (by_steps && run->event_driven()) continue;
-    auto own = std::ranges::find(all, run->label(), &OverSeeds::label);
+    auto own = std::ranges::find(all, run->label(), &RunOverSeeds::label);
     if (own == all.end()) {
       all.push_back({.label = run->label(), .competes = !some_communicate || run->figures.is("communicates")});
       own = std::prev(all.end());
@@ -144,17 +144,17 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
   }
   if (outcome.metric == Metric::time_to_target) {
     std::vector<Contender> contenders;
-    for (const OverSeeds& one : all) contenders.push_back(one.contender);
+    for (const RunOverSeeds& one : all) contenders.push_back(one.contender);
     estimate::align_exact(contenders);
     for (std::size_t i = 0; i < all.size(); ++i) all[i].contender = contenders[i];
   }
-  std::erase_if(all, [](const OverSeeds& one) { return !one.competes; });
+  std::erase_if(all, [](const RunOverSeeds& one) { return !one.competes; });
   // A quicker step wins nothing if the number of steps is unknown.
-  const auto is_counted = [](const OverSeeds& one) { return one.counted; };
+  const auto is_counted = [](const RunOverSeeds& one) { return one.counted; };
   if ((outcome.metric == Metric::time_per_step || report::is_of_work(outcome.metric)) &&
       std::ranges::any_of(all, is_counted))
-    std::erase_if(all, [&](const OverSeeds& one) { return !is_counted(one); });
-  for (OverSeeds& one : all) {
+    std::erase_if(all, [&](const RunOverSeeds& one) { return !is_counted(one); });
+  for (RunOverSeeds& one : all) {
     std::optional<estimate::Estimate> seconds = seconds_of(one, outcome.metric);
     outcome.ranked.push_back({.label = one.label,
                               .seconds = std::move(seconds),

@@ -103,9 +103,9 @@ std::vector<std::int64_t> equal_axes(std::int64_t devices, std::int64_t count) {
 }
 
 /// A question with everything found that was not said.
-class Training {
+class TrainSearch {
  public:
-  explicit Training(const TrainRequest& request) : asked_(request) {
+  explicit TrainSearch(const TrainRequest& request) : asked_(request) {
     find_device();
     find_model();
     find_system();
@@ -350,7 +350,7 @@ class Training {
 };
 
 /// Throws the reason why no layout fits, with a sufficient number of devices.
-[[noreturn]] void refuse_unfit(const Training& training, const report::LayoutReport& report) {
+[[noreturn]] void refuse_unfit(const TrainSearch& training, const report::LayoutReport& report) {
   constexpr std::int64_t kMostFactor = 64;
   const TrainRequest& asked = training.asked();
   const std::string what = report.divisible == 0
@@ -363,7 +363,7 @@ class Training {
     TrainRequest more = asked;
     more.gpus = asked.gpus * factor;
     try {
-      if (Training(more).search(0, false).fitting == 0) {
+      if (TrainSearch(more).search(0, false).fitting == 0) {
         too_few = more.gpus;
         continue;
       }
@@ -378,7 +378,7 @@ class Training {
       Diagnostic{"--gpus", 0, what, "a smaller --sequence or --global-batch, or another --device", false, true});
 }
 
-report::Statement train_step_of(const Training& training, const report::LayoutReport& report) {
+report::Statement train_step_of(const TrainSearch& training, const report::LayoutReport& report) {
   const report::LayoutTrial& best = report.trials.front();
   const report::RunResult& run = *best.simulated;
   report::Statement step = report::Statement{"train-step", {training.workload(), training.device().name}}
@@ -397,7 +397,7 @@ report::Statement train_step_of(const Training& training, const report::LayoutRe
 }
 
 /// States the time and cost of a budget of tokens, and compares them with the time allowed.
-std::optional<report::Statement> train_time_of(const Training& training, const report::LayoutReport& report) {
+std::optional<report::Statement> train_time_of(const TrainSearch& training, const report::LayoutReport& report) {
   const TrainRequest& asked = training.asked();
   const report::RunResult& run = *report.trials.front().simulated;
   if (!asked.tokens) return std::nullopt;
@@ -426,7 +426,7 @@ std::optional<report::Statement> train_time_of(const Training& training, const r
 }
 
 /// The largest part of the step, and what makes it smaller.
-report::Statement train_help_of(const Training& training, const report::LayoutReport& report) {
+report::Statement train_help_of(const TrainSearch& training, const report::LayoutReport& report) {
   const report::StepParts& parts = report.trials.front().parts;
   std::vector<std::pair<double, const char*>> all{
       {parts.computing, "computing"}, {parts.tensor, "tensor"}, {parts.bubble, "bubble"}, {parts.exchange, "exchange"}};
@@ -450,7 +450,7 @@ report::Statement train_next_of(const report::LayoutReport& report) {
 }  // namespace
 
 TrainAnswer train(const TrainRequest& request, bool show_progress) {
-  const Training training(request);
+  const TrainSearch training(request);
   const report::LayoutReport report = training.search(kSimulatedForTraining, show_progress);
   if (report.trials.empty()) refuse_unfit(training, report);
   TrainAnswer answer{document_of(report), training.text_of(assignments_of(report.trials.front().layout))};

@@ -44,7 +44,7 @@ std::string first_cause(const report::Diagnosis& diagnosis) {
 
 TEST(Diagnose, WhatIsExpectedIsNormal) {
   const report::Diagnosis diagnosis = diagnose_step(step_with({}));
-  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::as_expected);
+  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::SpeedVerdict::as_expected);
   EXPECT_EQ(answer_of(diagnosis).front().kind, "diagnosed-normal");
   for (const report::Suspicion& one : diagnosis.suspicions) EXPECT_TRUE(one.explains);
 }
@@ -52,12 +52,12 @@ TEST(Diagnose, WhatIsExpectedIsNormal) {
 TEST(Diagnose, FaultsAreNamed) {
   const double slow = step_with({"platform.gpu-cluster.nic=ethernet-10g", "platform.gpu-cluster.rails=1"});
   const report::Diagnosis diagnosis = diagnose_step(slow);
-  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::slower);
+  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::SpeedVerdict::slower);
   EXPECT_EQ(first_cause(diagnosis), "slow-interface");
   EXPECT_NEAR(diagnosis.suspicions.front().seconds.front(), slow, 0.02 * slow);
   EXPECT_TRUE(diagnosis.suspicions.front().explains);
   EXPECT_EQ(first_cause(diagnose_step(step_with({"timed-as.precision=tf32"}))), "wide-precision");
-  EXPECT_EQ(diagnose_step(step_with({}) / 3).verdict, report::Diagnosis::Verdict::quicker);
+  EXPECT_EQ(diagnose_step(step_with({}) / 3).verdict, report::Diagnosis::SpeedVerdict::quicker);
 }
 
 TEST(Diagnose, CollectivesAreOfTheNetworkAlone) {
@@ -65,7 +65,7 @@ TEST(Diagnose, CollectivesAreOfTheNetworkAlone) {
   Measurement measured{.source = "--bus-bandwidth"};
   measured.collectives.push_back({.bytes = 1e9, .bus_bandwidth = 23e9});  // normal: 92 GB/s
   const report::Diagnosis diagnosis = diagnose_scenario(scenario, measured, false);
-  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::slower);
+  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::SpeedVerdict::slower);
   EXPECT_EQ(first_cause(diagnosis), "one-adapter");
   EXPECT_NEAR(diagnosis.times.front().measured, 2 * 11.0 / 12 * 1e9 / 23e9, 1e-9);
 }
@@ -101,7 +101,7 @@ TEST(Diagnose, EveryCollectiveIsTimedAsWhatItIs) {
     again.collectives.push_back({.bytes = 1e8, .seconds = diagnosis.expected()});
     const report::Diagnosis normal = diagnose_scenario(three_nodes(), again, false);
     EXPECT_NEAR(normal.expected(), diagnosis.expected(), 0.5 * diagnosis.expected());
-    EXPECT_EQ(normal.verdict, report::Diagnosis::Verdict::as_expected);
+    EXPECT_EQ(normal.verdict, report::Diagnosis::SpeedVerdict::as_expected);
   }
 }
 
@@ -147,7 +147,7 @@ TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
       {.source = "x",
        .steps = {{.devices = 16, .samples_per_second = 745}, {.devices = 8, .samples_per_second = 1188.5}}},
       false);
-  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::slower);
+  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::SpeedVerdict::slower);
   EXPECT_LT(std::min(place_of(diagnosis, "slow-interface"), place_of(diagnosis, "tcp-for-rdma")), 2U);
   for (const char* cause : {"low-clock", "blocks-again"})
     EXPECT_GT(place_of(diagnosis, cause), place_of(diagnosis, "slow-interface")) << cause;
@@ -247,7 +247,7 @@ TEST(Diagnose, OfExpertsThereAreCauses) {
     const double seconds = slow.suspicions[place].seconds.front();
     const report::Diagnosis again =
         diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = seconds}}}, false);
-    if (again.verdict == report::Diagnosis::Verdict::slower) {
+    if (again.verdict == report::Diagnosis::SpeedVerdict::slower) {
       EXPECT_LT(place_of(again, cause), 2U) << cause;
     }
   }

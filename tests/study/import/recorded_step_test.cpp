@@ -30,7 +30,7 @@ struct TraceWriter {
   }
   std::uint64_t compute(const std::string& name, double seconds, std::vector<std::uint64_t> after = {}) {
     ChakraNode node;
-    node.type = ChakraNode::Type::compute;
+    node.type = ChakraNode::NodeType::compute;
     node.name = name;
     node.seconds = seconds;
     node.after = std::move(after);
@@ -38,14 +38,14 @@ struct TraceWriter {
   }
   std::uint64_t sum(double bytes, const std::string& group, std::vector<std::uint64_t> after) {
     ChakraNode node;
-    node.type = ChakraNode::Type::collective;
+    node.type = ChakraNode::NodeType::collective;
     node.name = "sum";
     node.bytes = bytes;
     node.group = group;
     node.after = std::move(after);
     return add(std::move(node));
   }
-  std::uint64_t message(ChakraNode::Type type, std::int64_t from, std::int64_t to, double bytes,
+  std::uint64_t message(ChakraNode::NodeType type, std::int64_t from, std::int64_t to, double bytes,
                         std::vector<std::uint64_t> after) {
     ChakraNode node;
     node.type = type;
@@ -67,7 +67,7 @@ ChakraTrace data_parallel(double slower, const std::string& group = "") {
   const auto first = rank.compute("layer 1", 0.1 * slower, {second});
   const auto sum_first = rank.sum(8e6, group, {first, sum_second});
   ChakraNode host;
-  host.type = ChakraNode::Type::compute;
+  host.type = ChakraNode::NodeType::compute;
   host.on_host = true;
   host.seconds = 9;
   host.after = {sum_second, sum_first};
@@ -129,12 +129,12 @@ TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     TraceWriter first;
     const auto done = first.compute("forward", 0.1 * static_cast<double>(rank + 1));
-    first.message(ChakraNode::Type::send, rank, rank + 2, 5e6, {done});
+    first.message(ChakraNode::NodeType::send, rank, rank + 2, 5e6, {done});
     ranks.push_back(first.trace);
   }
   for (std::int64_t rank = 2; rank < 4; ++rank) {
     TraceWriter second;
-    second.compute("loss", 0.3, {second.message(ChakraNode::Type::receive, rank - 2, rank, 5e6, {})});
+    second.compute("loss", 0.3, {second.message(ChakraNode::NodeType::receive, rank - 2, rank, 5e6, {})});
     ranks.push_back(second.trace);
   }
   const auto schedule = read_back(recorded_step_of(ranks, {}));
@@ -151,7 +151,7 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   TraceWriter rank;
   const auto layer = rank.compute("layer", 0.12);
   ChakraNode call;
-  call.type = ChakraNode::Type::collective;
+  call.type = ChakraNode::NodeType::collective;
   call.name = "the host's call";
   call.on_host = true;
   call.after = {layer};
@@ -209,7 +209,7 @@ TEST(RecordedStepTest, SaysWhatDoesNotFit) {
   circle.compute("b", 1, {1});
   EXPECT_NE(fault({circle.trace}, {}).find("come after themselves"), std::string::npos);
   TraceWriter lonely;
-  lonely.compute("a", 1, {lonely.message(ChakraNode::Type::receive, 1, 0, 5, {})});
+  lonely.compute("a", 1, {lonely.message(ChakraNode::NodeType::receive, 1, 0, 5, {})});
   TraceWriter silent;
   silent.compute("a", 1);
   EXPECT_NE(fault({lonely.trace, silent.trace}, {}).find("sends no such message"), std::string::npos);
