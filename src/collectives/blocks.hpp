@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -87,6 +88,22 @@ class BlockRounds : public Rounds {
 
   Rank ranks_;
   BlockSizes sizes_;
+};
+
+/// Rounds in lanes: what a rank sends or receives is that of its lanes together, by peer.
+class LaneRounds : public BlockRounds {
+ public:
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
+    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
+    if (lanes() > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
+  }
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
+    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
+    if (lanes() > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
+  }
+
+ protected:
+  using BlockRounds::BlockRounds;
 };
 
 /// ⌈log₂ n⌉ for n ≥ 1.

@@ -165,12 +165,12 @@ Rings rings_on(const RankLayout& layout) {
   return one_ring(n);
 }
 
-class Ring final : public BlockRounds {
+class Ring final : public LaneRounds {
  public:
   /// Block c·N + r: what lane c has of the block of rank r. In round k, the rank at place p of its ring sends the block
   /// of the rank at place p − shift − k; up to round `reduced` the receiver adds it to its own.
   Ring(Rank ranks, Rings rings, const BlockSizes& whole, std::int64_t count, std::int64_t reduced, Rank shift)
-      : BlockRounds(ranks, in_lanes(whole, rings.lanes())),
+      : LaneRounds(ranks, in_lanes(whole, rings.lanes())),
         rings_(std::move(rings)),
         count_(count),
         reduced_(reduced),
@@ -178,15 +178,6 @@ class Ring final : public BlockRounds {
 
   std::int64_t count() const override { return count_; }
   Rank lanes() const override { return rings_.lanes(); }
-
-  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
-    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
-    side_by_side(out);
-  }
-  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
-    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
-    side_by_side(out);
-  }
 
   void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t place = rings_.place_of(lane, rank);
@@ -218,10 +209,6 @@ class Ring final : public BlockRounds {
     return BlockSizes(bytes);
   }
 
-  void side_by_side(std::vector<BlockParcel>& out) const {
-    if (lanes() > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
-  }
-
   std::int64_t block(Rank lane, std::int64_t sender, std::int64_t round) const {
     const std::int64_t place = (sender + ranks() - shift_ - round % ranks()) % ranks();
     return std::int64_t{lane} * ranks() + rings_.at(lane, place);
@@ -235,10 +222,10 @@ class Ring final : public BlockRounds {
 /// Along the rings from the root to the last rank before it (broadcast), or from the rank after the root to it
 /// (reduce): each ring has its share of the vector, cut into segments that follow one another. Block c·S + s: segment s
 /// of ring c.
-class RingPipeline final : public BlockRounds {
+class RingPipeline final : public LaneRounds {
  public:
   RingPipeline(Rank ranks, Rings rings, Rank root, bool reduces, double bytes, std::int64_t segments)
-      : BlockRounds(ranks, BlockSizes(segments * rings.lanes(), bytes / static_cast<double>(segments * rings.lanes()))),
+      : LaneRounds(ranks, BlockSizes(segments * rings.lanes(), bytes / static_cast<double>(segments * rings.lanes()))),
         rings_(std::move(rings)),
         root_(root),
         reduces_(reduces),
@@ -246,15 +233,6 @@ class RingPipeline final : public BlockRounds {
 
   std::int64_t count() const override { return ranks() - 2 + segments_; }
   Rank lanes() const override { return rings_.lanes(); }
-
-  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
-    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
-    std::ranges::stable_sort(out, {}, &BlockParcel::peer);
-  }
-  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
-    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
-    std::ranges::stable_sort(out, {}, &BlockParcel::peer);
-  }
 
   void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(lane, way(lane, rank), rings_.at(lane, rings_.place_of(lane, rank) + 1), round, out);

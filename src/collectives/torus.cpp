@@ -59,25 +59,17 @@ class LaneGrid {
 };
 
 /// Block c·N + i: what lane c has of the block of the i-th rank in its order.
-class TorusRounds final : public BlockRounds {
+class TorusRounds final : public LaneRounds {
  public:
   /// `reduces`: sums are scattered first; `gathers`: blocks are handed out after that.
   TorusRounds(LaneGrid grid, const BlockSizes& whole, bool reduces, bool gathers)
-      : BlockRounds(grid.ranks(), in_lanes(grid, whole)), grid_(std::move(grid)), reduces_(reduces), gathers_(gathers) {
+      : LaneRounds(grid.ranks(), in_lanes(grid, whole)), grid_(std::move(grid)), reduces_(reduces), gathers_(gathers) {
     for (Rank axis = 0; axis < grid_.axes(); ++axis) one_way_ += grid_.size(axis) - 1;
   }
 
   std::int64_t count() const override { return (reduces_ ? one_way_ : 0) + (gathers_ ? one_way_ : 0); }
   Rank lanes() const override { return grid_.lanes(); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
-    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
-    std::ranges::stable_sort(out, {}, &BlockParcel::peer);
-  }
-  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
-    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
-    std::ranges::stable_sort(out, {}, &BlockParcel::peer);
-  }
   void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const LaneStep step = step_of(lane, round);
     out.push_back(parcel(rank, lane, step, grid_.moved(rank, grid_.axis(lane, step.turn), way(lane))));

@@ -1,26 +1,12 @@
 #include <cmath>
-#include <stdexcept>
 
 #include "step/expression.hpp"
 
 namespace dadsim::step {
 
 int bits(ElementType type) {
-  switch (type) {
-    case ElementType::float32:
-      return 32;
-    case ElementType::float16:
-      return 16;
-    case ElementType::int32:
-      return 32;
-    case ElementType::bit:
-      return 1;
-    case ElementType::bfloat16:
-      return 16;
-    case ElementType::int8:
-      return 8;
-  }
-  throw std::logic_error("unknown element type");
+  using enum ElementType;
+  return type == bit ? 1 : type == int8 ? 8 : type == float16 || type == bfloat16 ? 16 : 32;
 }
 
 double Payload::bytes(const Scope& scope) const {

@@ -31,15 +31,7 @@ std::string those_that_run_here() {
 }  // namespace
 
 std::string_view name_of(KernelSet set) {
-  switch (set) {
-    case KernelSet::portable:
-      return "portable";
-    case KernelSet::avx2:
-      return "avx2";
-    case KernelSet::avx512:
-      return "avx512";
-  }
-  return {};
+  return set == KernelSet::portable ? "portable" : set == KernelSet::avx2 ? "avx2" : "avx512";
 }
 
 bool runs_here(KernelSet set) {

@@ -255,6 +255,23 @@ void EventLoop::SleepAwaiter::await_suspend(std::coroutine_handle<> handle) {
 
 // ---- messages ----
 
+namespace {
+
+/// Returns the span of a parcel that has arrived, or was lost.
+step::EventLog::Span span_of(const Parcel& parcel, Channel channel, bool failed) {
+  return {.kind = failed ? step::EventLog::Span::Kind::lost : step::EventLog::Span::Kind::send,
+          .node = parcel.from,
+          .peer = parcel.to,
+          .begin = parcel.sent_at,
+          .end = parcel.arrived_at,
+          .bytes = parcel.bytes,
+          .number = parcel.number,
+          .what = std::string(channel),
+          .failed = failed};
+}
+
+}  // namespace
+
 Activity EventLoop::send(Node from, Node to, Channel channel, Parcel parcel, Channel news) {
   parcel.from = from;
   parcel.to = to;
@@ -274,15 +291,7 @@ void EventLoop::arrived(Activity activity, bool failed) {
   messages_.erase(found);
   Parcel& parcel = message.parcel;
   parcel.arrived_at = now();
-  take_down({.kind = failed ? step::EventLog::Span::Kind::lost : step::EventLog::Span::Kind::send,
-             .node = parcel.from,
-             .peer = parcel.to,
-             .begin = parcel.sent_at,
-             .end = now(),
-             .bytes = parcel.bytes,
-             .number = parcel.number,
-             .what = std::string(message.channel),
-             .failed = failed});
+  take_down(span_of(parcel, message.channel, failed));
   step::EventLog::NodeUse& use = log_.nodes[index(parcel.from)];
   if (!failed) {
     const Node to = parcel.to;
@@ -327,15 +336,7 @@ void EventLoop::collective_ended(Activity activity, bool failed) {
     Parcel& parcel = one.parcels[i];
     parcel.arrived_at = now();
     parcel.lost = failed;
-    take_down({.kind = failed ? step::EventLog::Span::Kind::lost : step::EventLog::Span::Kind::send,
-               .node = parcel.from,
-               .peer = parcel.to,
-               .begin = parcel.sent_at,
-               .end = now(),
-               .bytes = parcel.bytes,
-               .number = parcel.number,
-               .what = std::string(one.channel),
-               .failed = failed});
+    take_down(span_of(parcel, one.channel, failed));
     const Node node = parcel.from;
     step::EventLog::NodeUse& use = log_.nodes[index(node)];
     if (failed) {

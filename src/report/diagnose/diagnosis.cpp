@@ -160,15 +160,8 @@ double Diagnosis::low() const { return geometric_mean(times, &DiagnosedTime::low
 double Diagnosis::high() const { return geometric_mean(times, &DiagnosedTime::high); }
 
 const char* to_string(Diagnosis::SpeedVerdict verdict) {
-  switch (verdict) {
-    case Diagnosis::SpeedVerdict::as_expected:
-      return "as-expected";
-    case Diagnosis::SpeedVerdict::slower:
-      return "slower";
-    case Diagnosis::SpeedVerdict::quicker:
-      return "quicker";
-  }
-  return "";
+  using enum Diagnosis::SpeedVerdict;
+  return verdict == as_expected ? "as-expected" : verdict == slower ? "slower" : "quicker";
 }
 
 std::vector<Statement> answer_of(const Diagnosis& diagnosis) {

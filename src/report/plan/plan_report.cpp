@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -22,17 +21,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostAnswers = 40;  // answers on a terminal without --verbose
 
 const char* mark_of(GoalStanding standing) {
-  switch (standing) {
-    case GoalStanding::met:
-      return "✓";
-    case GoalStanding::likely:
-      return "~";
-    case GoalStanding::open:
-      return "?";
-    case GoalStanding::missed:
-      return "✗";
-  }
-  throw std::logic_error("unknown standing");
+  using enum GoalStanding;
+  return standing == met ? "✓" : standing == likely ? "~" : standing == open ? "?" : "✗";
 }
 
 /// Returns an object with the results of a trial.

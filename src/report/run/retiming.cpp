@@ -10,15 +10,8 @@ namespace dadsim::report {
 namespace {
 
 const char* word_of(Retiming::Knob::KnobKind what) {
-  switch (what) {
-    case Retiming::Knob::KnobKind::bandwidth:
-      return "bandwidth";
-    case Retiming::Knob::KnobKind::latency:
-      return "latency";
-    case Retiming::Knob::KnobKind::speed:
-      return "speed";
-  }
-  return "";
+  using enum Retiming::Knob::KnobKind;
+  return what == bandwidth ? "bandwidth" : what == latency ? "latency" : "speed";
 }
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {

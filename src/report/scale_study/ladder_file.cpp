@@ -14,17 +14,10 @@ namespace {
 
 double size_of(const Json& rung, spec::SizeKind kind) {
   const Json& size = rung.at("size");
-  switch (kind) {
-    case spec::SizeKind::parameters:
-      return size.at("parameters").get<double>();
-    case spec::SizeKind::rows_per_width:
-      return size.at("rows_per_width").get<double>();
-    case spec::SizeKind::batch_per_critical:
-      return size.at("critical_batch").is_null()
-                 ? std::numeric_limits<double>::quiet_NaN()
-                 : size.at("batch").get<double>() / size.at("critical_batch").get<double>();
-  }
-  throw std::logic_error("an unknown kind of size");
+  if (kind == spec::SizeKind::parameters) return size.at("parameters").get<double>();
+  if (kind == spec::SizeKind::rows_per_width) return size.at("rows_per_width").get<double>();
+  return size.at("critical_batch").is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                             : size.at("batch").get<double>() / size.at("critical_batch").get<double>();
 }
 
 std::vector<double> decades_of(const Json& rung, const std::vector<spec::SizeKind>& against) {

@@ -14,15 +14,8 @@ std::string significant(double value) { return fmt::format("{:.3g}", value); }
 
 /// Returns the name of a size in a sentence: "parameters".
 const char* size_in_words(spec::SizeKind kind) {
-  switch (kind) {
-    case spec::SizeKind::parameters:
-      return "parameters";
-    case spec::SizeKind::rows_per_width:
-      return "rows ÷ width";
-    case spec::SizeKind::batch_per_critical:
-      return "batch ÷ critical batch";
-  }
-  return "";
+  using enum spec::SizeKind;
+  return kind == parameters ? "parameters" : kind == rows_per_width ? "rows ÷ width" : "batch ÷ critical batch";
 }
 
 std::string size_text(spec::SizeKind kind, double size) {
@@ -218,15 +211,8 @@ std::string left_out_in_words(const ScaleStudyReport& report) {
 }  // namespace
 
 double StudiedSize::of(spec::SizeKind kind) const {
-  switch (kind) {
-    case spec::SizeKind::parameters:
-      return parameters;
-    case spec::SizeKind::rows_per_width:
-      return rows_per_width;
-    case spec::SizeKind::batch_per_critical:
-      return static_cast<double>(batch) / critical_batch;
-  }
-  return std::numeric_limits<double>::quiet_NaN();
+  if (kind == spec::SizeKind::parameters) return parameters;
+  return kind == spec::SizeKind::rows_per_width ? rows_per_width : static_cast<double>(batch) / critical_batch;
 }
 
 HeldOutCount held_out_of(const ScaleStudyReport& report) {

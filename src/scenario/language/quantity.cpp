@@ -179,17 +179,7 @@ std::optional<double> parse_quantity(Unit unit, std::string_view text) {
 }
 
 const char* base_unit(Unit unit) {
-  switch (unit) {
-    case Unit::seconds:
-      return "s";
-    case Unit::bytes:
-      return "B";
-    case Unit::bytes_per_second:
-      return "Bps";
-    case Unit::flops:
-      return "f";
-  }
-  return "";
+  return unit == Unit::seconds ? "s" : unit == Unit::bytes ? "B" : unit == Unit::bytes_per_second ? "Bps" : "f";
 }
 
 std::string meant_quantity(Unit unit, const std::string& text) {

@@ -118,17 +118,8 @@ PathUse path_use(std::span<const PathLink> links) {
   PathUse use;
   use.payload_rate = std::numeric_limits<double>::infinity();
   const auto rank = [](spec::Transport transport) {
-    switch (transport) {
-      case spec::Transport::plain:
-        return 0;
-      case spec::Transport::nvlink:
-        return 1;
-      case spec::Transport::rdma:
-        return 2;
-      case spec::Transport::tcp:
-        return 3;
-    }
-    throw std::logic_error("unknown transport");
+    using enum spec::Transport;
+    return transport == plain ? 0 : transport == nvlink ? 1 : transport == rdma ? 2 : 3;
   };
   std::size_t first_tcp = links.size();
   std::size_t last_tcp = links.size();

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -144,17 +143,11 @@ bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed) {
 namespace {
 
 const char* order_in_words(spec::PipelineOrder order) {
-  switch (order) {
-    case spec::PipelineOrder::one_f_one_b:
-      return ", 1F1B";
-    case spec::PipelineOrder::gpipe:
-      return ", GPipe";
-    case spec::PipelineOrder::zero_bubble:
-      return ", ZB-H1";
-    case spec::PipelineOrder::dualpipe_v:
-      return ", DualPipeV";
-  }
-  throw std::logic_error("unknown order of a pipeline");
+  using enum spec::PipelineOrder;
+  return order == one_f_one_b   ? ", 1F1B"
+         : order == gpipe       ? ", GPipe"
+         : order == zero_bubble ? ", ZB-H1"
+                                : ", DualPipeV";
 }
 
 }  // namespace

@@ -13,15 +13,8 @@ namespace dadsim::sim {
 namespace {
 
 const char* inside_in_words(spec::InsideNode inside) {
-  switch (inside) {
-    case spec::InsideNode::switched:
-      return "switch";
-    case spec::InsideNode::shared:
-      return "host bridge";
-    case spec::InsideNode::mesh:
-      return "mesh";
-  }
-  return "";
+  using enum spec::InsideNode;
+  return inside == switched ? "switch" : inside == shared ? "host bridge" : "mesh";
 }
 
 /// GPUs above which nodes are drawn instead: 64 GPUs become a picture of 8 nodes, which can be read on a page.
