@@ -38,6 +38,13 @@ using methods::Needs;
 using methods::RunFacts;
 using methods::RunFaults;
 using methods::Sharing;
+using world::Datum;
+using world::History;
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
 
 /// Environment of a protocol: one run of a scenario.
 struct Setting {

@@ -89,12 +89,6 @@ ActivePassive split_into_active_and_passive(const step::Neighbours& graph) {
   return hangs_together(by_number) ? by_number : by_distance;
 }
 
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
 namespace {
 
 constexpr world::Channel kAsk = "average";     // to a passive worker, and news for it

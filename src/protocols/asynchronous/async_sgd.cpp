@@ -94,16 +94,6 @@ class AsyncSgd final : public Protocol {
   SendLater later_;
 };
 
-}  // namespace
-
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
-namespace {
-
 constexpr world::Channel kFresh = "model";    // to a worker, and news for it
 constexpr world::Channel kPush = "gradient";  // to the server; one without a gradient asks for the model
 

@@ -27,9 +27,6 @@ namespace dadsim::protocols {
 namespace {
 
 using algorithms::NoiseBy;
-using world::Datum;
-using world::Value;
-using world::Work;
 
 /// Whose presence noise hides.
 enum class Level : std::uint8_t { client, sample };

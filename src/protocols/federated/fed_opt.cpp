@@ -12,9 +12,6 @@
 namespace dadsim::protocols {
 namespace {
 
-using world::Datum;
-using world::Value;
-
 constexpr double kPaperBeta1 = -1;  ///< in place of `beta1`: that of the paper's experiments
 
 struct ServerOptimizer {

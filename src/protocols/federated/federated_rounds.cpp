@@ -60,11 +60,6 @@ double SecureAggregation::server_seconds(double numbers, std::size_t updates) co
 }
 
 using world::Channel;
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
 using End = ProtocolLog::Part::End;
 using What = RequestPool::ClientEvent::What;
 

@@ -9,8 +9,6 @@
 
 namespace dadsim::protocols {
 
-using world::Parcel;
-
 namespace {
 constexpr double kRest = 1;  ///< seconds
 }  // namespace
@@ -202,11 +200,6 @@ void RequestPool::tell(const ClientEvent& event, ProtocolLog::Part::End end) {
     log.parts.push_back({event.number, node(event.other), requests_[event.other].asked_at, setting_.loop.now(), end});
   }
 }
-
-using world::Node;
-using world::Task;
-using world::Value;
-using world::Work;
 
 std::vector<spec::ParameterSpec> Federation::local_parameters() {
   return {

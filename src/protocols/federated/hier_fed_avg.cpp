@@ -11,11 +11,6 @@
 namespace dadsim::protocols {
 namespace {
 
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
 using End = ProtocolLog::Part::End;
 using What = RequestPool::ClientEvent::What;
 

@@ -6,8 +6,6 @@
 namespace dadsim::protocols {
 namespace {
 
-using world::Value;
-
 class Scaffold final : public FederatedRounds {
  public:
   static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",

@@ -40,10 +40,6 @@ void SampleStream::withdraw(const std::vector<std::size_t>& places) {
   at_ %= left_.size();
 }
 
-using world::Datum;
-using world::History;
-using world::Value;
-
 namespace {
 
 /// Two hashes, together as wide as the names of values.
@@ -166,10 +162,6 @@ std::vector<double> FlareNumbers::confidences(const Value& weights_with_state, s
   std::ranges::sort(result);
   return result;
 }
-
-using world::Node;
-using world::Parcel;
-using world::Task;
 
 namespace {
 

@@ -12,11 +12,6 @@
 
 namespace dadsim::protocols {
 
-using world::Datum;
-using world::History;
-using world::Value;
-using world::Work;
-
 namespace {
 
 /// A compressor with parameters other than its defaults.

@@ -10,10 +10,6 @@
 
 namespace dadsim::protocols {
 
-using world::Datum;
-using world::History;
-using world::Value;
-
 namespace {
 
 std::ptrdiff_t offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }

@@ -14,12 +14,6 @@
 namespace dadsim::protocols {
 namespace {
 
-using world::History;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
 /// Rounds with partners: the neighbours in a graph, or one drawn for the round. Every worker i has a θ_i of its own,
 /// takes an outer step with what it has moved by itself, p_i, sends that to its partners, and then
 ///   θ_i ← p_i − α Σ_j w_ij (p_i − p_j),  w_ij = 1 / (1 + the larger number of partners of i and j)

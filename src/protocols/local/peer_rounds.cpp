@@ -12,14 +12,6 @@
 namespace dadsim::protocols {
 namespace {
 
-using world::Datum;
-using world::History;
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
 /// Rounds without a server: what workers have made is summed among all of them by a collective, an all-reduce or, of
 /// encodings that do not add up, an all-gather. Every worker then takes the same outer step (DiLoCo as OpenDiLoCo and
 /// torchft run it). With a random subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) workers keep weights of

@@ -7,12 +7,6 @@
 namespace dadsim::protocols {
 namespace {
 
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
 /// Rounds with a barrier at a server: all workers train from the same θ, send Δ_i, and get the new θ when all of them
 /// have arrived, however late the last is. Δ is the mean of the Δ_i, weighted by the samples of the round.
 ///

@@ -132,14 +132,6 @@ class StreamingDiLoCo final : public Protocol {
 
 }  // namespace
 
-using world::Datum;
-using world::History;
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Value;
-using world::Work;
-
 StreamingDiLoCo::StreamingDiLoCo(const Setting& setting)
     : setting_(setting),
       local_(setting),

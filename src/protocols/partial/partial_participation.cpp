@@ -20,10 +20,6 @@
 
 namespace dadsim::protocols {
 
-using world::Datum;
-using world::History;
-using world::Value;
-
 /// A network with what carries out a step of the algorithm on it.
 class SharedStep::PartialStage {
  public:
@@ -168,10 +164,6 @@ std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weig
 }
 
 using world::kNever;
-using world::Node;
-using world::Parcel;
-using world::Task;
-using world::Work;
 
 namespace {
 
