@@ -18,7 +18,7 @@
 #include "algorithms/leak/exchange_leak.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "report/document/document.hpp"
-#include "report/text/csv_field.hpp"
+#include "report/text/escape.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "spec/platform_specification.hpp"

@@ -12,7 +12,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "models/flat.hpp"
 
 namespace dadsim::algorithms {

@@ -8,7 +8,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
 #include "held_to_laws.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::algorithms {
 namespace {

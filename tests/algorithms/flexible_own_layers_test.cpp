@@ -6,7 +6,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {

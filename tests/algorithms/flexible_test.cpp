@@ -3,7 +3,7 @@
 #include "algorithms/flexible/plan.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "schedule/assignment.hpp"
 
 namespace dadsim::algorithms {

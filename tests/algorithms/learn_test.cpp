@@ -10,7 +10,7 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
 #include "compress/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "models/flat.hpp"
 
 namespace dadsim::algorithms {

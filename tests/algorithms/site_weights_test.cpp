@@ -12,7 +12,7 @@
 
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::algorithms {
 namespace {

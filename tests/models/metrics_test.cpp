@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "models/thread_counts.hpp"
 #include "models/uniform.hpp"
 

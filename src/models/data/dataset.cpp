@@ -15,15 +15,11 @@
 
 #include "models/data/cifar10.hpp"
 #include "models/data/csv.hpp"
-#include "models/data/digits.hpp"
-#include "models/data/grammar.hpp"
+#include "models/data/generated.hpp"
 #include "models/data/idx.hpp"
-#include "models/data/shapes.hpp"
 #include "models/data/standardise.hpp"
-#include "models/data/tabular.hpp"
 #include "models/data/text.hpp"
 #include "models/data/ts.hpp"
-#include "models/data/utterances.hpp"
 #include "models/uniform.hpp"
 #include "support/diagnostics.hpp"
 

@@ -1,5 +1,3 @@
-#include "models/data/digits.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "models/data/draw.hpp"
+#include "models/data/generated.hpp"
 #include "models/uniform.hpp"
 
 namespace dadsim::models {

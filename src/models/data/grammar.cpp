@@ -1,8 +1,7 @@
-#include "models/data/grammar.hpp"
-
 #include <string>
 
 #include "models/data/draw.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::models {
 namespace {

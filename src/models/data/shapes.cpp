@@ -1,5 +1,3 @@
-#include "models/data/shapes.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "models/data/draw.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::models {
 namespace {

@@ -1,11 +1,10 @@
-#include "models/data/tabular.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "models/data/draw.hpp"
+#include "models/data/generated.hpp"
 #include "models/data/standardise.hpp"
 
 namespace dadsim::models {

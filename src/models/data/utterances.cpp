@@ -1,10 +1,9 @@
-#include "models/data/utterances.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "models/data/draw.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::models {
 namespace {

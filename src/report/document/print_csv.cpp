@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "report/document/document.hpp"
-#include "report/text/csv_field.hpp"
+#include "report/text/escape.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "report/document/document.hpp"
-#include "report/text/csv_field.hpp"
 #include "report/text/escape.hpp"
 #include "support/human.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "report/text/csv_field.hpp"
+#include "report/text/escape.hpp"
 
 namespace dadsim::report {
 namespace {

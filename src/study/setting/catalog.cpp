@@ -30,12 +30,6 @@
 namespace dadsim::study {
 namespace {
 
-/// Runs a check of Catalog::Check on a scenario that has been read completely (for memory: except its runs), with
-/// samples of this shape.
-std::vector<scenario::Catalog::ScenarioFault> check_scenario(scenario::Catalog::Check what,
-                                                             const scenario::Scenario& scenario,
-                                                             const spec::SampleShape& sample);
-
 using ScenarioFaults = std::vector<scenario::Catalog::ScenarioFault>;
 
 /// Reports a collective's fault in the words used when it is timed; an algorithm for any ranks needs no look at the
@@ -116,6 +110,8 @@ ScenarioFaults fault_of_split(const scenario::Scenario& scenario) {
   return {};
 }
 
+/// Runs a check of Catalog::Check on a scenario that has been read completely (for memory: except its runs), with
+/// samples of this shape.
 ScenarioFaults check_scenario(scenario::Catalog::Check what, const scenario::Scenario& scenario,
                               const spec::SampleShape& sample) {
   using Check = scenario::Catalog::Check;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,10 @@ std::string as_text(const scenario::Catalog::PlatformQuestion& question) {
   return text;
 }
 
+std::string as_text(const spec::PlatformSpec& platform) {
+  return as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}});
+}
+
 std::string as_text(const spec::DataSource& source) {
   scenario::XmlWriter xml;
   write_data(xml, spec::DataSpec{source, {}, {}, {}}, [](const std::string& path) { return path; });
@@ -69,32 +74,27 @@ std::optional<std::string> as_text(scenario::Catalog::Check what, const scenario
   return fmt::format("{} {} {}\n{}", scenario.workers.size(), scenario.seed, scenario.training.seeds, xml.finish());
 }
 
+/// Makes a question of the catalogue remember its answers.
+template <class Answer, class Asked>
+void remember(std::function<Answer(const Asked&)>& question) {
+  question = [ask = question, memory = std::make_shared<AnswerMemory<Answer>>()](const Asked& asked) {
+    return memory->answer(as_text(asked), [&] { return ask(asked); });
+  };
+}
+
 }  // namespace
 
 scenario::Catalog remembering(scenario::Catalog catalog) {
-  const auto platforms = std::make_shared<AnswerMemory<scenario::Catalog::PlatformAnswer>>();
-  catalog.check_platform = [ask = catalog.check_platform,
-                            platforms](const scenario::Catalog::PlatformQuestion& question) {
-    return platforms->answer(as_text(question), [&] { return ask(question); });
-  };
-  const auto hosts = std::make_shared<AnswerMemory<std::vector<std::string>>>();
-  catalog.hosts_of_platform = [ask = catalog.hosts_of_platform, hosts](const spec::PlatformSpec& platform) {
-    return hosts->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
-  };
-  const auto links = std::make_shared<AnswerMemory<std::vector<scenario::Catalog::NamedLink>>>();
-  catalog.links_of_platform = [ask = catalog.links_of_platform, links](const spec::PlatformSpec& platform) {
-    return links->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
-  };
+  remember(catalog.check_platform);
+  remember(catalog.hosts_of_platform);
+  remember(catalog.links_of_platform);
+  remember(catalog.inspect_data);
   using Check = scenario::Catalog::Check;
   const auto faults = std::make_shared<AnswerMemory<std::vector<scenario::Catalog::ScenarioFault>>>();
   catalog.check = [ask = catalog.check, faults](Check what, const scenario::Scenario& scenario,
                                                 const spec::SampleShape& sample) {
     const std::optional<std::string> asked = as_text(what, scenario);
     return asked ? faults->answer(*asked, [&] { return ask(what, scenario, sample); }) : ask(what, scenario, sample);
-  };
-  const auto data = std::make_shared<AnswerMemory<scenario::Catalog::DataAnswer>>();
-  catalog.inspect_data = [ask = catalog.inspect_data, data](const spec::DataSource& source) {
-    return data->answer(as_text(source), [&] { return ask(source); });
   };
   return catalog;
 }

@@ -16,7 +16,7 @@
 
 #include "report/explain/comparison.hpp"
 #include "report/run/work.hpp"
-#include "report/text/csv_field.hpp"
+#include "report/text/escape.hpp"
 #include "report/text/factor_text.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"

@@ -8,7 +8,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::algorithms {
 namespace {

@@ -6,7 +6,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {

@@ -16,7 +16,7 @@
 #include "algorithms/gossip/sparse_push.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {

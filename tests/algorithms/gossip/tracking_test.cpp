@@ -9,7 +9,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {

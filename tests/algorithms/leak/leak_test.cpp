@@ -11,7 +11,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::algorithms {
 namespace {

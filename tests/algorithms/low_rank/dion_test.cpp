@@ -9,7 +9,7 @@
 #include "algorithms/one_step.hpp"
 #include "algorithms/pieces/subspace.hpp"
 #include "algorithms/sign/several_steps.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 
 namespace dadsim::algorithms {
 namespace {

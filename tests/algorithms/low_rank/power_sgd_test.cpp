@@ -14,7 +14,7 @@
 #include "algorithms/methods.hpp"
 #include "algorithms/one_step.hpp"
 #include "algorithms/sign/several_steps.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "schedule/fuse.hpp"
 #include "spec/workloads/layers.hpp"
 

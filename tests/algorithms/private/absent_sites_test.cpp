@@ -8,7 +8,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "estimate/privacy.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "models/flat.hpp"
 
 namespace dadsim::algorithms {

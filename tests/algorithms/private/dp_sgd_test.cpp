@@ -5,7 +5,7 @@
 #include "algorithms/private/noisy_sum.hpp"
 #include "algorithms/private/private_step.hpp"
 #include "algorithms/run_of.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "spec/preset.hpp"
 
 namespace dadsim::algorithms {

@@ -11,7 +11,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/run_of.hpp"
 #include "algorithms/sign/several_steps.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {

@@ -1,11 +1,10 @@
-#include "models/data/digits.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <set>
 
 #include "models/data/classifier.hpp"
+#include "models/data/generated.hpp"
 #include "models/thread_counts.hpp"
 
 namespace dadsim::models {

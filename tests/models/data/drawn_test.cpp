@@ -9,11 +9,8 @@
 
 #include "models/data/classifier.hpp"
 #include "models/data/dataset.hpp"
-#include "models/data/grammar.hpp"
+#include "models/data/generated.hpp"
 #include "models/data/refused.hpp"
-#include "models/data/shapes.hpp"
-#include "models/data/tabular.hpp"
-#include "models/data/utterances.hpp"
 #include "models/thread_counts.hpp"
 
 namespace dadsim::test {

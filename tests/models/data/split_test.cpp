@@ -7,7 +7,7 @@
 #include <set>
 
 #include "models/data/dataset.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "models/uniform.hpp"
 #include "support/diagnostics.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
-#include "models/data/digits.hpp"
+#include "models/data/generated.hpp"
 #include "protocols/registry.hpp"
 #include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
