@@ -27,6 +27,8 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", human_count(count), count == 1 ? one : many);
 }
 
+std::string paragraph_or_nothing(const std::string& sentence) { return sentence.empty() ? "" : paragraph(sentence); }
+
 /// Joins the non-empty parts with commas.
 std::string listed(const std::vector<std::string>& parts) {
   std::string text;
@@ -436,6 +438,7 @@ std::string bound_line(const RunResult& run, const Result& result) {
 /// Returns a sentence on the ranks that gradients need, and their decline during training, which the paper calls
 /// introspection.
 std::string rank_sentence(const RunResult& run, const std::vector<std::string>& layer_names) {
+  if (run.ranks.empty()) return {};
   const step::EpochRanks& first = run.ranks.front();
   const step::EpochRanks& last = run.ranks.back();
   if (first.site.size() != layer_names.size() || last.site.size() != layer_names.size()) {
@@ -454,6 +457,7 @@ std::string rank_sentence(const RunResult& run, const std::vector<std::string>& 
 
 /// Returns a sentence on the memory of a worker's device.
 std::string memory_sentence(const RunResult& run) {
+  if (!(run.memory.total() > 0)) return {};
   std::string text = fmt::format("{}: {} of memory on a worker", run.spec.label, human_bytes(run.memory.total()));
   if (run.device_memory > 0) text += fmt::format(" of {}", human_bytes(run.device_memory));
   bool first = true;
@@ -642,7 +646,7 @@ std::string scale_table(const Result& result, bool verbose) {
         text += paragraph(fmt::format("{}: no relative steps to {:.6g} %: {}.", run.spec.label, at.target * 100,
                                       in_words(at.relative.why_not.value())));
     }
-    if (const std::string spread = spread_sentence(run); !spread.empty()) text += paragraph(spread);
+    text += paragraph_or_nothing(spread_sentence(run));
   }
   for (const RunResult& run : result.runs) {
     if (run.spec.event_driven) {
@@ -693,35 +697,26 @@ std::string band_sentence(const RunResult& run) {
 
 std::string tables_of(const Result& result, bool verbose) {
   std::string text = grids(result, verbose) + '\n';
+  const auto say = [&](const auto& sentence) {
+    for (const RunResult& run : result.runs) text += paragraph_or_nothing(sentence(run));
+  };
   if (!verbose) {
-    for (const RunResult& run : result.runs) text += paragraph(bound_line(run, result));
+    say([&](const RunResult& run) { return bound_line(run, result); });
+  } else {
+    say(bound_sentence);
+    say(band_sentence);
     for (const RunResult& run : result.runs) {
-      if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
+      if (run.event_driven) text += event_driven_paragraphs(run);
     }
-    return text;
-  }
-  for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
-  for (const RunResult& run : result.runs) {
-    if (const std::string sentence = band_sentence(run); !sentence.empty()) text += paragraph(sentence);
-  }
-  for (const RunResult& run : result.runs) {
-    if (run.event_driven) text += event_driven_paragraphs(run);
-  }
-  for (const RunResult& run : result.runs) {
-    if (const std::string sentence = sites_sentence(run); !sentence.empty()) text += paragraph(sentence);
-  }
-  for (const RunResult& run : result.runs) {
-    if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));
-  }
-  for (const RunResult& run : result.runs) {
-    if (run.memory.total() > 0) text += paragraph(memory_sentence(run));
-  }
-  for (const RunResult& run : result.runs) {
-    if (const std::string sentence = cost_sentence(run, result); !sentence.empty()) text += paragraph(sentence);
+    say(sites_sentence);
+    say([&](const RunResult& run) { return rank_sentence(run, result.layer_names); });
+    say(memory_sentence);
+    say([&](const RunResult& run) { return cost_sentence(run, result); });
   }
   for (const RunResult& run : result.runs) {
     if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
   }
+  if (!verbose) return text;
   std::string notes;
   for (const RunResult& run : result.runs) {
     for (const Statement& note : run.notes)
