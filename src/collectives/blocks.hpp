@@ -94,12 +94,14 @@ class BlockRounds : public Rounds {
 class LaneRounds : public BlockRounds {
  public:
   void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
-    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
-    if (lanes() > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
+    const Rank count = lanes();
+    for (Rank lane = 0; lane < count; ++lane) sent_in_lane(rank, lane, round, out);
+    if (count > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
   }
   void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
-    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
-    if (lanes() > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
+    const Rank count = lanes();
+    for (Rank lane = 0; lane < count; ++lane) received_in_lane(rank, lane, round, out);
+    if (count > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
   }
 
  protected:
