@@ -118,7 +118,7 @@ OptimizerInfo muon_info() {
   return {make_kind<Muon>,
           // Hidden matrices: w, g, m read, m and u written; then w and the step read, w written. Others: as Adam.
           [](const spec::OptimizerSpec&) { return 7.0; },
-          // As AdamW: without the products of Newton–Schulz; of hidden matrices it is two less.
+          // Counts what AdamW takes, without the products of Newton–Schulz; hidden matrices take two less.
           [](const spec::OptimizerSpec& spec) {
             spec::OptimizerSpec adamw = spec;
             adamw.kind = spec::OptimizerSpec::Kind::adamw;

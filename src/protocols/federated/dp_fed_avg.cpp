@@ -343,7 +343,7 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
   const spec::ParameterValues& values = facts.run.parameters;
   RunFaults faults = FederatedRounds::faults_of_parameters(values);
   const algorithms::NoiseBy noise = kUpdateNoiseBy.of(values);
-  const bool of_samples = kLevel.of(values) == HiddenLevel::sample;
+  const bool of_samples = kLevel.of(values) == Level::sample;
   if (of_samples && noise != algorithms::NoiseBy::each_site) {
     faults.push_back(Fault{"level=\"sample\": clients add the noise of their samples in every step that they train",
                            "noise=\"per-site\", or level=\"client\""});

@@ -33,15 +33,8 @@
 #include "support/diagnostics.hpp"
 #include "support/pattern.hpp"
 #include "support/wire.hpp"
+#include "world/event_bytes.hpp"
 #include "world/world.hpp"
-
-namespace dadsim::world {
-
-constexpr Event::Kind last_of(Event::Kind /*type*/) { return Event::Kind::host_up; }
-
-void fields(auto& bytes, of<Event> auto& event) { bytes(event.kind, event.activity, event.node, event.at); }
-
-}  // namespace dadsim::world
 
 namespace dadsim::sim {
 namespace {

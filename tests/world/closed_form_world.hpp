@@ -1,18 +1,81 @@
-#include "world/closed_form_world.hpp"
+#pragma once
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "world/world.hpp"
 
 namespace dadsim::world {
 
-Activity ClosedFormWorld::begin(ParcelUnderway underway) {
+/// World of formulas: a message takes a latency plus its bytes ÷ bandwidth, without contention. Messages of a pair of
+/// nodes follow one another. For tests of protocols, and for results that can be computed by hand.
+class ClosedFormWorld final : public World {
+ public:
+  struct SiteLine {
+    double latency = 0;                                          ///< seconds
+    double bandwidth = std::numeric_limits<double>::infinity();  ///< byte/s
+  };
+  struct Rules {
+    std::size_t nodes = 0;
+    std::function<SiteLine(Node from, Node to)> line;            ///< none: no time at all
+    std::function<double(Node node, const Work& work)> seconds;  ///< seconds of a computation; none: no time
+    std::function<std::string(Node from, Node to)> link;         ///< name of the line's only link; none: none
+  };
+  explicit ClosedFormWorld(Rules rules) : rules_(std::move(rules)), up_(rules_.nodes, true), computes_(rules_.nodes) {}
+
+  Activity compute(Node node, const Work& work) override;
+  Activity send(Node from, Node to, double bytes) override;
+  /// Around a ring, whose slowest line sets the pace of every round.
+  Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
+  Activity timer(double seconds) override;
+  void cancel(Activity activity) override;
+  void set_host(Node node, bool up) override;
+  void set_link(const std::string& link, bool up) override;
+  bool is_up(Node node) const override { return up_[static_cast<std::size_t>(node)]; }
+  double seconds_of(Node node, const Work& work) override { return rules_.seconds ? rules_.seconds(node, work) : 0; }
+  std::optional<Event> next() override;
+  double now() const override { return now_; }
+
+ private:
+  struct ParcelUnderway {
+    double date = 0;
+    Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
+    bool message = false;
+    std::vector<Node> ring = {};  ///< ranks of a collective
+  };
+  Activity begin(ParcelUnderway underway);
+  void end(Activity activity, bool failed);
+  void post(Event event);
+  bool crosses(const ParcelUnderway& one, const std::set<std::string>& links) const;
+
+  Rules rules_;
+  double now_ = 0;
+  Activity last_ = 0;
+  std::map<Activity, ParcelUnderway> underway_;
+  std::set<std::pair<double, Activity>> dates_;
+  std::vector<Event> posted_;  ///< to be told before anything else happens
+  std::size_t reported_ = 0;
+  std::map<std::pair<Node, Node>, double> free_at_;  ///< when the line has sent what it was handed
+  std::vector<bool> up_, computes_;                  ///< per node
+  std::set<std::string> links_down_;
+};
+
+inline Activity ClosedFormWorld::begin(ParcelUnderway underway) {
   const Activity activity = ++last_;
   dates_.emplace(underway.date, activity);
   underway_[activity] = underway;
   return activity;
 }
 
-void ClosedFormWorld::end(Activity activity, bool failed) {
+inline void ClosedFormWorld::end(Activity activity, bool failed) {
   const auto found = underway_.find(activity);
   dates_.erase({found->second.date, activity});
   if (!found->second.message && found->second.from >= 0)
@@ -21,9 +84,9 @@ void ClosedFormWorld::end(Activity activity, bool failed) {
   if (failed) post({.kind = Event::Kind::failed, .activity = activity, .at = now_});
 }
 
-void ClosedFormWorld::post(Event event) { posted_.push_back(event); }
+inline void ClosedFormWorld::post(Event event) { posted_.push_back(event); }
 
-Activity ClosedFormWorld::compute(Node node, const Work& work) {
+inline Activity ClosedFormWorld::compute(Node node, const Work& work) {
   if (computes_[static_cast<std::size_t>(node)]) throw std::logic_error("two computations of a node");
   computes_[static_cast<std::size_t>(node)] = true;
   const double seconds = rules_.seconds ? rules_.seconds(node, work) : 0;
@@ -32,7 +95,7 @@ Activity ClosedFormWorld::compute(Node node, const Work& work) {
   return activity;
 }
 
-Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
+inline Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
   const SiteLine line = rules_.line && from != to ? rules_.line(from, to) : SiteLine{};
   double& free_at = free_at_[{from, to}];
   free_at = std::max(free_at, now_) + bytes / line.bandwidth;
@@ -42,7 +105,7 @@ Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
   return activity;
 }
 
-Activity ClosedFormWorld::collective(const Collective& what, CollectiveTraffic& traffic) {
+inline Activity ClosedFormWorld::collective(const Collective& what, CollectiveTraffic& traffic) {
   const std::size_t ranks = what.nodes.size();
   const bool sums = what.kind == step::CollectiveKind::all_reduce;
   const auto rounds = static_cast<double>(ranks - 1) * (sums ? 2 : 1);
@@ -60,7 +123,7 @@ Activity ClosedFormWorld::collective(const Collective& what, CollectiveTraffic& 
   return activity;
 }
 
-bool ClosedFormWorld::crosses(const ParcelUnderway& one, const std::set<std::string>& links) const {
+inline bool ClosedFormWorld::crosses(const ParcelUnderway& one, const std::set<std::string>& links) const {
   if (!rules_.link) return false;
   for (std::size_t i = 0; i < one.ring.size(); ++i) {
     if (links.contains(rules_.link(one.ring[i], one.ring[(i + 1) % one.ring.size()]))) return true;
@@ -68,16 +131,16 @@ bool ClosedFormWorld::crosses(const ParcelUnderway& one, const std::set<std::str
   return one.message && one.from != one.to && links.contains(rules_.link(one.from, one.to));
 }
 
-Activity ClosedFormWorld::timer(double seconds) { return begin({now_ + seconds}); }
+inline Activity ClosedFormWorld::timer(double seconds) { return begin({now_ + seconds}); }
 
-void ClosedFormWorld::cancel(Activity activity) {
+inline void ClosedFormWorld::cancel(Activity activity) {
   if (underway_.contains(activity)) end(activity, false);
   std::erase_if(posted_, [&, i = std::size_t{0}](const Event& event) mutable {
     return i++ >= reported_ && event.activity == activity;
   });
 }
 
-void ClosedFormWorld::set_host(Node node, bool up) {
+inline void ClosedFormWorld::set_host(Node node, bool up) {
   if (up_[static_cast<std::size_t>(node)] == up) return;
   up_[static_cast<std::size_t>(node)] = up;
   post({.kind = up ? Event::Kind::host_up : Event::Kind::host_down, .node = node, .at = now_});
@@ -90,7 +153,7 @@ void ClosedFormWorld::set_host(Node node, bool up) {
   for (const Activity activity : lost) end(activity, true);
 }
 
-void ClosedFormWorld::set_link(const std::string& link, bool up) {
+inline void ClosedFormWorld::set_link(const std::string& link, bool up) {
   if (!rules_.link) throw std::invalid_argument("there are no links here");
   if (up) {
     links_down_.erase(link);
@@ -104,7 +167,7 @@ void ClosedFormWorld::set_link(const std::string& link, bool up) {
   for (const Activity activity : lost) end(activity, true);
 }
 
-std::optional<Event> ClosedFormWorld::next() {
+inline std::optional<Event> ClosedFormWorld::next() {
   if (reported_ < posted_.size()) return posted_[reported_++];
   posted_.clear();
   reported_ = 0;
