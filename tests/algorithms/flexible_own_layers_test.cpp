@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/flexible/flexible.hpp"
 #include "algorithms/flexible/plan.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"

@@ -13,7 +13,6 @@
 #include <numbers>
 
 #include "compress/registry.hpp"
-#include "compress/sidco_fit.hpp"
 
 namespace dadsim::compress {
 namespace {

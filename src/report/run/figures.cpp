@@ -440,16 +440,4 @@ std::size_t figure_index(std::string_view name) {
   return found->second;
 }
 
-std::string figures_in_markdown() {
-  std::string rows;
-  for (const Figure& figure : kFigures) {
-    const std::string kind = figure.kind == Kind::truth  ? "yes or no"
-                             : figure.kind == Kind::text ? "text"
-                                                         : figure.unit;
-    rows += fmt::format("| `{}` | {} | {} | {}{} |\n", figure.name, kind, to_string(figure.better), figure.meaning,
-                        figure.in_csv ? "" : "; not in CSV files");
-  }
-  return rows;
-}
-
 }  // namespace dadsim::report

@@ -49,9 +49,6 @@ std::span<const Figure> figures();
 /// Returns the index of a figure in the table. Throws std::logic_error if there is no such name.
 std::size_t figure_index(std::string_view name);
 
-/// Returns the rows of the table in docs/figures.md.
-std::string figures_in_markdown();
-
 /// Returns the most that any adversary knows of a figure; not a number if unknown.
 double most_leaked(const RunResult& run, double step::LeakFigures::*figure);
 /// Returns the least ε over all adversaries for which one is known.

@@ -1,5 +1,3 @@
-#include "algorithms/gossip/d_psgd.hpp"
-
 #include <gtest/gtest.h>
 
 #include "algorithms/gossip/graph.hpp"

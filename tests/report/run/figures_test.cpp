@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,6 +53,19 @@ TEST(Figures, CostsOfAStretchHaveItsName) {
   EXPECT_EQ(values["money_at_scale"], 100);
   EXPECT_EQ(values["money_per_step"], 2);
   EXPECT_TRUE(std::isnan(values["joules"]));
+}
+
+/// Returns the rows of the table in docs/figures.md.
+std::string figures_in_markdown() {
+  std::string rows;
+  for (const Figure& figure : figures()) {
+    const std::string kind = figure.kind == Figure::Kind::truth  ? "yes or no"
+                             : figure.kind == Figure::Kind::text ? "text"
+                                                                 : figure.unit;
+    rows += fmt::format("| `{}` | {} | {} | {}{} |\n", figure.name, kind, to_string(figure.better), figure.meaning,
+                        figure.in_csv ? "" : "; not in CSV files");
+  }
+  return rows;
 }
 
 TEST(Figures, AreDocumentedAsTheyAre) {
