@@ -43,20 +43,6 @@ double factor_at(const Retiming& retiming, std::size_t run, const std::vector<do
   return std::exp(log);
 }
 
-std::vector<double> shares_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at) {
-  constexpr double kOnThePoint = 1e-6;  // squared distance that counts as zero
-  std::vector<double> shares(retiming.kinds.size());
-  double sum = 0;
-  for (std::size_t i = 0; i < retiming.points.size(); ++i) {
-    const double square = squared_distance(at, retiming.points[i]) + kOnThePoint;
-    const double weight = 1 / (square * square);
-    sum += weight;
-    for (std::size_t k = 0; k < shares.size(); ++k) shares[k] += weight * retiming.runs.at(run).shares[i][k];
-  }
-  for (double& share : shares) share /= 100 * sum;
-  return shares;
-}
-
 std::string to_json(const Retiming& retiming) {
   // Ten digits of a weight change a time by less than a part in a million.
   const auto rounded = [](double value, int digits) {

@@ -53,9 +53,6 @@ std::vector<double> stretched(const std::vector<std::vector<double>>& metric, co
 /// knob.
 double factor_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at);
 
-/// Returns the shares of the critical path by kind, 0…1: those of the nearest points, weighted by distance⁻⁴.
-std::vector<double> shares_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at);
-
 std::string to_json(const Retiming& retiming);
 
 }  // namespace dadsim::report

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "report/run/shares_at.hpp"
+
 namespace dadsim::report {
 namespace {
 

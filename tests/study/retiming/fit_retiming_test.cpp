@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/html/report.hpp"
+#include "report/run/shares_at.hpp"
 #include "scenario/document/load.hpp"
 #include "study/one_line.hpp"
 #include "study/retiming/spline.hpp"
