@@ -10,8 +10,6 @@
 
 namespace dadsim::cli {
 
-namespace po = boost::program_options;
-
 po::variables_map read_arguments(const std::vector<std::string>& given, const po::options_description& options) {
   std::vector<std::string> arguments = given;
   std::ranges::replace(arguments, std::string("-h"), std::string("--help"));

@@ -12,26 +12,26 @@
 
 namespace dadsim::cli {
 
+namespace po = boost::program_options;
+
 /// Reads `arguments` as options of `options` and operands, which are kept under "positional". Only --help has an
 /// abbreviation, -h. --color applies to the whole process. Throws UsageError, which suggests an option if one is near.
-boost::program_options::variables_map read_arguments(const std::vector<std::string>& arguments,
-                                                     const boost::program_options::options_description& options);
+po::variables_map read_arguments(const std::vector<std::string>& arguments, const po::options_description& options);
 
 /// --color, which read_arguments() obeys.
-void add_colour_option(boost::program_options::options_description& description);
+void add_colour_option(po::options_description& description);
 
 /// Returns the operands, in the sense of POSIX. Throws UsageError for more than `most`, with `remedy`.
-std::vector<std::string> operands_of(const boost::program_options::variables_map& values,
+std::vector<std::string> operands_of(const po::variables_map& values,
                                      std::size_t most = std::numeric_limits<std::size_t>::max(),
                                      const char* remedy = "");
 
 /// Returns the only operand. Throws UsageError if there is none, or a second one: `none` names the missing operand,
 /// `what` its kind.
-std::string only_operand(const boost::program_options::variables_map& values, const char* none, const char* what,
-                         const char* command);
+std::string only_operand(const po::variables_map& values, const char* none, const char* what, const char* command);
 
 /// Returns the text of an option, or an empty text. Throws UsageError if the option is given with an empty text.
-std::string text_of(const boost::program_options::variables_map& values, const std::string& option);
+std::string text_of(const po::variables_map& values, const std::string& option);
 
 /// Throws UsageError if there are findings.
 void refuse(const scenario::Findings& findings);
@@ -49,13 +49,12 @@ Value read_option(const std::string& option, const std::string& text, const scen
 
 /// The value of an option; nullopt where it is not given. Throws UsageError.
 template <class Value>
-std::optional<Value> value_of(const boost::program_options::variables_map& values, const std::string& option,
-                              const scenario::Kind& kind) {
+std::optional<Value> value_of(const po::variables_map& values, const std::string& option, const scenario::Kind& kind) {
   const std::string text = text_of(values, option);
   return text.empty() ? std::nullopt : std::optional(read_option<Value>(option, text, kind));
 }
 template <spec::Named Enum>
-std::optional<Enum> value_of(const boost::program_options::variables_map& values, const std::string& option) {
+std::optional<Enum> value_of(const po::variables_map& values, const std::string& option) {
   return value_of<Enum>(values, option, scenario::one_of<Enum>());
 }
 

@@ -30,8 +30,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 /// A device of the class of NVIDIA's data-centre GPUs that has nothing but the assumptions of its class.
 constexpr const char* kUsualClass = "v100-pcie";
 

@@ -42,8 +42,6 @@ std::optional<double> unit(std::string_view text) {
   return std::pow(1024.0, static_cast<double>(power + 1));
 }
 
-namespace po = boost::program_options;
-
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
 /// "0>1,2>3"
 std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {

@@ -7,6 +7,8 @@
 
 namespace dadsim::cli {
 
+namespace po = boost::program_options;
+
 /// A command with options of its own. --help, the manual page, completion, and words that are nearly a command are all
 /// printed from its row.
 struct Command {
@@ -20,8 +22,8 @@ struct Command {
   std::string summary;   ///< for the list of all commands
   Operand operand;
   std::string about;  ///< --help, above the options
-  boost::program_options::options_description (*options)();
-  void (*run)(const boost::program_options::variables_map& values);
+  po::options_description (*options)();
+  void (*run)(const po::variables_map& values);
   Names (*names)() = nullptr;  ///< names to complete, with Operand::name and name_or_file
 };
 

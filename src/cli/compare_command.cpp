@@ -17,8 +17,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description compare_options() {
   po::options_description options("Options");
   options.add_options()  //

@@ -27,8 +27,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::array kMeasures{
     "log", "step", "tokens-per-second", "tokens-per-second-per-gpu", "samples-per-second", "mfu", "bus-bandwidth"};
 

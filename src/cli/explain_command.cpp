@@ -10,8 +10,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description explain_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "explain.md");

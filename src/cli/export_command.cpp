@@ -22,8 +22,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
 po::options_description export_options() {

@@ -18,8 +18,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kMostTokens = 10'000'000;
 constexpr std::int64_t kMostBatch = 1'000'000;
 

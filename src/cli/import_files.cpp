@@ -14,8 +14,6 @@
 
 namespace dadsim::cli {
 
-namespace po = boost::program_options;
-
 void refuse_other_options(const po::variables_map& values, const std::vector<std::string>& allowed, const char* what) {
   const std::vector<std::string> always{"positional", "out", "quiet", "help", "color"};
   for (const auto& [name, value] : values) {

@@ -11,8 +11,6 @@
 
 namespace dadsim::cli {
 
-namespace po = boost::program_options;
-
 void import_launch(const po::variables_map& values, const std::string& file, const std::string& framework,
                    const std::string& text) {
   constexpr std::int64_t kMostDevices = 1'000'000;

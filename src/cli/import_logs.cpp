@@ -21,8 +21,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr const char* kLogForm =
     "a config.json of Hugging Face, a Chakra trace (NAME.0.et), or logs: of clients of NVIDIA FLARE (getTask, "
     "SubmitUpdate), or of a server of Flower (fit_round, configure_fit, configure_train)";

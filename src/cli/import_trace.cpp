@@ -22,8 +22,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kMostRanks = 100'000;
 constexpr InputLimit kMostOfTrace{std::size_t{1} << 30U, "a trace of fewer nodes"};
 constexpr InputLimit kMostOfGroups{std::size_t{16} << 20U, "groups of fewer ranks"};

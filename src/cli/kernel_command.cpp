@@ -20,8 +20,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description kernel_options() {
   po::options_description options("Options");
   options.add_options()  //

@@ -25,8 +25,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description lesson_options() {
   po::options_description options("Options");
   options.add_options()  //

@@ -47,8 +47,6 @@ std::string schema_uri() {
 }
 
 namespace fs = std::filesystem;
-namespace po = boost::program_options;
-
 po::options_description new_options() {
   po::options_description options("Options");
   options.add_options()                                                //

@@ -21,8 +21,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description visible_options() {
   po::options_description description("Options");
   description.add_options()  //

@@ -5,8 +5,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description plan_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "plan.md");

@@ -159,8 +159,6 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
   return document;
 }
 
-namespace po = boost::program_options;
-
 po::options_description platform_options() {
   po::options_description options("Options");
   options.add_options()  //

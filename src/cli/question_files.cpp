@@ -10,8 +10,6 @@
 
 namespace dadsim::cli {
 
-namespace po = boost::program_options;
-
 void QuestionFiles::add_options(po::options_description& options, const std::string& page) {
   options.add_options()("write", po::value<std::string>()->value_name("FILE"),
                         "write the scenario behind the answer; a file that is there stays as it is");

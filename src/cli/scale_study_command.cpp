@@ -5,8 +5,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description scale_study_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",

@@ -10,8 +10,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kMostSites = 1000;
 
 po::options_description sites_options() {

@@ -14,8 +14,6 @@
 
 namespace dadsim::cli {
 
-namespace po = boost::program_options;
-
 void StudyFiles::add_options(po::options_description& options, const std::string& page, const std::string& json,
                              const std::string& verbose) {
   options.add_options()  //

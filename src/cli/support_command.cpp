@@ -15,8 +15,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 po::options_description support_options() {
   po::options_description options("Options");
   options.add_options()("help", "this text");

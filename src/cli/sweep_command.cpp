@@ -72,8 +72,6 @@ std::string commands_of_shards(const SweepElsewhere& sweep, std::int64_t count) 
   return commands + fmt::format("# then: dadsim merge {}{}\n", word_of_line(sweep.out), files);
 }
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kMostShards = 100'000;
 
 po::options_description sweep_options() {

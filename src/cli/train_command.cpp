@@ -11,8 +11,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kMostTrainDevices = 100'000;
 
 po::options_description train_options() {

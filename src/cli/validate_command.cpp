@@ -18,8 +18,6 @@
 namespace dadsim::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::int64_t kDevicesUnlessSaid = 64;
 
 po::options_description validate_options() {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "report/run/causes.hpp"
 #include "report/run/over_seeds.hpp"
@@ -377,23 +378,11 @@ PartSaving saving_of_part(const Explanation& explanation, std::size_t run, const
 }
 
 const char* to_string(WhatIf::Kind kind) {
-  switch (kind) {
-    case WhatIf::Kind::bandwidth:
-      return "bandwidth";
-    case WhatIf::Kind::latency:
-      return "latency";
-    case WhatIf::Kind::device:
-      return "device";
-    case WhatIf::Kind::batch:
-      return "batch";
-    case WhatIf::Kind::overlap:
-      return "overlap";
-    case WhatIf::Kind::framework:
-      return "framework";
-    case WhatIf::Kind::limit:
-      return "limit";
-  }
-  return "";
+  using enum WhatIf::Kind;
+  static constexpr std::pair<WhatIf::Kind, const char*> kNames[] = {
+      {bandwidth, "bandwidth"}, {latency, "latency"},     {device, "device"}, {batch, "batch"},
+      {overlap, "overlap"},     {framework, "framework"}, {limit, "limit"}};
+  return std::ranges::find(kNames, kind, &std::pair<WhatIf::Kind, const char*>::first)->second;
 }
 
 std::string in_words(const WhatIf& what_if) {
