@@ -22,7 +22,6 @@ const spec::DeviceSpec kNoDevice{};
 
 LoadedCluster::LoadedCluster(const Cluster& asked, const MessageSink& sink)
     : engine(load_engine(asked.platform, asked.changes)), states(asked.platform, *engine) {
-  namespace sg4 = simgrid::s4u;
   const auto add = [&](const std::string& name, const spec::DeviceSpec& device) {
     sg4::Host* host = engine->host_by_name_or_null(name);
     if (host == nullptr) fail(sink, fmt::format("host '{}' is not in the platform", name));

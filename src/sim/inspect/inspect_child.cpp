@@ -18,8 +18,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 // Missing routes that are looked for. SimGrid ends the process over some of them, and another process must start.
 constexpr std::size_t kMissingLookedFor = 20;
 

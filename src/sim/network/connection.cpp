@@ -42,8 +42,6 @@ void Departures::forget(std::int32_t event) {
   std::erase_if(entries_, [event](const Entry& entry) { return entry.event == event; });
 }
 
-namespace sg4 = simgrid::s4u;
-
 // ---- transfers of one actor ----
 
 void Outbox::add(sg4::CommPtr transfer, const std::int64_t* ended, std::int64_t serial) {

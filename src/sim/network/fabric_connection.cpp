@@ -10,8 +10,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 double now() { return sg4::Engine::get_clock(); }
 
 /// Queues transfers in a mailbox; an actor at the receiving end takes them one at a time.

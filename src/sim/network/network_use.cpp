@@ -60,8 +60,6 @@ void LinkUseCount::describe(const Interconnect& network, step::NetworkUse& use) 
   if (use.link_use.size() > step::NetworkUse::kMostLinks) use.link_use.resize(step::NetworkUse::kMostLinks);
 }
 
-namespace sg4 = simgrid::s4u;
-
 namespace {
 
 /// Returns when the first simulated message of background traffic leaves, if the traffic is observed from `until` on. A

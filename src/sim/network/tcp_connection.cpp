@@ -148,7 +148,6 @@ struct ConnectionWait {
   void await_resume() const noexcept {}
 };
 
-namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
 double now() { return sg4::Engine::get_clock(); }

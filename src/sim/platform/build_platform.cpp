@@ -73,8 +73,6 @@ std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
 
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 /// A file without a name, which vanishes when the process ends in any way.
 class NamelessFile {
  public:

@@ -32,8 +32,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 constexpr double kCheckTimeLimit = 60;          // seconds
 constexpr std::size_t kRouteErrorsListed = 10;  // errors of routes listed; the others are counted
 constexpr std::size_t kFaultsLookedFor = 200;

@@ -51,7 +51,6 @@ void put_on_nodes(const spec::PlatformFileSpec&, const Names&, std::int32_t&, st
 }  // namespace
 
 std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform) {
-  namespace sg4 = simgrid::s4u;
   std::vector<PlatformHost> hosts;
   if (const std::vector<std::string> declared = host_names(platform); !declared.empty()) {
     std::int32_t number = 0;

@@ -8,7 +8,11 @@
 #include <functional>
 #include <string>
 
-// Differences between SimGrid 3.32 and later versions, and nothing else.
+// Differences between SimGrid 3.32 and later versions, and the short name of its interface.
+
+namespace dadsim::sim {
+namespace sg4 = simgrid::s4u;
+}
 
 namespace dadsim::sim::compat {
 

@@ -8,8 +8,6 @@
 
 namespace dadsim::sim {
 
-namespace sg4 = simgrid::s4u;
-
 class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepReplayer::ReplayStreams> {
  public:
   ReplayStreams(const Nodes& nodes, Interconnect& network, Connections& connections)

@@ -157,7 +157,6 @@ bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
 /// Serves a SimulatedWorld in the child: carries out orders until the last.
 void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source);
 
-namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
 double now() { return sg4::Engine::get_clock(); }

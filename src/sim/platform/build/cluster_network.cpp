@@ -10,8 +10,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 constexpr double kMostQueue = 1e15;  // bytes, as Interconnect reads it
 
 void describe(sg4::NetZone& zone, sg4::Link* link, const spec::LinkSpec& spec) {

@@ -9,8 +9,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 std::vector<std::string> names(const spec::CompositionSpec& spec) {
   std::vector<std::string> clusters;
   for (const auto& cluster : spec.clusters) {

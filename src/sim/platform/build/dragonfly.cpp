@@ -9,8 +9,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 /// Groups of routers (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly
 /// ExchangeMode, 2008). Every two routers of a group have a line, every two groups have `dragonfly_lines`. Routes are
 /// minimal: to the router with the line to the other group, over the line, then to the router of the node. Where two

@@ -10,8 +10,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 /// A fat tree of two levels: every leaf switch has one line to every spine switch. The destination's adapter selects
 /// the spine of a route (D-mod-K; E. Zahavi, D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on
 /// Real Life Fat Trees, 2010). Consecutive adapters use different spines, so i → i + k for all i at once does not

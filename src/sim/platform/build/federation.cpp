@@ -10,8 +10,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 /// Paths of a federation. site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own
 /// lines only.
 class FederationZones : public ClusterNetwork {

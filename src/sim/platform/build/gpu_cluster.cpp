@@ -12,8 +12,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 std::unique_ptr<Fabric> make_fabric(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
   switch (spec.fabric.kind) {
     case spec::FabricSpec::Kind::one_switch:

@@ -8,8 +8,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 /// A torus: a router per node and, along each axis, a ring of lines. Routes go axis by axis, the shorter way round;
 /// where both ways are equal, upwards. (Dimension-order routing; W. J. Dally, B. Towles, Principles and Practices of
 /// Interconnection Networks, 2004, ch. 8.) The first axis varies fastest over the nodes' numbers. Other clusters are

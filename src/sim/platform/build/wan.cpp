@@ -10,8 +10,6 @@
 namespace dadsim::sim {
 namespace {
 
-namespace sg4 = simgrid::s4u;
-
 std::vector<std::string> names(const spec::WanSpec& spec) {
   std::vector<std::string> regions;
   for (const spec::WanSpec::Region& region : spec.regions) regions.push_back(region.name);
