@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,10 @@
 namespace dadsim::cli {
 namespace {
 
+/// Pages of docs/algorithms, by file name: one for each algorithm and each compressor, with what the registries say of
+/// it, and README.md: all of them by family, and which algorithm goes with which compressor.
+std::map<std::string, std::string> algorithm_pages();
+
 /// Families in the order in which they are presented, and what makes one.
 constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
     {"reference", "what the others are measured against"},
@@ -79,7 +84,7 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
 }};
 
 /// Description of a method, synchronous or event-driven, for its page.
-struct ListedMethod {
+struct Method {
   std::string name, family, description, source, payload;
   std::string formula = {}, compute = {}, checks = {}, on_failure = {}, weights = {};
   bool exact = false, event_driven = false, compressor = false;
@@ -106,8 +111,8 @@ std::string weights_of_sites(const methods::MethodInfo& info) {
   return {};
 }
 
-std::vector<ListedMethod> all_methods() {
-  std::vector<ListedMethod> all;
+std::vector<Method> all_methods() {
+  std::vector<Method> all;
   for (const methods::MethodInfo* info : protocols::all_methods()) {
     all.push_back({.name = info->name,
                    .family = info->family,
@@ -153,7 +158,7 @@ std::string bullets(const std::string& lines) {
   return text;
 }
 
-std::string page_of(const ListedMethod& method) {
+std::string page_of(const Method& method) {
   std::string text = fmt::format("# {}\n\n{}\n\nFamily: {}{}{}.\n", method.name, method.description, method.family,
                                  method.event_driven ? "; event-driven, see [event-driven.md](../event-driven.md)" : "",
                                  method.exact ? "; exact: equals the pooled gradient up to rounding" : "");
@@ -174,16 +179,16 @@ std::string page_of(const ListedMethod& method) {
   return text + "\n[All algorithms](README.md)\n";
 }
 
-ListedMethod method_of(const compress::CompressorInfo& info) {
-  ListedMethod method{.name = info.name,
-                      .family = info.lossless ? "reference" : info.family,
-                      .description = info.description,
-                      .source = info.source,
-                      .payload = info.size,
-                      .formula = info.formula,
-                      .checks = info.checks,
-                      .compressor = true,
-                      .parameters = info.parameters};
+Method method_of(const compress::CompressorInfo& info) {
+  Method method{.name = info.name,
+                .family = info.lossless ? "reference" : info.family,
+                .description = info.description,
+                .source = info.source,
+                .payload = info.size,
+                .formula = info.formula,
+                .checks = info.checks,
+                .compressor = true,
+                .parameters = info.parameters};
   return method;
 }
 
@@ -214,7 +219,7 @@ std::string composition() {
   return text;
 }
 
-std::string overview(const std::vector<ListedMethod>& methods) {
+std::string overview(const std::vector<Method>& methods) {
   std::string text =
       "# Algorithms and compressors\n\n"
       "What the program itself knows of them (`dadsim algorithms --pages docs/algorithms` writes these pages; "
@@ -222,7 +227,7 @@ std::string overview(const std::vector<ListedMethod>& methods) {
       "cost.\n";
   for (const auto& [family, what] : kFamilies) {
     std::string rows;
-    for (const ListedMethod& method : methods) {
+    for (const Method& method : methods) {
       if (method.family != family) continue;
       const std::string file = (method.compressor ? "compress-" : "") + method.name;
       rows += fmt::format("| [{}]({}.md){} | {} |\n", method.name, file, method.compressor ? " (compressor)" : "",
@@ -233,14 +238,12 @@ std::string overview(const std::vector<ListedMethod>& methods) {
   return text + composition();
 }
 
-/// Pages of docs/algorithms, by file name: one for each algorithm and each compressor, with what the registries say of
-/// it, and README.md: all of them by family, and which algorithm goes with which compressor.
 std::map<std::string, std::string> algorithm_pages() {
   std::map<std::string, std::string> pages;
-  std::vector<ListedMethod> methods = all_methods();
-  for (const ListedMethod& method : methods) pages[method.name + ".md"] = page_of(method);
+  std::vector<Method> methods = all_methods();
+  for (const Method& method : methods) pages[method.name + ".md"] = page_of(method);
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    const ListedMethod method = method_of(info);
+    const Method method = method_of(info);
     pages["compress-" + method.name + ".md"] = page_of(method);
     methods.push_back(method);
   }
@@ -367,8 +370,7 @@ void carry_out(const Options& options) {
     throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and others learn only such in its place",
                                 "no --on; dadsim sweep --on for many points"});
   }
-  if (options.command == Options::CommandKind::print_scenario)
-    return write_file_atomically("-", print_scenario(scenario));
+  if (options.command == Options::CommandKind::print_scenario) return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet && !scenario.timing_only) warn(scenario);
   if (options.command == Options::CommandKind::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -131,16 +130,25 @@ struct KindParts {
 };
 
 KindParts parts_of(PageKind kind) {
-  static const std::map<PageKind, KindParts> kParts{
-      {PageKind::document, {"dadsim", kDocumentSections, kDocumentScript}},
-      {PageKind::run, {"dadsim report", kRunSections, kRunScript}},
-      {PageKind::sweep, {"dadsim sweep", kSweepSections, kSweepScript}},
-      {PageKind::plan, {"dadsim plan", kPlanSections, kPlanScript}},
-      {PageKind::explain, {"dadsim explain", kExplainSections, kExplainScript}},
-      {PageKind::layout, {"dadsim layout", kLayoutSections, kLayoutScript}},
-      {PageKind::diagnose, {"dadsim diagnose", kDiagnoseSections, kDiagnoseScript}},
-      {PageKind::scale_study, {"dadsim scale-study", kScaleStudySections, kScaleStudyScript}}};
-  return kParts.at(kind);
+  switch (kind) {
+    case PageKind::document:
+      return {"dadsim", kDocumentSections, kDocumentScript};
+    case PageKind::run:
+      return {"dadsim report", kRunSections, kRunScript};
+    case PageKind::sweep:
+      return {"dadsim sweep", kSweepSections, kSweepScript};
+    case PageKind::plan:
+      return {"dadsim plan", kPlanSections, kPlanScript};
+    case PageKind::explain:
+      return {"dadsim explain", kExplainSections, kExplainScript};
+    case PageKind::layout:
+      return {"dadsim layout", kLayoutSections, kLayoutScript};
+    case PageKind::diagnose:
+      return {"dadsim diagnose", kDiagnoseSections, kDiagnoseScript};
+    case PageKind::scale_study:
+      return {"dadsim scale-study", kScaleStudySections, kScaleStudyScript};
+  }
+  throw std::logic_error("a page of no kind");
 }
 
 }  // namespace
