@@ -344,24 +344,24 @@ void choose_kernels() {
 
 void carry_out(const Options& options) {
   switch (options.command) {
-    case Options::CommandKind::help:
+    case Options::Command::help:
       return print(usage());
-    case Options::CommandKind::version:
+    case Options::Command::version:
       return print(fmt::format("dadsim {}, build {} (SimGrid {}; {} kernels)\n", kVersion, build(),
                                sim::simgrid_version(), name_of(kernel_set())));
-    case Options::CommandKind::listing:
+    case Options::Command::listing:
       if (!options.pages.empty()) return write_pages(options.pages);
       return print(entries_with(find_listing(options.listing)->text(), options.words));
-    case Options::CommandKind::own_options:
+    case Options::Command::own_options:
       return cli::run(*options.own, options.arguments);
-    case Options::CommandKind::completion:
+    case Options::Command::completion:
       return write_file_atomically("-", candidates_in_lines(options.arguments));
-    case Options::CommandKind::run:
-    case Options::CommandKind::check:
-    case Options::CommandKind::print_scenario:
+    case Options::Command::run:
+    case Options::Command::check:
+    case Options::Command::print_scenario:
       break;
   }
-  if (options.command == Options::CommandKind::run) static_cast<void>(outputs_of(options));
+  if (options.command == Options::Command::run) static_cast<void>(outputs_of(options));
   const scenario::ScenarioSource source(options.scenario);
   scenario::Scenario scenario = source.load(
       options.overrides, options.timing_only ? study::make_catalog_without_learning() : study::make_catalog());
@@ -370,9 +370,9 @@ void carry_out(const Options& options) {
     throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and others learn only such in its place",
                                 "no --on; dadsim sweep --on for many points"});
   }
-  if (options.command == Options::CommandKind::print_scenario) return write_file_atomically("-", print_scenario(scenario));
+  if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet && !scenario.timing_only) warn(scenario);
-  if (options.command == Options::CommandKind::check) {
+  if (options.command == Options::Command::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
     return;
   }

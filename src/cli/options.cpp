@@ -138,13 +138,13 @@ Options parse_options(int argc, const char* const* argv) {
   if (!arguments.empty() && arguments[0] == "run") arguments.erase(arguments.begin());
   if (!arguments.empty()) {
     if (const Command* command = find_command(arguments[0])) {
-      options.command = Options::CommandKind::own_options;
+      options.command = Options::Command::own_options;
       options.own = command;
       options.arguments.assign(arguments.begin() + 1, arguments.end());
       return options;
     }
     if (arguments[0] == "--complete") {
-      options.command = Options::CommandKind::completion;
+      options.command = Options::Command::completion;
       options.arguments.assign(arguments.begin() + 1, arguments.end());
       return options;
     }
@@ -152,9 +152,9 @@ Options parse_options(int argc, const char* const* argv) {
       check_misspelt_command(arguments[0], arguments.size() > 1 ? arguments[1] : std::string());
   }
   const po::variables_map values = read_arguments(arguments, visible_options());
-  if (values.contains("help")) options.command = Options::CommandKind::help;
-  if (values.contains("version")) options.command = Options::CommandKind::version;
-  if (options.command != Options::CommandKind::run) return options;
+  if (values.contains("help")) options.command = Options::Command::help;
+  if (values.contains("version")) options.command = Options::Command::version;
+  if (options.command != Options::Command::run) return options;
 
   const std::vector<std::string> operands = operands_of(values);
   if (operands.empty()) throw UsageError(kBeginnings);
@@ -166,7 +166,7 @@ Options parse_options(int argc, const char* const* argv) {
     throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[1]));
   }
   if (find_listing(operands[0]) != nullptr) {
-    options.command = Options::CommandKind::listing;
+    options.command = Options::Command::listing;
     options.listing = operands[0];
   }
   options.scenario = operands[0];
@@ -196,16 +196,16 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
-  if (options.command != Options::CommandKind::run) {
+  if (options.command != Options::Command::run) {
     for (const char* name : {"set", "seed", "json", "csv", "report", "plots", "trace", "check", "print-scenario",
                              "threads", "on", "verbose"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, operands[0]));
     }
     return options;
   }
-  if (values.contains("check")) options.command = Options::CommandKind::check;
-  if (values.contains("print-scenario")) options.command = Options::CommandKind::print_scenario;
-  if (options.command != Options::CommandKind::run) {
+  if (values.contains("check")) options.command = Options::Command::check;
+  if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
+  if (options.command != Options::Command::run) {
     for (const char* name : {"json", "csv", "report", "plots", "trace", "on"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} has no result to write when nothing is run", name));
     }

@@ -10,8 +10,8 @@ namespace dadsim::cli {
 struct Command;
 
 struct Options {
-  enum class CommandKind { run, check, print_scenario, listing, own_options, completion, help, version };
-  CommandKind command = CommandKind::run;
+  enum class Command { run, check, print_scenario, listing, own_options, completion, help, version };
+  Command command = Command::run;
   std::vector<std::string> words;      ///< words that the entries of the catalogue must contain
   std::string pages;                   ///< folder for a page of each algorithm; empty: none
   std::string listing;                 ///< name of a catalogue (see listings.hpp)

@@ -20,7 +20,7 @@ void LinkSharing::set_link(std::int32_t index, double capacity, bool shared) {
 
 std::int32_t LinkSharing::add(std::span<const std::int32_t> links, double most) {
   const auto number = static_cast<std::int32_t>(transfers_.size());
-  Transfer& transfer = transfers_.emplace_back();
+  SharedTransfer& transfer = transfers_.emplace_back();
   transfer.links.assign(links.begin(), links.end());
   transfer.most = most;
   for (const std::int32_t index : links) {
@@ -35,7 +35,7 @@ std::int32_t LinkSharing::add(std::span<const std::int32_t> links, double most) 
 }
 
 /// Finds the transfer's hub and cap from the users of its links.
-void LinkSharing::classify(Transfer& transfer) {
+void LinkSharing::classify(SharedTransfer& transfer) {
   transfer.hub = kNone;
   transfer.cap = transfer.most;
   for (const std::int32_t index : transfer.links) {
@@ -47,7 +47,7 @@ void LinkSharing::classify(Transfer& transfer) {
   }
 }
 
-double LinkSharing::left_of(const Transfer& transfer, double date) {
+double LinkSharing::left_of(const SharedTransfer& transfer, double date) {
   if (transfer.held_by_hub) {
     advance(link(transfer.hub), date);
     return std::max(0.0, transfer.end - link(transfer.hub).v);
@@ -63,7 +63,7 @@ void LinkSharing::advance(Link& hub, double date) const {
 
 /// Moves a transfer from those limited by their own lines to those limited by the hub.
 void LinkSharing::hold(Link& hub, std::int32_t number, double date) {
-  Transfer& transfer = at(number);
+  SharedTransfer& transfer = at(number);
   const double left = left_of(transfer, date);
   ends_.erase({transfer.end, number});
   hub.others.erase({transfer.cap, number});
@@ -76,7 +76,7 @@ void LinkSharing::hold(Link& hub, std::int32_t number, double date) {
 }
 
 void LinkSharing::let_go(Link& hub, std::int32_t number, double date) {
-  Transfer& transfer = at(number);
+  SharedTransfer& transfer = at(number);
   transfer.left = left_of(transfer, date);
   transfer.since = date;
   hub.held.erase({transfer.cap, number});
@@ -107,7 +107,7 @@ void LinkSharing::balance(Link& hub, double date) {
 }
 
 void LinkSharing::enter(std::int32_t number, double bytes, double date) {
-  Transfer& transfer = at(number);
+  SharedTransfer& transfer = at(number);
   transfer.active = true;
   transfer.held_by_hub = false;
   transfer.left = bytes;
@@ -123,7 +123,7 @@ void LinkSharing::enter(std::int32_t number, double bytes, double date) {
 }
 
 void LinkSharing::take_out(std::int32_t number, double date) {
-  Transfer& transfer = at(number);
+  SharedTransfer& transfer = at(number);
   transfer.active = false;
   if (!transfer.held_by_hub) ends_.erase({transfer.end, number});
   if (transfer.hub == kNone) return;
@@ -150,7 +150,7 @@ void LinkSharing::rebuild(double date) {
   }
   for (const auto& [number, left] : under_way) take_out(number, date);
   bool general = false;
-  for (Transfer& transfer : transfers_) {
+  for (SharedTransfer& transfer : transfers_) {
     const auto meets = [&](std::int32_t index) { return link(index).shared && link(index).users.size() > 1; };
     general = general || std::ranges::count_if(transfer.links, meets) > 1;
     classify(transfer);
@@ -166,7 +166,7 @@ void LinkSharing::rebuild(double date) {
 
 void LinkSharing::begin(std::int32_t number, double bytes, double date) {
   if (stale_ && !fluid_) rebuild(date);
-  Transfer& transfer = at(number);
+  SharedTransfer& transfer = at(number);
   if (!fluid_) return enter(number, bytes, date);
   if (transfer.fluid == kNone) {
     std::vector<std::int32_t> shared;
@@ -186,7 +186,7 @@ void LinkSharing::begin(std::int32_t number, double bytes, double date) {
 }
 
 void LinkSharing::stop(std::int32_t number, double date) {
-  Transfer& transfer = at(number);
+  SharedTransfer& transfer = at(number);
   for (const std::int32_t index : transfer.links) std::erase(link(index).users, number);
   if (!transfer.active) return;
   if (!fluid_) return take_out(number, date);

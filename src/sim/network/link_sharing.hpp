@@ -44,7 +44,7 @@ class LinkSharing {
 
  private:
   static constexpr std::int32_t kNone = -1;
-  struct Transfer {
+  struct SharedTransfer {
     std::vector<std::int32_t> links;
     double most = std::numeric_limits<double>::infinity();  ///< byte/s, limit given to add()
     double cap = 0;              ///< byte/s, least of `most` and the links without other users
@@ -67,10 +67,10 @@ class LinkSharing {
     Ordered ends;                     ///< held transfers, by virtual time of their end
   };
 
-  Transfer& at(std::int32_t number) { return transfers_[static_cast<std::size_t>(number)]; }
+  SharedTransfer& at(std::int32_t number) { return transfers_[static_cast<std::size_t>(number)]; }
   Link& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
-  double left_of(const Transfer& transfer, double date);
-  void classify(Transfer& transfer);
+  double left_of(const SharedTransfer& transfer, double date);
+  void classify(SharedTransfer& transfer);
   void enter(std::int32_t number, double bytes, double date);
   void take_out(std::int32_t number, double date);
   void advance(Link& hub, double date) const;
@@ -79,7 +79,7 @@ class LinkSharing {
   void balance(Link& hub, double date);
   void rebuild(double date);
 
-  std::vector<Transfer> transfers_;
+  std::vector<SharedTransfer> transfers_;
   std::vector<Link> links_;
   std::vector<std::int32_t> hubs_;  ///< links that have had several users
   std::set<std::int32_t> dirty_;    ///< hubs whose shares change
