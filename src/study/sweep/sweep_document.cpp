@@ -158,29 +158,6 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
   return axes;
 }
 
-/// Returns all runs: those that win most points first, then in the order of ranks, then those that do not compete.
-std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  std::map<std::string, std::int64_t> won;
-  std::vector<report::SweepReport::Run> runs;
-  const auto add = [&](const std::string& label) {
-    if (won.emplace(label, 0).second) runs.push_back({label, "", true});
-  };
-  for (const PointOutcome& outcome : all) {
-    for (const TimeToTarget& run : outcome.ranked) add(run.label);
-    if (outcome.won()) ++won[outcome.ranked.front().label];
-  }
-  std::ranges::stable_sort(runs, std::greater<>(), [&](const report::SweepReport::Run& run) { return won[run.label]; });
-  for (const SweepRun& run : results.runs) add(run.label());
-  std::map<std::string, const SweepRun*> first;
-  for (const SweepRun& run : results.runs) first.try_emplace(run.label(), &run);
-  for (report::SweepReport::Run& run : runs) {
-    const report::FigureValues& figures = first.at(run.label)->figures;
-    run.algorithm = figures.text("algorithm");
-    run.communicates = figures.is("communicates");
-  }
-  return runs;
-}
-
 /// Winners of the points.
 struct SweepTally {
   std::vector<std::string> labels;  // the most points first; equal numbers in the order of the scenario
@@ -316,6 +293,22 @@ std::vector<report::Statement> two_points(const SweepResults& results, const std
     answer.push_back(report::statement_on(compared, name));
   }
   return answer;
+}
+
+/// Returns all runs: those that win most points first, then in the order of ranks, then those that do not compete.
+std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  SweepTally tally = tally_of(all);
+  std::map<std::string, const SweepRun*> first;
+  for (const SweepRun& run : results.runs) {
+    if (first.try_emplace(run.label(), &run).second && !tally.won.contains(run.label()))
+      tally.labels.push_back(run.label());
+  }
+  std::vector<report::SweepReport::Run> runs;
+  for (const std::string& label : tally.labels) {
+    const report::FigureValues& figures = first.at(label)->figures;
+    runs.push_back({label, figures.text("algorithm"), figures.is("communicates")});
+  }
+  return runs;
 }
 
 constexpr std::size_t kMostRows = 28;    // points in a separate table
