@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "spec/layer_shape.hpp"
 
@@ -85,5 +86,17 @@ LayerShape tied_decoder_shape(std::string name, std::int64_t tokens, std::int64_
 /// Returns the gates of an LSTM of `width` units (Hochreiter, Schmidhuber, Neural Computation 1997): element by
 /// element, one position after the other. Writes four gates, the cell and the output.
 LayerShape lstm_gates_shape(std::string name, std::int64_t tokens, std::int64_t width);
+
+/// A transformer block with a norm before each half, one matrix for queries, keys and values, biases and a plain MLP
+/// with a GELU, as in ViT and GPT-2.
+struct BlockForm {
+  std::int64_t tokens = 0;
+  std::int64_t width = 0;
+  std::int64_t heads = 0;
+  std::int64_t between = 0;  ///< width between the MLP's layers
+  bool causal = false;
+};
+/// Adds the block's layers, with names that begin with `block`.
+void add_transformer_block(std::vector<LayerShape>& layers, const std::string& block, const BlockForm& form);
 
 }  // namespace dadsim::spec

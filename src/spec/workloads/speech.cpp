@@ -5,7 +5,6 @@
 #include <string>
 
 #include "spec/workloads/architectures.hpp"
-#include "spec/workloads/blocks.hpp"
 #include "spec/workloads/layers.hpp"
 
 namespace dadsim::spec {
