@@ -5,7 +5,6 @@
 #include <boost/random/bernoulli_distribution.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,43 +16,17 @@
 #include "estimate/privacy.hpp"
 #include "models/network.hpp"
 #include "protocols/federated/client_privacy.hpp"
+#include "protocols/federated/dp_fed_avg_parameters.hpp"
 #include "protocols/federated/federated_rounds.hpp"
 #include "protocols/methods.hpp"
 #include "protocols/protocol.hpp"
-#include "spec/parameter.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
 namespace {
 
 using algorithms::NoiseBy;
-
-/// Whose presence noise hides.
-enum class Level : std::uint8_t { client, sample };
-
-constexpr auto kLevel = spec::choice<Level>(
-    "level", {{"client", Level::client}, {"sample", Level::sample}},
-    "whose presence is hidden: a client's with all that it has, or a sample's (with noise=\"per-site\")");
-constexpr spec::RealParameter kClipOfUpdates{
-    "clip", 1e-9, 1e30, "1", "norm C that the update of a client (level=sample: the gradient of a sample) has at most"};
-constexpr spec::RealParameter kUpdateNoise{
-    "noise-multiplier", 0, 1e6, "1",
-    "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"};
-constexpr spec::RealParameter kUpdateEpsilon{
-    "epsilon", 0, 1e6, "0",
-    "ε that all rounds of the run spend at most, from which σ follows; 0: noise-multiplier says it"};
-constexpr spec::RealParameter kUpdateDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
-constexpr auto kUpdateNoiseBy = spec::choice<NoiseBy>(
-    "noise", {{"central", NoiseBy::aggregator}, {"local", NoiseBy::sites_together}, {"per-site", NoiseBy::each_site}},
-    "central: the server adds it to the sum; local: every client adds a share, so "
-    "that the sum has all of it; per-site: "
-    "every client adds all of it to what it sends");
-constexpr spec::RealParameter kDropOuts{
-    "drop-outs", 0, 0.95, "0",
-    "noise=local: share of a round's clients that may fail to answer while the noise of the others suffices; a round "
-    "in which more do releases nothing"};
-constexpr spec::RealParameter kChance{
-    "fraction", 1e-4, 1, "1", "chance q of each client to join a round, independent of the others (Poisson sampling)"};
+using Level = HiddenLevel;
 
 /// A normal number takes forty operations (algorithms/private/noisy_sum.cpp); it is added to one that is read and
 /// written.
@@ -343,7 +316,7 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
   const spec::ParameterValues& values = facts.run.parameters;
   RunFaults faults = FederatedRounds::faults_of_parameters(values);
   const algorithms::NoiseBy noise = kUpdateNoiseBy.of(values);
-  const bool of_samples = kLevel.of(values) == Level::sample;
+  const bool of_samples = kLevel.of(values) == HiddenLevel::sample;
   if (of_samples && noise != algorithms::NoiseBy::each_site) {
     faults.push_back(Fault{"level=\"sample\": clients add the noise of their samples in every step that they train",
                            "noise=\"per-site\", or level=\"client\""});

@@ -1,5 +1,7 @@
 #include "study/retiming/fit_retiming.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,6 +33,19 @@ namespace {
 using Point = std::vector<double>;                      ///< base-2 logarithms of factors, one a knob
 using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retiming
 
+/// Rounds to thousandths: short in a page, and the same number there as here.
+double rounded(double value);
+
+/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
+Point halton(std::size_t i, std::size_t knobs, double reach);
+
+/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
+std::vector<Point> skeleton(std::size_t knobs, double reach);
+
+/// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
+/// along the speed of computing, which matters little to many runs.
+std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
+
 /// Returns number i of the van der Corput sequence in this base, 0…1 (Halton, Numerische Mathematik 2, 1960).
 double radical_inverse(std::size_t i, std::size_t base) {
   double result = 0;
@@ -42,10 +57,8 @@ double radical_inverse(std::size_t i, std::size_t base) {
   return result;
 }
 
-/// Rounds to thousandths: short in a page, and the same number there as here.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
-/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
 Point halton(std::size_t i, std::size_t knobs, double reach) {
   constexpr std::array<std::size_t, 4> kBases{2, 3, 5, 7};
   Point point(knobs);
@@ -53,7 +66,6 @@ Point halton(std::size_t i, std::size_t knobs, double reach) {
   return point;
 }
 
-/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
 std::vector<Point> skeleton(std::size_t knobs, double reach) {
   std::vector<Point> points{Point(knobs, 0.0)};
   for (std::size_t corner = 0; corner < (std::size_t{1} << knobs); ++corner) {
@@ -71,8 +83,6 @@ std::vector<Point> skeleton(std::size_t knobs, double reach) {
   return points;
 }
 
-/// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
-/// along the speed of computing, which matters little to many runs.
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
   constexpr std::array kShortened{1.0, 0.3, 0.1};
   const std::size_t size = knobs.size();
@@ -116,7 +126,7 @@ constexpr double kMostTasks = 40'000;
 constexpr double kCoarse = 0.1;  // share of these limits above which there are fewer knobs, with less reach
 
 /// A step of each run on a cluster.
-struct TimedPoint {
+struct Timed {
   std::vector<double> seconds;                       ///< per run, a mean step
   std::vector<std::map<std::string, double>> kinds;  ///< per run: seconds of the critical path by kind
 };
@@ -244,9 +254,9 @@ class Retimer {
   }
 
   /// All runs on a cluster, in one simulation for those of one fidelity: to start it takes longer than most steps.
-  TimedPoint time(const Point& at, const std::vector<Sample>& samples, double* messages = nullptr) const {
+  Timed time(const Point& at, const std::vector<Sample>& samples, double* messages = nullptr) const {
     if (interrupted().load()) throw Cancelled();
-    TimedPoint timed;
+    Timed timed;
     timed.seconds.resize(runs_.size());
     timed.kinds.resize(runs_.size());
     std::map<std::string, std::vector<std::size_t>> by_fidelity;
@@ -279,8 +289,8 @@ class Retimer {
     return timed;
   }
 
-  std::vector<TimedPoint> time_all(const std::vector<Point>& points, const std::vector<Sample>& samples) const {
-    std::vector<TimedPoint> timed(points.size());
+  std::vector<Timed> time_all(const std::vector<Point>& points, const std::vector<Sample>& samples) const {
+    std::vector<Timed> timed(points.size());
     Progress progress("sliders of the page", points.size(), show_progress_);
     parallel_for_forks(points.size(), [&](std::size_t i) {
       timed[i] = time(points[i], samples);
@@ -294,7 +304,7 @@ class Retimer {
     for (const Point& point : all) {
       if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
     }
-    std::vector<TimedPoint> timed = time_all(points, few_);
+    std::vector<Timed> timed = time_all(points, few_);
     retiming_.points.insert(retiming_.points.end(), points.begin(), points.end());
     timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
   }
@@ -303,7 +313,7 @@ class Retimer {
   bool fit_within(double reach) {
     retiming_.reach = reach;
     std::vector<Point> kept;
-    std::vector<TimedPoint> kept_timed;
+    std::vector<Timed> kept_timed;
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       constexpr double kMargin = 0.5;
       const Point& point = retiming_.points[i];
@@ -327,7 +337,7 @@ class Retimer {
       fit_runs();
       std::vector<Point> fresh;
       for (std::size_t i = 0; i < kHeldOut; ++i) fresh.push_back(next_point(reach));
-      const std::vector<TimedPoint> truth = time_all(fresh, many_);
+      const std::vector<Timed> truth = time_all(fresh, many_);
       if (hold_against(fresh, truth) <= kGoodEnough) return true;
       if (coarse_ || round == kRounds) return false;
       for (const std::size_t i : far_off_) {
@@ -357,7 +367,7 @@ class Retimer {
 
   void fit_runs() {
     std::set<std::string> kinds;
-    for (const TimedPoint& one : timed_) {
+    for (const Timed& one : timed_) {
       for (const auto& run : one.kinds) {
         for (const auto& [kind, seconds] : run) kinds.insert(kind);
       }
@@ -371,7 +381,7 @@ class Retimer {
       report::Retiming::Run run;
       run.run = runs_[r];
       std::vector<double> logs;
-      for (const TimedPoint& one : timed_) {
+      for (const Timed& one : timed_) {
         logs.push_back(std::log(one.seconds[r] / nominal_.seconds[r]));
         std::vector<std::int32_t>& shares = run.shares.emplace_back();
         for (const std::string& kind : retiming_.kinds) {
@@ -394,7 +404,7 @@ class Retimer {
   }
 
   /// The worst error of any run.
-  double hold_against(const std::vector<Point>& points, const std::vector<TimedPoint>& truth) {
+  double hold_against(const std::vector<Point>& points, const std::vector<Timed>& truth) {
     double worst = 0;
     retiming_.held_out = static_cast<std::int64_t>(points.size());
     std::set<std::size_t> far_off;
@@ -421,11 +431,11 @@ class Retimer {
   TimedAs timed_as_;
   sim::Cluster cluster_;
   report::Retiming retiming_;
-  std::vector<std::size_t> runs_;      ///< indices in the scenario
-  std::vector<Sample> few_, many_;     ///< per run
-  TimedPoint nominal_, nominal_many_;  ///< on the scenario's own cluster
-  std::vector<TimedPoint> timed_;      ///< per point
-  std::vector<std::size_t> far_off_;   ///< indices of the last held-out points with large errors
+  std::vector<std::size_t> runs_;     ///< indices in the scenario
+  std::vector<Sample> few_, many_;    ///< per run
+  Timed nominal_, nominal_many_;      ///< on the scenario's own cluster
+  std::vector<Timed> timed_;          ///< per point
+  std::vector<std::size_t> far_off_;  ///< indices of the last held-out points with large errors
   bool coarse_ = false;
   std::size_t drawn_ = 0;  ///< points drawn of the well-spread sequence
 };

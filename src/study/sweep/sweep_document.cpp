@@ -159,15 +159,15 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
 }
 
 /// Winners of the points.
-struct SweepTally {
+struct PointWinners {
   std::vector<std::string> labels;  // the most points first; equal numbers in the order of the scenario
   std::map<std::string, std::int64_t> won;
   std::int64_t open = 0;    // points whose quickest run cannot be distinguished from others
   std::int64_t nobody = 0;  // points at which no run reaches the target
 };
 
-SweepTally tally_of(const std::vector<PointOutcome>& all) {
-  SweepTally log;
+PointWinners winners_of(const std::vector<PointOutcome>& all) {
+  PointWinners log;
   for (const PointOutcome& outcome : all) {
     for (const TimeToTarget& run : outcome.ranked) {
       if (log.won.emplace(run.label, 0).second) log.labels.push_back(run.label);
@@ -224,7 +224,7 @@ std::optional<report::Statement> best_statement(const SweepResults& results, con
   const std::optional<BestPoint> best = best_point(all);
   if (!best || all.size() < 2) return std::nullopt;
   // If several runs compete at each point, with the same work at all points, the answer is who wins at each point.
-  if (tally_of(all).labels.size() > 1 && !report::is_of_work(metric_of(all))) return std::nullopt;
+  if (winners_of(all).labels.size() > 1 && !report::is_of_work(metric_of(all))) return std::nullopt;
   // Different networks have no best one.
   const std::string& workload = results.runs.front().figures.text("workload");
   if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
@@ -297,14 +297,14 @@ std::vector<report::Statement> two_points(const SweepResults& results, const std
 
 /// Returns all runs: those that win most points first, then in the order of ranks, then those that do not compete.
 std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  SweepTally tally = tally_of(all);
+  PointWinners winners = winners_of(all);
   std::map<std::string, const SweepRun*> first;
   for (const SweepRun& run : results.runs) {
-    if (first.try_emplace(run.label(), &run).second && !tally.won.contains(run.label()))
-      tally.labels.push_back(run.label());
+    if (first.try_emplace(run.label(), &run).second && !winners.won.contains(run.label()))
+      winners.labels.push_back(run.label());
   }
   std::vector<report::SweepReport::Run> runs;
-  for (const std::string& label : tally.labels) {
+  for (const std::string& label : winners.labels) {
     const report::FigureValues& figures = first.at(label)->figures;
     runs.push_back({label, figures.text("algorithm"), figures.is("communicates")});
   }
@@ -552,7 +552,7 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
 }
 
 std::string table_of_winners(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  SweepTally log = tally_of(all);
+  PointWinners log = winners_of(all);
   std::map<std::string, char> letters;
   std::vector<Row> rows{{"", "run", "quickest at points", "share"}};
   const auto points = static_cast<double>(all.size());
