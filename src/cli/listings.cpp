@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "algorithms/registry.hpp"
+#include "cli/method_pages.hpp"
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "estimate/prices.hpp"
@@ -44,12 +45,13 @@ std::string list_algorithms() {
       "rank.\n";
   for (const methods::MethodInfo& info : algorithms::algorithm_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
-    text += paragraph(info.description, 2);
-    text += paragraph(fmt::format("payload: {}{}", info.payload,
+    const MethodPage& page = method_page(info.name);
+    text += paragraph(page.description, 2);
+    text += paragraph(fmt::format("payload: {}{}", page.section("What is sent"),
                                   info.exact(run_of(info)) ? "; exact: equals the pooled gradient" : ""),
                       2);
     text += paragraph("family: " + info.family, 2);
-    text += paragraph("source: " + info.source, 2);
+    text += paragraph("source: " + page.section("Source"), 2);
     text += list_parameters(info.parameters);
   }
   text +=
@@ -60,14 +62,15 @@ std::string list_algorithms() {
                  0);
   for (const methods::MethodInfo& info : protocols::protocol_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
-    text += paragraph(info.description, 2);
+    const MethodPage& page = method_page(info.name);
+    text += paragraph(page.description, 2);
     text += paragraph(
-        fmt::format("payload: {}{}", info.payload,
+        fmt::format("payload: {}{}", page.section("What is sent"),
                     info.needs_server(methods::default_parameters(info)) ? "; needs an aggregator" : "; among peers"),
         2);
     text += paragraph("family: " + info.family, 2);
-    text += paragraph("on a failure: " + info.on_failure, 2);
-    text += paragraph("source: " + info.source, 2);
+    text += paragraph("on a failure: " + page.section("On a failure"), 2);
+    text += paragraph("source: " + page.section("Source"), 2);
     text += list_parameters(info.parameters);
   }
   return text;
@@ -80,9 +83,11 @@ std::string list_compressors() {
                        : info.adds(compress::default_parameters(info)) ? ""
                                                                        : "; sums go by an all-gather among peers";
     text += fmt::format("\n{}\n", info.name);
-    text += paragraph(info.description, 2);
-    text += paragraph(fmt::format("bytes: {}{}{}", info.size, info.lossless ? "; loses nothing" : "", sums), 2);
-    text += paragraph("source: " + info.source, 2);
+    const MethodPage& page = method_page("compress-" + info.name);
+    text += paragraph(page.description, 2);
+    text += paragraph(
+        fmt::format("bytes: {}{}{}", page.section("What is sent"), info.lossless ? "; loses nothing" : "", sums), 2);
+    text += paragraph("source: " + page.section("Source"), 2);
     text += list_parameters(info.parameters);
   }
   return text;
