@@ -31,9 +31,6 @@ class Centred final : public Compressor {
 
 CompressorInfo centred_info() {
   return {.name = "example-centred",
-          .description = "An example: the mean, and what numbers are off it in bf16.",
-          .source = "examples/",
-          .size = "2n + 4",
           .adds = false,
           .lossless = false,
           .parameters = {},

@@ -217,23 +217,11 @@ CompressorInfo chunk_top_k_info() {
       "2-bit: four bins of 1.5 standard deviations, as published, of which numbers like Gaussian ones fill two; "
       "symmetric: a sign and one of two magnitudes; sign: a sign and the mean magnitude; fp32: as they are");
   return {.name = "chunk-top-k",
-          .description = "The largest numbers of every chunk of a matrix are sent in two bits, with packed places.",
-          .source =
-              "SparseLoCo: Sarfi et al., arXiv 2508.15706; the quantiser is that of tplr-ai/CCLoco (c01a785, "
-              "src/tplr/ccloco.py); chunks are consecutive numbers, there tiles of 64 by 64",
-          .size = "20 + k (2 + log₂ chunk) / 8 with k = ⌈fraction · n⌉",
           .forwards = true,
           .biased = true,
           .keeps = keeps_fraction,
           .leaves_biases = true,
           .family = "sparsification",
-          .formula =
-              "C(v) = Q(v) where |v| is among the largest of its chunk, 0 elsewhere\n"
-              "Q(v) = mean of the values in the bin ⌊(v − mean) / 1.5 σ + 2⌉ of 0 … 3",
-          .checks =
-              "64 of every 4096 numbers: 112 bytes a chunk, 146.3 times less than fp32\n"
-              "Gaussian numbers: the two inner and outer bins of one side are empty, and 2-bit is sign times mean "
-              "within a fiftieth",
           .parameters = {kShare, kChunk, kValues},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<ChunkTopK>(ChunkTopK::Options{

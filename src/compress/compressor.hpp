@@ -147,10 +147,7 @@ using spec::Property;
 
 /// Description of a compressor.
 struct CompressorInfo {
-  std::string name;         ///< name in <compress method="…">
-  std::string description;  ///< one sentence
-  std::string source;       ///< paper or standard
-  std::string size;         ///< bytes of n numbers, as a formula
+  std::string name;  ///< name in <compress method="…">; docs/algorithms/compress-NAME.md describes it
   /// Encoded numbers can be added inside the network, so that an all-reduce carries them; otherwise peers use an
   /// all-gather.
   Property adds = false;
@@ -169,8 +166,6 @@ struct CompressorInfo {
   /// Compresses only the matrix of a layer's gradient; biases are sent uncompressed.
   bool leaves_biases = false;
   std::string family = "quantisation";  ///< or "sparsification"
-  std::string formula = {};             ///< one line per formula
-  std::string checks = {};              ///< references it was checked against, and the agreement; one line each
   std::vector<spec::ParameterSpec> parameters;
   std::function<std::unique_ptr<Compressor>(const spec::ParameterValues&)> make;
 };

@@ -120,31 +120,12 @@ CompressorInfo dgc_info() {
       "be clipped to; 0: not clipped"};
   return {
       .name = "dgc",
-      .description =
-          "The largest numbers, found by the threshold of a sample, are sent, each with its place; what is "
-          "remembered has momentum (deep gradient compression).",
-      .source = "Lin, Han, Mao, Wang, Dally, Deep Gradient Compression, ICLR 2018, arXiv 1712.01887",
-      .size = "8k̂ + 4, k̂ ≤ 4/3 ⌈fraction · n⌉",
       .adapts = true,
       .forwards = true,
       .biased = true,
       .has_momentum = true,
       .leaves_biases = true,
       .family = "sparsification",
-      .formula =
-          "u ← m u + g; v ← v + u (nesterov: u ← m (u + g); v ← v + u + g)\n"
-          "C(v) = v where |v| ≥ τ, 0 elsewhere; τ: the ⌈δ s⌉-th largest of s of the n numbers, drawn at random\n"
-          "where k̂ > 4/3 k: the k = ⌈δ n⌉ largest of these\n"
-          "u ← 0 and v ← 0 where C(v) ≠ 0\n"
-          "beside matrices (biases, norms, positions …), of the sum g over sites: u ← m u + g, applied is u (nesterov: "
-          "u ← m (u + g), applied is u + g)",
-      .checks =
-          "with all numbers sent and no masking: SGD with momentum, norms and biases too, to the bit; of matrices "
-          "alone "
-          "with masking: SGD without, to the bit\n"
-          "masks, Nesterov's momentum and clipping by hand\n"
-          "k̂/k over 40 messages of 10⁶ numbers: the mean of the gamma distribution that a sample's threshold has\n"
-          "without momentum, what was sent and what is held: the sum of the gradients, to 10⁻⁶",
       .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
                                          "δ: share of the numbers that is to be sent"},
                      kMomentum, kNesterov, kMasking, kWarmUpSteps, kClip},

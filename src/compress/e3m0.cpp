@@ -90,13 +90,6 @@ CompressorInfo e3m0_info() {
                          "nearest: less error, with a bias");
   return {
       .name = "e3m0",
-      .description =
-          "Numbers become 4 bits: a sign and one of seven powers of two up to the largest magnitude of their matrix, "
-          "or zero.",
-      .source =
-          "in the spirit of the outer gradients of Streaming DiLoCo (Douillard et al., arXiv 2501.18512), which "
-          "names the format; the scale per matrix and the rounding are ours",
-      .size = "n / 2 + 4",
       .parameters = {kRounding},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<E3m0>(kRounding.of(values)); }};
 }

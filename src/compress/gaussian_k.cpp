@@ -68,26 +68,11 @@ class GaussianK final : public SparseList {
 CompressorInfo gaussian_k_info() {
   return {
       .name = "gaussian-k",
-      .description =
-          "Numbers whose magnitude is above a quantile of the normal distribution of their mean and deviation, "
-          "corrected twice at most, are sent, each with its place.",
-      .source =
-          "Shi, Chu, Cheung, See, Understanding Top-k Sparsification in Distributed Deep Learning, arXiv 1911.08772, "
-          "algorithm 1, and its authors' program (hclhkbu/GaussianK-SGD, compression.py)",
-      .size = "8k̂ + 4",
       .adapts = true,
       .forwards = true,
       .biased = true,
       .leaves_biases = true,
       .family = "sparsification",
-      .formula =
-          "C(v) = v where |v| > τ, 0 elsewhere\n"
-          "τ = μ + σ Φ⁻¹(1 − δ/2), μ and σ of v\n"
-          "twice: τ ← τ/2 where k̂ < ⅔ k, τ ← 1.5 τ where k̂ > 4/3 k, k = max(1, ⌊δ n⌋)",
-      .checks =
-          "10⁶ numbers with signs, δ = 0.001: k̂/k of 1.00 (normal), 0.93 (Laplace), 0.34 (gamma of shape ½), as the "
-          "authors' threshold keeps by the laws' tails\n"
-          "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
       .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
                                          "δ: share of the numbers that is to be sent"}},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<GaussianK>(kFraction.of(values)); }};

@@ -27,11 +27,8 @@ class Half final : public Compressor {
   step::ElementType type_;
 };
 
-CompressorInfo info_of(std::string name, std::string description, std::string source, step::ElementType type) {
+CompressorInfo info_of(std::string name, step::ElementType type) {
   return {.name = std::move(name),
-          .description = std::move(description),
-          .source = std::move(source),
-          .size = "2n",
           .adds = true,
           .parameters = {},
           .make = [type](const spec::ParameterValues&) { return std::make_unique<Half>(type); }};
@@ -40,16 +37,11 @@ CompressorInfo info_of(std::string name, std::string description, std::string so
 }  // namespace
 
 CompressorInfo fp16_info() {
-  return info_of("fp16", "Numbers are rounded to 16 bits: 5 of exponent, 10 of mantissa.",
-                 "IEEE 754 binary16; fp16_compress_hook of PyTorch's DistributedDataParallel",
-                 step::ElementType::float16);
+  return info_of("fp16", step::ElementType::float16);
 }
 
 CompressorInfo bf16_info() {
-  return info_of("bf16", "Numbers are rounded to 16 bits: 8 of exponent, 7 of mantissa.",
-                 "bfloat16, the upper half of IEEE 754 binary32; bf16_compress_hook of PyTorch's "
-                 "DistributedDataParallel",
-                 step::ElementType::bfloat16);
+  return info_of("bf16", step::ElementType::bfloat16);
 }
 
 }  // namespace dadsim::compress

@@ -73,11 +73,6 @@ CompressorInfo int8_info() {
                          "nearest: half as much error, with a bias");
   return {
       .name = "int8",
-      .description = "Numbers become one of 255 levels between minus and plus the largest magnitude of their matrix.",
-      .source =
-          "stochastic rounding as in QSGD (Alistarh et al., NeurIPS 2017, arXiv 1610.02132), with 127 levels "
-          "and the largest magnitude in place of the 2-norm",
-      .size = "n + 4",
       .parameters = {kRounding},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<Int8>(kRounding.of(values)); }};
 }

@@ -63,19 +63,6 @@ class Natural final : public Compressor {
 
 CompressorInfo natural_info() {
   return {.name = "natural",
-          .description =
-              "Numbers become one of the two powers of two around them, at random so that they are right on "
-              "average.",
-          .source =
-              "Horváth, Ho, Horváth, Sahu, Canini, Richtárik, Natural Compression for Distributed Deep Learning, "
-              "MSML 2022, arXiv 1905.10988",
-          .size = "9n / 8",
-          .formula =
-              "x = ± (1 + m) 2ᵉ with 0 ≤ m < 1:  C(x) = ± 2ᵉ⁺¹ with probability m, else ± 2ᵉ\n"
-              "E[C(x)] = x,  E[C(x)²] ≤ 9/8 x²",
-          .checks =
-              "the mean of 20,000 messages within 5 standard errors of every number; E[C(x)²] = 9/8 x² at m = 1/3\n"
-              "digits at four sites: 84.0 % where SGD reaches 83.8 %",
           .parameters = {},
           .make = [](const spec::ParameterValues&) { return std::make_unique<Natural>(); }};
 }

@@ -22,9 +22,6 @@ class None final : public Compressor {
 
 CompressorInfo none_info() {
   return {.name = "none",
-          .description = "Numbers are sent as they are.",
-          .source = "IEEE 754 binary32",
-          .size = "4n",
           .adds = true,
           .lossless = true,
           .parameters = {},

@@ -112,23 +112,6 @@ CompressorInfo qsgd_info() {
                          "l2: as the paper's theory has it; max: the largest magnitude, as its "
                          "experiments have it: less error, fewer zeros");
   return {.name = "qsgd",
-          .description =
-              "Numbers become one of a few levels between minus and plus the norm of their bucket, up or down "
-              "at random so that they are right on average.",
-          .source =
-              "Alistarh, Grubic, Li, Tomioka, Vojnovic, QSGD, NeurIPS 2017, arXiv 1610.02132, section 3; codes of "
-              "one length in place of Elias's",
-          .size = "n ⌈log₂(2s + 1)⌉ / 8 + 4⌈n / B⌉",
-          .formula =
-              "per bucket v of B numbers:  Q(v_i) = ‖v‖ · sgn(v_i) · ξ_i / s\n"
-              "ξ_i = ⌊s |v_i| / ‖v‖ + u_i⌋,  u_i uniform in [0, 1)\n"
-              "E[Q(v)] = v,  E‖Q(v)‖² ≤ (1 + min(B / s², √B / s)) ‖v‖₂²  with the 2-norm",
-          .checks =
-              "the mean of thousands of messages within 5 standard errors of every number, for 1, 3 and 7 levels and "
-              "both norms\n"
-              "E‖Q(v)‖² below the bound for 1, 4, 7 and 127 levels, and above 70 % of it for one\n"
-              "digits at four sites: 83.2 % where SGD reaches 83.8 %; with a memory it diverges, for its error is "
-              "larger than what is sent",
           .parameters = {kLevels, kBucket, kNorm},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Qsgd>(

@@ -31,17 +31,6 @@ class RandomBlock final : public RandomCoordinates {
 CompressorInfo random_block_info() {
   CompressorInfo info = coordinates_info();
   info.name = "random-block";
-  info.description = "A block of a matrix from a random place on is sent, without the place.";
-  info.source =
-      "in the spirit of Foroutan Eghlidi, Jaggi, Sparse Communication for Training Deep Networks, arXiv "
-      "2009.09271, as PowerSGD's comparison has it (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv "
-      "1905.13727)";
-  info.formula =
-      "C(v) = v at places s, s + 1, …, s + k − 1 modulo n, with s drawn at random, 0 elsewhere\n"
-      "unbiased: C(v) = (n/k) v at these places";
-  info.checks =
-      "blocks over the end of a matrix, and of all of it: what was sent, to the bit\n"
-      "20000 draws of scaled numbers: their means, within five standard deviations";
   info.make = [](const spec::ParameterValues& values) {
     return std::make_unique<RandomBlock>(coordinates_options(values));
   };

@@ -122,7 +122,6 @@ RandomCoordinates::Options coordinates_options(const spec::ParameterValues& valu
 
 CompressorInfo coordinates_info() {
   CompressorInfo info;
-  info.size = "4k with k = ⌈fraction · n⌉, or n of few numbers; of places of its own 8 more";
   // Values at the same places can be summed inside the network.
   info.adds = Property([](const spec::ParameterValues& values) { return kCoordinates.of(values); });
   info.forwards = Property([](const spec::ParameterValues& values) { return !kCoordinates.of(values); });

@@ -40,17 +40,6 @@ class RandomK final : public RandomCoordinates {
 CompressorInfo random_k_info() {
   CompressorInfo info = coordinates_info();
   info.name = "random-k";
-  info.description = "Numbers at random places of a matrix are sent, without the places.";
-  info.source =
-      "Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, NeurIPS 2018, arXiv 1809.07599; shared places as "
-      "in PowerSGD's comparison (arXiv 1905.13727); in the spirit of "
-      "Foroutan Eghlidi, Jaggi, arXiv 2009.09271";
-  info.formula =
-      "C(v) = v at k = ⌈fraction · n⌉ places drawn at random, 0 elsewhere\n"
-      "unbiased: C(v) = (n/k) v at these places";
-  info.checks =
-      "20000 draws of scaled numbers: their means, within five standard deviations\n"
-      "shared places: the sum of what sites send is what the sum would have sent, to the bit";
   info.make = [](const spec::ParameterValues& values) {
     return std::make_unique<RandomK>(coordinates_options(values));
   };

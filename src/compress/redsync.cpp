@@ -56,28 +56,11 @@ CompressorInfo redsync_info() {
   static constexpr auto kSearch =
       spec::choice<bool>("search", {{"bisection", false}, {"trim", true}}, "how the threshold is found");
   return {.name = "redsync",
-          .description =
-              "Numbers above a threshold between the mean and the largest magnitude are sent, each with its "
-              "place; the threshold is searched for.",
-          .source =
-              "Fang, Fu, Yang, Hsieh, RedSync, JPDC 133, 2019, arXiv 1808.04357; trim as in hclhkbu/GaussianK-SGD, "
-              "compression.py",
-          .size = "8k̂ + 4",
           .adapts = true,
           .forwards = true,
           .biased = true,
           .leaves_biases = true,
           .family = "sparsification",
-          .formula =
-              "C(v) = v where |v| > τ, 0 elsewhere; τ = mean |v| + ρ (max |v| − mean |v|)\n"
-              "bisection: ρ by halving [0, 1] until k < k̂ < 2k or the interval is 0.2 at most, on to its lower half "
-              "where k̂ < k/2 and to its upper half otherwise; k = max(1, ⌊fraction · n⌋)\n"
-              "trim: ρ = 0.8, 0.6, … until k̂ ≥ k",
-          .checks =
-              "thresholds by hand on 1 … 100\n"
-              "10⁶ numbers, δ = 0.001: k̂/k of 0.64 (normal), 0.09 (Laplace), 1.5 (gamma), 0.53 (Pareto), 0.33 "
-              "(Student's t): the largest number decides, and is another one in every sample\n"
-              "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
           .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
                                              "share of the numbers that is to be sent"},
                          kSearch},

@@ -258,34 +258,11 @@ CompressorInfo sidco_info() {
                          "of the gamma distribution: by the inverse of its distribution function, or −β (ln δ + ln "
                          "Γ(α))");
   return {.name = "sidco",
-          .description =
-              "Numbers above a threshold that a distribution fitted to their magnitudes has are sent, each with "
-              "its place.",
-          .source =
-              "Abdelmoniem, Elzanaty, Alouini, Canini, SIDCo, MLSys 2021, arXiv 2101.10761; constants and the search "
-              "for a number of stages as in the authors' public code",
-          .size = "8k̂ + 4, k̂ ≈ fraction · n",
           .adapts = true,
           .forwards = true,
           .biased = true,
           .leaves_biases = true,
           .family = "sparsification",
-          .formula =
-              "C(v) = v where |v| > τ, 0 elsewhere\n"
-              "M = 1: τ = F⁻¹(1 − δ), F fitted to |v|\n"
-              "M > 1: τ₁ = F⁻¹(1 − ¼); τₘ = t + Fₘ⁻¹(1 − (4δ)^(1/(M−1))), Fₘ fitted to |v| − t over |v| > τₘ₋₁, t the "
-              "least of them\n"
-              "exponential: F⁻¹(1 − δ) = −μ ln δ\n"
-              "pareto: F⁻¹(1 − δ) = a (1 − δᵏ)/k, k = (μ²/σ² − 1)/2, a = μ (μ²/σ² + 1)/2\n"
-              "gamma: F⁻¹(1 − δ) = β P⁻¹(α, 1 − δ), s = ln μ − mean ln |v|, α = (3 − s + √((s − 3)² + 24 s))/(12 s), "
-              "β = μ/α",
-          .checks =
-              "k̂/k of 10⁶ numbers, δ = 0.001, in 1, 2, 3, 4 stages: exponential of Laplace 0.99, 0.99, 1.00, 1.03; of "
-              "generalised Pareto (ξ = 0.3) 10.2, 3.7, 1.15, 0.67; pareto of the same 1.03, 1.03, 1.02, 1.01\n"
-              "the quantiles of Laplace and of generalised Pareto in place of samples: exponential within 3 %, pareto "
-              "within 5 %, in any number of stages\n"
-              "stages that adapt: within 20 % of k for Laplace, gamma, Pareto and Student's t with each fit\n"
-              "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
           .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
                                              "δ: share of the numbers that is to be sent"},
                          kFit, kStages, kAdapt, kQuantile},

@@ -47,20 +47,7 @@ class Sign final : public Compressor {
 
 CompressorInfo sign_info() {
   return {.name = "sign",
-          .description = "Numbers become their signs, one bit each, times the mean magnitude of their matrix.",
-          .source =
-              "scaled sign with error feedback, EF-signSGD: Karimireddy, Rebjock, Stich, Jaggi, ICML 2019, arXiv "
-              "1901.09847; sign+norm of PowerSGD (arXiv 1905.13727) and CHOCO-SGD (arXiv 1902.00340)",
-          .size = "n / 8 + 4",
           .biased = true,
-          .formula =
-              "C(x) = (‖x‖₁ / d) · sgn(x),  sgn(0) = 1\n"
-              "‖C(x) − x‖² = ‖x‖² − ‖x‖₁² / d where no number is zero: less than ‖x‖²",
-          .checks =
-              "with a memory nothing is lost: what has arrived and what is kept add up over 200 steps, to 1e-5\n"
-              "f(x) = ε|x₁ + x₂| + |x₁ − x₂| (the paper's second counterexample): with a memory it goes to zero, "
-              "without one x₁ + x₂ never changes\n"
-              "digits at four sites: 85.4 % with a memory, 60.0 % without, where SGD reaches 83.8 %",
           .parameters = {},
           .make = [](const spec::ParameterValues&) { return std::make_unique<Sign>(); }};
 }

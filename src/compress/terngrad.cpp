@@ -113,21 +113,6 @@ CompressorInfo terngrad_info() {
                                                       "bits: two bits a number; base-3: five numbers to a byte");
   return {
       .name = "terngrad",
-      .description =
-          "Numbers become −1, 0 or +1 times the largest magnitude of their matrix, at random so that they "
-          "are right on average.",
-      .source =
-          "Wen, Xu, Yan, Wu, Wang, Chen, Li, TernGrad, NeurIPS 2017, arXiv 1705.07878; every message has a scale "
-          "of its own (the paper's sharing of the largest among workers is left out)",
-      .size = "n / 4 + 4, or ⌈n / 5⌉ + 4",
-      .formula =
-          "x̄ = max(−cσ, min(x, cσ)),  σ the standard deviation of the matrix\n"
-          "s = max |x̄|,  P(t = sgn x̄) = |x̄| / s, else t = 0\n"
-          "what arrives is s t:  E[s t] = x̄,  E‖s t‖² = s ‖x̄‖₁",
-      .checks =
-          "the mean of 20,000 messages within 5 standard errors of every number, clipped or not\n"
-          "E‖s t‖² = s ‖x̄‖₁ within 5 standard errors; both packings bring the same numbers\n"
-          "digits at four sites: 83.2 % where SGD reaches 83.8 %",
       .parameters = {kClip, kPacking},
       .make = [](const spec::ParameterValues& values) {
         return std::make_unique<TernGrad>(TernGrad::Options{.clip = kClip.of(values), .base_3 = kPacking.of(values)});

@@ -26,20 +26,11 @@ class ExactTopK final : public SparseList {
 CompressorInfo top_k_info() {
   return {
       .name = "top-k",
-      .description = "The largest numbers of a matrix are sent, each with its place.",
-      .source =
-          "Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, "
-          "NeurIPS 2018, arXiv 1809.07599",
-      .size = "8k with k = ⌈fraction · n⌉",
       .forwards = true,
       .biased = true,
       .keeps = keeps_fraction,
       .leaves_biases = true,
       .family = "sparsification",
-      .formula = "C(v) = v where |v| is among the k = ⌈fraction · n⌉ largest, 0 elsewhere",
-      .checks =
-          "a stable sort by magnitude: the same entries, ties and infinities among them\n"
-          "the algorithm top-k of one step: the same gradients, biases among them, to the bit, and the same bytes",
       .parameters = {kFraction},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<ExactTopK>(kFraction.of(values)); }};
 }
