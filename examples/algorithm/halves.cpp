@@ -21,12 +21,7 @@ void Halves::run(TrainingStep& step) {
 }
 
 SynchronousMethod halves_method() {
-  return {{.name = "example-halves",
-           .description = "An example: dAD with a message for activations and another one for deltas.",
-           .source = "examples/",
-           .payload = "Np and Nq",
-           .exact = true},
-          [](const spec::RunSpec&) { return std::make_unique<Halves>(); }};
+  return {{.name = "example-halves", .exact = true}, [](const spec::RunSpec&) { return std::make_unique<Halves>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -21,9 +21,6 @@ void Twice::run(OwnWeightsStep& step) {
 
 SynchronousMethod twice_method() {
   return {{.name = "example-twice",
-           .description = "An example: weights are mixed twice in every step.",
-           .source = "examples/",
-           .payload = "pq, and the q biases, to every neighbour, twice",
            .family = "decentralised",
            .parameters = graph_parameters(GraphNeeds::doubly_stochastic),
            .sharing = Sharing::own_weights,

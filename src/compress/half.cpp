@@ -28,20 +28,15 @@ class Half final : public Compressor {
 };
 
 CompressorInfo info_of(std::string name, step::ElementType type) {
-  return {.name = std::move(name),
-          .adds = true,
-          .parameters = {},
-          .make = [type](const spec::ParameterValues&) { return std::make_unique<Half>(type); }};
+  return {.name = std::move(name), .adds = true, .parameters = {}, .make = [type](const spec::ParameterValues&) {
+            return std::make_unique<Half>(type);
+          }};
 }
 
 }  // namespace
 
-CompressorInfo fp16_info() {
-  return info_of("fp16", step::ElementType::float16);
-}
+CompressorInfo fp16_info() { return info_of("fp16", step::ElementType::float16); }
 
-CompressorInfo bf16_info() {
-  return info_of("bf16", step::ElementType::bfloat16);
-}
+CompressorInfo bf16_info() { return info_of("bf16", step::ElementType::bfloat16); }
 
 }  // namespace dadsim::compress

@@ -108,17 +108,8 @@ struct PrivacySpent {
 /// Description of a method, synchronous or event-driven.
 struct MethodInfo {
   // Identity.
-  std::string name;         ///< name in <run algorithm="…">
-  std::string description;  ///< one sentence
-  std::string source;       ///< paper
-  /// Floats that one site sends per layer and step (N rows, p inputs, q outputs, r rank, S sites); for an event-driven
-  /// method what a participant sends, and when (d parameters).
-  std::string payload;
-  std::string family = {};      ///< kind of method, in the field's terms: see docs/algorithms/README.md
-  std::string formula = {};     ///< one step, a line per formula; for its page in docs/algorithms
-  std::string compute = {};     ///< a site's work in addition to plain training, in words
-  std::string checks = {};      ///< references it was checked against, and the agreement; one line each
-  std::string on_failure = {};  ///< event-driven methods, one sentence: wait, drop, retry
+  std::string name;         ///< name in <run algorithm="…">, and of its page: docs/algorithms/NAME.md describes it
+  std::string family = {};  ///< kind of method, in the field's terms: a heading of docs/algorithms/README.md
   std::vector<spec::ParameterSpec> parameters = {};
 
   // Messages.

@@ -75,7 +75,7 @@ struct Setting {
 ///
 /// *Ensures*: the protocol passes messages and computations to the EventLoop, with the sizes of Sizing. Learning, or
 /// operations of its History, make all learned values. Setting::new_version() reports new models. All random decisions
-/// depend on the seed. MethodInfo::on_failure describes the failure of a participant.
+/// depend on the seed. Its page in docs/algorithms describes the failure of a participant.
 ///
 /// EXAMPLE: src/protocols/federated/fed_avg.cpp.
 class Protocol {

@@ -103,7 +103,7 @@ inline scenario::Catalog fake_catalog() {
   }
   const auto method = [&](const char* name, std::vector<spec::ParameterSpec> parameters = {},
                           methods::Sharing sharing = methods::Sharing::one_network) -> methods::MethodInfo& {
-    catalog.algorithms.push_back({.name = name, .description = "", .source = "", .payload = ""});
+    catalog.algorithms.push_back({.name = name});
     methods::MethodInfo& info = catalog.algorithms.back();
     info.parameters = std::move(parameters);
     info.sharing = sharing;

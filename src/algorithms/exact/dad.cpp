@@ -67,16 +67,7 @@ SynchronousMethod dad_method() {
                          "true: activations and deltas of a layer travel one after the other once the "
                          "backward pass is over; false: together, beside it");
   return {{.name = Dad::kName,
-           .description =
-               "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
-           .source = "Baker et al., arXiv 2102.09631",
-           .payload = "N(p + q)",
            .family = "exact",
-           .formula = "Â = [A_1; …; A_S], Δ̂ = [Δ_1; …; Δ_S]\n"
-                      "G = Δ̂ᵀ Â",
-           .compute = "the weight gradient over the rows of all sites instead of its own",
-           .checks = "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
-                     "Steps of PyTorch over gloo: docs/validation.md",
            .parameters = {kSeparate, kTables},
            .forgets = methods::kSendsRows,
            .check = faults_of_idle_tables,

@@ -63,16 +63,7 @@ std::vector<std::string> layers_that_share_deltas(const models::Network& network
 SynchronousMethod edad_method() {
   return {
       {.name = Edad::kName,
-       .description =
-           "Sites share activations and the last delta; everyone recomputes the other deltas exactly (edAD).",
-       .source = "Baker et al., arXiv 2102.09631",
-       .payload = "Np; Nq of the last layer and where deltas cannot be recomputed",
        .family = "exact",
-       .formula = "Â_l from all sites; Δ̂_L too\n"
-                  "Δ̂_{l−1} = (Δ̂_l W_l) ⊙ φ'\n"
-                  "G_l = Δ̂_lᵀ Â_{l−1}",
-       .compute = "the sweep over the rows of all sites; its own backward pass only as far down as a Δ does not follow",
-       .checks = "Equals the pooled gradient to 1e-5, with five activations (tests/algorithms/contract_test.cpp)",
        .forgets = methods::kSendsRows,
        .exact = true,
        // A of all sites; the Δ̂ of one layer at a time is neglected.

@@ -15,9 +15,6 @@ void LocalGradient::run(TrainingStep& step) {
 
 SynchronousMethod pooled_method() {
   return {{.name = "pooled",
-           .description = "All data in one place, one worker with the batches of all: the accuracy to hope for.",
-           .source = "reference end",
-           .payload = "0",
            .family = "reference",
            .sharing = Sharing::pooled,
            .exact = true},
@@ -26,10 +23,6 @@ SynchronousMethod pooled_method() {
 
 SynchronousMethod no_sharing_method() {
   return {{.name = "no-sharing",
-           .description =
-               "Every site trains alone on its own data; the accuracy is the mean over sites: what is to be gained.",
-           .source = "reference end",
-           .payload = "0",
            .family = "reference",
            .sharing = Sharing::no_sharing},
           [](const spec::RunSpec&) { return std::make_unique<LocalGradient>(); }};

@@ -65,18 +65,7 @@ class SufficientFactorBroadcasting final : public Algorithm {
 SynchronousMethod sfb_method() {
   return {
       {.name = "sfb",
-       .description = "Fully connected layers send one pair of factors per sample to every site, other layers sum "
-                      "gradients (sufficient factor broadcasting).",
-       .source = "Xie et al., arXiv 1409.5705 and 1511.08486; the choice per kind of layer: Zhang et al. "
-                 "(Poseidon), arXiv 1706.03292",
-       .payload = "N(p + q), or pq where a sample has several rows",
        .family = "exact",
-       .formula = "G = Σ_n u_n v_nᵀ over the samples of all sites, u_n = δ_n and v_n = a_n, in fully connected layers\n"
-                  "G = Σ_s G_s in all others",
-       .compute = "the weight gradient of fully connected layers over the samples of all sites",
-       .checks = "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
-                 "Bytes: those of dad in fully connected layers and of gradient-sharing in all others "
-                 "(tests/algorithms/payload_test.cpp)",
        .forgets = methods::kSendsRows,
        .exact = true,
        // Factors of all samples until the second sweep; of layers that sum gradients less is kept.

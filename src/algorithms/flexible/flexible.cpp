@@ -363,21 +363,9 @@ std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
 SynchronousMethod flexible_method() {
   SynchronousMethod info;
   info.name = "flexible";
-  info.description =
-      "Each layer is shared in a way of its own: gradient, dAD, edAD or rank-dAD, by rules, or by what is least.";
-  info.source =
-      "in the spirit of Baker et al., arXiv 2102.09631, \"flexible training schemas\"; which rules there are is the "
-      "reading chosen here; policy=\"bytes\" is the choice of Poseidon (Zhang et al., arXiv 1706.03292)";
-  info.payload = "pq, N(p + q), Np or r(p + q), layer by layer";
   info.family = "layer-wise";
   info.sums_gradients = flexible_sums_gradients;
   info.sums_in_buckets = true;
-  info.formula =
-      "G_l = Σ_s Δ_sᵀ A_s, or Δ̂ᵀ Â of the rows of all sites, or Lᵀ R of their factors, as the rule of l says\n"
-      "Δ̂_{l−1} = (Δ̂_l W_l) ⊙ φ'(Â) where layer l − 1 is edad\n"
-      "every k: G_l = Σ of k steps, and W_l stays in between\n"
-      "policy: per layer the statistic with the fewest bytes, or the least time on the cluster";
-  info.compute = "what the statistic of each layer takes; gradients of several steps are added up";
   for (const Statistic one : kAllStatistics) {
     info.statistics.push_back({to_string(one), is_exact(one), one == Statistic::none});
   }
@@ -412,14 +400,6 @@ SynchronousMethod flexible_method() {
     const step::Expression all = min({in_with_bias(), delta_directions(), all_rows()});
     return RetainedRank{min({static_cast<double>(Of::kCap.of(values)), all}), all};
   };
-  info.checks =
-      "the pooled gradient to 1e-5, with gradients, dAD and edAD mixed over two to five layers, five activations and 1 "
-      "to 16 sites, and so do both policies\n"
-      "every 3 against plain SGD on batches three times as large with three times the rate: the loss to 1e-4, the "
-      "bytes the same, with every statistic\n"
-      "the plan of the fewest bytes is the least of all mixtures of three layers, by force; that of the least time is "
-      "within 1 % of it\n"
-      "layers of a site's own: with nothing shared the loss of no-sharing to 1e-5; shared layers the same to the bit";
   return info;
 }
 

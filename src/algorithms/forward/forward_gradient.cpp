@@ -416,33 +416,7 @@ ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
 SynchronousMethod forward_gradient_method() {
   return {
       {.name = "forward-gradient",
-       .description =
-           "Sites differentiate forwards along random directions, without a backward pass, with one loss or one per "
-           "block.",
-       .source =
-           "Ren, Kornblith, Liao, Hinton, Scaling Forward Gradient With Local Losses, ICLR 2023, arXiv 2210.03310; "
-           "Baydin et al., Gradients without Backpropagation, arXiv 2202.08587",
-       .payload =
-           "pq; of ingredients N(p + q) with activities perturbed, and with weights perturbed 8 bytes of seed and a "
-           "scalar a step",
        .family = "backward-free",
-       .formula =
-           "perturb=activity: u_i ~ N(0, 1) per sample, 0 where a ReLU is off; c_i = sum_l (dL_i/dz_l) . u_(i,l) by "
-           "one forward derivative; G_l = sum_i (c_i u_(i,l)) x_(i,l)^T\n"
-           "perturb=weight: v_s ~ N(0, 1) per site; c_s = (dL_s/dW) . v_s; G = sum_s c_s v_s\n"
-           "loss=local: L_i is the loss of the layer's own block, and no derivative crosses from block to block\n"
-           "groups=G: c_(i,g) = sum over units j of group g of (dL_i/dz_j) u_(i,j), by the paths inside that group",
-       .compute =
-           "One forward derivative per direction, which costs about one more forward pass (two with weights perturbed: "
-           "W times the tangent and V times the input), and the random numbers; no backward pass. With local losses "
-           "the heads of the hidden blocks.",
-       .checks =
-           "forward derivatives: central differences in double, relative difference below 1e-7\n"
-           "means of 10,000 steps: the gradient of backpropagation within 5 standard errors, entry by entry\n"
-           "scatter, measured / Table 1 of the paper: weights 1.001, activities 1.008\n"
-           "seeds: 12 bytes a step and site\n"
-           "8,000 digits of MNIST, test error: backpropagation 2.80 %, activities with 8 directions 4.05 %, with one "
-           "4.95 %, weights 9.20 % (paper, 60,000 digits: 2.66, 3.24 and 9.25 %)",
        .parameters = {kPerturb, kLoss, kBlocks, kGroups, kDirections, kShare},
        .check = [](const RunFacts& facts) -> RunFaults {
          RunFaults faults = methods::faults_of_idle_parameters(facts.run.parameters, {{kBlocks, kLoss, {"local"}}});

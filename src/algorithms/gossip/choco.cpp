@@ -68,21 +68,7 @@ SynchronousMethod choco_method() {
                                               "(published: 0.45 with signs, 0.0375 with the largest 1 %)"};
   return {
       {.name = "choco-sgd",
-       .description =
-           "Every site sends its neighbours a compressed difference between its weights and what they know of them.",
-       .source =
-           "Koloskova, Stich, Jaggi, Decentralized Stochastic Optimization and Gossip Algorithms with Compressed "
-           "Communication, ICML 2019, arXiv 1902.00340; order of steps of Koloskova, Lin, Stich, Jaggi, ICLR 2020, "
-           "arXiv 1907.09356",
-       .payload = "what <compress> makes of pq and the q biases, to every neighbour",
        .family = "decentralised",
-       .formula = "x_i ← x_i + γ Σ_j W_ij (x̂_j − x̂_i)\n"
-                  "q_i = Q(x_i − x̂_i), to every neighbour; x̂_i ← x̂_i + q_i, there and here\n"
-                  "x_i ← x_i − η g_i(x_i)",
-       .compute = "two passes over the weights, the compressor, and a sum of what has arrived",
-       .checks = "Average consensus of 8 sites in a ring, 100 × 100 normal numbers each, largest 50 entries: errors of "
-                 "the paper's recursion at γ = 0.02, 0.01 and 0.005 (tests/algorithms/gossip/consensus_test.cpp)\n"
-                 "The mean of the sites stays, to 1e-12 in double precision",
        .parameters = with_graph(GraphNeeds::undirected_fixed, {kGamma}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,

@@ -73,17 +73,7 @@ void D2::run_with_all(OwnWeightsStep& step) {
 SynchronousMethod d2_method() {
   return {
       {.name = "d2",
-       .description =
-           "Sites mix weights from which the step before has been taken out, so that data that differ do no harm.",
-       .source = "Tang, Lian, Yan, Zhang, Liu, D²: Decentralized Training over Decentralized Data, ICML 2018, arXiv "
-                 "1803.07068",
-       .payload = "pq, and the q biases, to every neighbour",
        .family = "decentralised",
-       .formula = "x(t+1) = W (2x(t) − x(t−1) − η u(t) + η u(t−1)), u of g_i; x(1) = W (x(0) − η u(0))",
-       .compute = "two passes over the weights: what is sent, and a sum of what has arrived",
-       .checks =
-           "Logistic regression on sites with labels of their own, whole batches, constant η: comes to the common "
-           "minimum where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
        .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,

@@ -52,16 +52,7 @@ SynchronousMethod d_psgd_method() {
       "gradients have been applied");
   return {
       {.name = "d-psgd",
-       .description = "Every site has weights of its own and averages them with those of its neighbours in a graph.",
-       .source = "Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms?, NeurIPS 2017, arXiv "
-                 "1705.09056; Metropolis-Hastings weights",
-       .payload = "pq, and the q biases, to every neighbour",
        .family = "decentralised",
-       .formula = "x_i ← Σ_j W_ij x_j − η g_i(x_i)",
-       .compute = "a pass over the weights for each neighbour",
-       .checks = "Distances to the mean on rings, tori and complete graphs equal their closed forms to 1e-6 "
-                 "(tests/algorithms/gossip)\n"
-                 "On the complete graph, adapt-then-combine equals gradient sharing to 2e-5",
        .parameters = with_graph(GraphNeeds::doubly_stochastic, {kOrder}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,

@@ -254,21 +254,7 @@ SynchronousMethod power_gossip_method() {
                          "warm: from the vectors of the iteration before; random: from vectors drawn anew");
   return {
       {.name = "power-gossip",
-       .description =
-           "Neighbours do power iterations on the difference of their weights, and move towards each other along what "
-           "they find.",
-       .source = "Vogels, Karimireddy, Jaggi, PowerGossip: Practical Low-Rank Communication Compression in "
-                 "Decentralized Deep "
-                 "Learning, NeurIPS 2020, arXiv 2008.01425",
-       .payload = "rq and rp in turn, and the q biases, to every neighbour",
        .family = "decentralised",
-       .formula = "even: p ← orth(p), q ← Xᵢᵀp − Xⱼᵀp; odd: q ← orth(q), p ← Xᵢq − Xⱼq; each end sends its product\n"
-                  "X_i ← X_i − γ W_ij p qᵀ, X_j ← X_j + γ W_ij p qᵀ for every edge\n"
-                  "X_i ← X_i − η g_i(X_i before)",
-       .compute = "for every neighbour: orthonormal vectors, a product of the matrix with them, and p qᵀ added",
-       .checks = "Average consensus of 8 sites in a ring, 100 × 100 normal numbers each, rank 1: errors after 1000 and "
-                 "3000 iterations, warm and from random vectors (tests/algorithms/gossip/consensus_test.cpp)\n"
-                 "The mean of the sites stays, to 1e-12 in double precision",
        .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,

@@ -232,24 +232,7 @@ RunFaults sparse_push_faults(const RunFacts& facts) {
 SynchronousMethod sparse_push_method() {
   return {
       {.name = "sparse-push",
-       .description = "Sites push few entries of their weights along a directed graph, and average once at the end.",
-       .source =
-           "in the spirit of Aketi, Singh, Rabaey, Sparse-Push: Communication- & Energy-Efficient Decentralized "
-           "Distributed Learning over Directed & Time-Varying Graphs with non-IID Datasets, arXiv 2102.05715; replicas "
-           "as in Taheri et al., Quantized Decentralized Stochastic Learning over Directed Graphs, ICML 2020",
-       .payload =
-           "2k with k = fraction·(pq + q) to every neighbour, one number more in all; shared mask: k, or 2k where "
-           "degrees differ; at the end pq, and the q biases, to all",
        .family = "decentralised",
-       .formula = "x_i ← x_i − η u(g_i(z_i)), z_i = x_i / w_i\n"
-                  "q_i = largest entries of x_i − x̂_i; x̂_i ← x̂_i + q_i\n"
-                  "x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), w_i ← w_i + γ (Σ_j p_ij w_j − Σ_j p_ji w_i)\n"
-                  "at the end x_i ← Σ_j x_j / n",
-       .compute = "what is new and its largest entries, sums of what has arrived, a division",
-       .checks =
-           "Quadratics that differ from site to site on a directed graph whose degrees differ: learns at a γ in "
-           "proportion to the fraction, diverges at too large a one, and the average at the end undoes nearly all "
-           "that sparsity has cost (tests/algorithms/gossip/sparse_push_test.cpp)",
        .parameters =
            with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge}, "exponential"),
        .sharing = Sharing::own_weights,

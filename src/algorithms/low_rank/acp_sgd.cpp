@@ -103,21 +103,7 @@ SynchronousMethod acp_sgd_method() {
       "program compresses every matrix (0)"};
   return {
       {.name = "acp-sgd",
-       .description = "Sites share one of PowerSGD's two factors per step, in turn, and keep the error of their own "
-                      "(alternating compression).",
-       .source = "Zhang, Zhang, Shi, Chu, Li, Evaluation and Optimization of Gradient Compression for Distributed Deep "
-                 "Learning, ICDCS 2023, arXiv 2306.08881; authors' program lzhangbv/acpsgd",
-       .payload = "rq and rp in turn, and the q biases",
        .family = "low-rank",
-       .formula = "M_s = G_s + E_s\n"
-                  "even: Q ← orth(Q), P_s = M_s Q, E_s = M_s − P_s Qᵀ, P = Σ_s P_s\n"
-                  "odd: P ← orth(P), Q_s = M_sᵀ P, E_s = M_s − P Q_sᵀ, Q = Σ_s Q_s\n"
-                  "G = P Qᵀ",
-       .compute = "Gram–Schmidt of one factor, two products with r columns, and P Qᵀ",
-       .checks = "Its definition, site by site in double: to 2e-5 over 8 steps, with sites of unequal size "
-                 "(tests/algorithms/low_rank/acp_sgd_test.cpp)\n"
-                 "What was applied and what sites keep add up to all gradients, to 2e-5, also where sites are absent\n"
-                 "Bytes of two steps: those of one step of power-sgd (tests/algorithms/payload_test.cpp)",
        .parameters = {kRank, kLeastCompression},
        .sends_sums = true,
        .sums_in_buckets = true,

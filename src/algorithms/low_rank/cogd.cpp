@@ -191,19 +191,7 @@ SynchronousMethod cogd_method() {
   static constexpr spec::RealParameter kCap{"cap", 0, 1e6, "1", "largest length of a u_j; 0: none"};
   return {
       {.name = "cogd",
-       .description =
-           "Gradient sharing where pairs of dense layers, W = U V^T, are learned in the spirit of cogradient descent.",
-       .source = "Wang et al., Cogradient Descent for Bilinear Optimization, CVPR 2020, arXiv 2006.09142, and for "
-                 "Dependable Learning, arXiv 2106.10617; details of the rule are assumed",
-       .payload = "pq, and the rank of every pair; of a factor that rests nothing",
        .family = "low-rank",
-       .formula = "where |v_j|_1 is above its (1 - alpha)-quantile, alpha = (T - t) / 2T, and |u_j| above its median:\n"
-                  "u_j += s c_j p_j u_j(t), p_j = min(1, |dv_j| / (|du_j| + 1e-5)), c_j = |dL/dz_j| / max_k |dL/dz_k|\n"
-                  "u_j = u_j min(1, cap / |u_j|); V = shrink(V, rate l1)",
-       .compute = "Some passes over the factors.",
-       .checks =
-           "the rule, entry by entry on one step; factors that rest; gradients as old as asked for\n"
-           "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
        .parameters = {kUpdate, kStaleness, kStrength, kL1, kCap},
        .check =
            [](const RunFacts& facts) {

@@ -225,24 +225,7 @@ SynchronousMethod dion_method() {
       "normalised: each column of R is divided by its length; orthonormal: R is orthonormalised (Orth-Dion)");
   return {
       {.name = "dion",
-       .description = "Sites share two low-rank products of their momenta, and all step along orthonormal directions "
-                      "(distributed orthonormalised updates).",
-       .source = "Ahn et al., Dion: Distributed Orthonormalized Updates, arXiv 2504.05295; reference program "
-                 "microsoft/dion; columns=\"orthonormal\": Orth-Dion, arXiv 2605.16341",
-       .payload = "r(p + q) of hidden matrices with r = ⌈fraction · min(p, q)⌉, pq of others, and the q biases",
        .family = "low-rank",
-       .formula = "M_s ← M_s + G_s\n"
-                  "P = orthonormal columns of Σ_s M_s Q\n"
-                  "R = Σ_s M_sᵀ P\n"
-                  "M_s ← M_s − (1 − μ) P Rᵀ N_s ÷ ΣN\n"
-                  "Q ← columns of R, each of length 1\n"
-                  "W ← (1 − η λ) W − η scale P Qᵀ, with μ, η, λ and scale of <muon>",
-       .compute = "two products with r columns, Gram–Schmidt, P Rᵀ and P Qᵀ; no Newton–Schulz",
-       .checks = "Its definition on the averaged gradient in double: to 1e-4 over 8 steps, with sites of unequal size "
-                 "(tests/algorithms/low_rank/dion_test.cpp)\n"
-                 "Full rank and a gradient that stands still: U Vᵀ of the singular value decomposition\n"
-                 "columns=\"orthonormal\": all singular values of the step are 1\n"
-                 "A site that is absent keeps its momentum",
        .parameters = {kFraction, kColumns},
        .sends_sums = true,
        .sums_in_buckets = true,

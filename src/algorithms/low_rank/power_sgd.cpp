@@ -170,22 +170,7 @@ SynchronousMethod power_sgd_method() {
       "PyTorch's DistributedDataParallel 1000 (10 in its first version)"};
   return {
       {.name = "power-sgd",
-       .description =
-           "Sites share one step of subspace iteration on the sum of their gradients and keep the error for the next "
-           "step.",
-       .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019, arXiv 1905.13727",
-       .payload = "r(p + q), and the q biases",
        .family = "low-rank",
-       .formula = "M_s = G_s + E_s\n"
-                  "P = orthonormal columns of Σ_s M_s Q\n"
-                  "Q = Σ_s M_sᵀ P\n"
-                  "G = P Qᵀ, E_s = M_s − G N_s ÷ ΣN",
-       .compute = "two products with r columns, Gram–Schmidt, and P Qᵀ",
-       .checks = "The printed algorithm, site by site in double: to 2e-5 over 8 steps "
-                 "(tests/algorithms/low_rank/power_sgd_test.cpp)\n"
-                 "A gradient of rank r or less is exact at once\n"
-                 "Bytes per epoch of Table 3: 4, 8, 14 MB and 25, 38, 64 MB, by running it "
-                 "(tests/algorithms/power_sgd_bytes_test.cpp)",
        .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
        .sends_sums = true,
        .sums_in_buckets = true,

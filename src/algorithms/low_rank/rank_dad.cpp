@@ -71,19 +71,7 @@ SynchronousMethod rank_dad_method() {
                                                      "of that matrix, which is then formed; as in no released code");
   return {
       {.name = RankDad::kName,
-       .description =
-           "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
-           "deltas.",
-       .source = "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
-                 "singular value, as in no released code",
-       .payload = "r(p + q)",
        .family = "low-rank",
-       .formula = "v ← M Mᵀ v, orthogonal to b_1 … b_{k−1}, for M = Δᵀ [A 1] without forming it\n"
-                  "σ_k = ‖Mᵀ b_k‖, c_k = Mᵀ b_k ÷ σ_k\n"
-                  "G = Σ_k σ_k b_k c_kᵀ of all sites, two-way factorised once more",
-       .compute = "the power iterations, and those of the components of all sites",
-       .checks = "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
-                 "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
        .parameters = {kCap, kIterations, kTolerance, kStop, kKernels, kMode, kPadding, kMemory, kTables},
        .forgets =
            "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "

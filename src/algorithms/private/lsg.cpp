@@ -150,21 +150,6 @@ SynchronousMethod lsg_method() {
       "alone; 1: all of them"};
   return as_private(
       {{.name = "lsg",
-        .description = "RGP of which sites share but some of the numbers, so that noise is added to few.",
-        .source = "in the spirit of Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank "
-                  "and Sparse Gradients, arXiv 2207.02699 (abstract; rules of what is kept are dadsim's own); scores of "
-                  "synaptic flow: Tanaka et al., arXiv 2006.05467",
-        .payload = "density · min(r(p + q), pq), and the q biases",
-        .formula = "L, R, G_L,i, G_R,i as of rgp\n"
-                   "S by chance; or the largest of |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s; or by synaptic flow\n"
-                   "G_L, G_R = (1/B) (Σ_i min(1, C / ‖S ⊙ (G_L,i, G_R,i)_l‖) S ⊙ (G_L,i, G_R,i) + S ⊙ N(0, σ²C² I))\n"
-                   "G = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ",
-        .compute =
-            "what rgp computes; norms of examples over the mask, which need their gradients in full; the scores, "
-            "which every site finds alike, and their largest",
-        .checks = "without clipping, noise and mask it is the pooled gradient: to 2e-7\n"
-                  "as many numbers as are kept are released, and have noise; clipping as of dp-sgd\n"
-                  "accuracy over |S| at one ε on MNIST: a plateau, docs/private.md",
         .parameters = {Rgp::kRank, Rgp::kWarmUp, kDensity, kMask, kMemory},
         .check =
             [](const RunFacts& facts) {

@@ -170,24 +170,7 @@ SynchronousMethod sign_sgd_method() {
       "nothing");
   return {
       {.name = "sign-sgd",
-       .description = "Sites vote with the signs of their gradients, and all step the way of the majority.",
-       .source =
-           "signSGD: Bernstein, Wang, Azizzadenesheli, Anandkumar, ICML 2018, arXiv 1802.04434; majority vote and "
-           "Signum: Bernstein, Zhao, Azizzadenesheli, Anandkumar, ICLR 2019, arXiv 1810.05291",
-       .payload = "(pq + q)/32: a bit of each gradient, biases too",
        .family = "quantisation",
-       .formula = "m_s ← β m_s + (1 − β) g_s\n"
-                  "V = sgn Σ_s sgn(m_s)\n"
-                  "W ← W − η (V + λ W)",
-       .compute =
-           "a comparison per parameter (and the momentum, three operations), and, where votes are counted, a sum "
-           "over sites: at the aggregator, or at every peer alike",
-       .checks =
-           "the votes of one to four sites counted by hand, ties among them; one site: the sign of its gradient\n"
-           "Signum against its recursion over ten steps, to the bit\n"
-           "messages of one and two bits a number, as long as they say\n"
-           "digits at four sites, 1000 samples, ten epochs: 82.0 % (Signum 84.8 %) where SGD reaches 83.8 %; 75.8 % "
-           "where zeros and ties are always +1",
        .parameters = {kMomentum, kZeros},
        .compresses = false,
        .optimizer = Needs::plain_sgd,

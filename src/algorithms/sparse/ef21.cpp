@@ -49,23 +49,7 @@ class Ef21 final : public Algorithm {
 SynchronousMethod ef21_method() {
   return {
       {.name = "ef21",
-       .description =
-           "Sites send the compressed difference between their gradient and an estimate that receivers have, "
-           "and all apply the sum of the estimates.",
-       .source = "Richtárik, Sokolov, Fatkhullin, EF21: A New, Simpler, Theoretically Better, and Practically Faster "
-                 "Error Feedback, NeurIPS 2021, arXiv 2106.05203; the aggregator's messages: Fatkhullin et al., EF21 "
-                 "with Bells & Whistles, arXiv 2110.03294",
-       .payload = "what <compress> makes of pq (and of the q biases); without it pq",
        .family = "sparsification",
-       .formula = "C_s = C(G_s − H_s), C the compressor of <compress>\n"
-                  "H_s ← H_s + C_s, H ← H + Σ_s C_s\n"
-                  "G = H",
-       .compute = "a difference and two sums per parameter",
-       .checks = "Its definition, site by site in double with top-k: to 1e-5 over 12 steps, with sites of unequal size "
-                 "(tests/algorithms/sparse/ef21_test.cpp)\n"
-                 "A gradient that stands still: H becomes it (1e-4) with largest entries and levels; error feedback "
-                 "does not\n"
-                 "Without <compress>: gradient sharing, to the bit",
        .sends_gradients = true,
        .sums_in_buckets = true,
        .forgets = "its estimates take the place of a memory",

@@ -39,17 +39,7 @@ SynchronousMethod top_k_method() {
                                                  "share of the entries of every matrix that a site sends, rounded up"};
   return {
       {.name = "top-k",
-       .description = "Sites share the largest entries of their gradients and keep the others for the next step.",
-       .source = "Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, "
-                 "NeurIPS 2018, arXiv 1809.07599",
-       .payload = "2k with k = fraction·pq (values and indices), and the q biases",
        .family = "sparsification",
-       .formula = "M_s = G_s + E_s\n"
-                  "C_s = the k entries of M_s of the largest magnitude\n"
-                  "G = Σ_s C_s, E_s = M_s − C_s",
-       .compute = "a radix selection among the entries",
-       .checks =
-           "What was sent and what is kept add up to all gradients, to 1e-6 (tests/algorithms/sparse/top_k_test.cpp)",
        .parameters = {kFraction},
        .forgets =
            "its own memory keeps what it leaves out, and what <compress> loses of what it sends is no part of that",

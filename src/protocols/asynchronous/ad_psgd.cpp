@@ -310,14 +310,7 @@ Task<> AdPsgd::computes(std::size_t number) {
 EventDrivenMethod ad_psgd_method() {
   return {
       {.name = "ad-psgd",
-       .description = "Every worker trains weights of its own and averages them with those of a random neighbour "
-                      "meanwhile, without waiting for anyone else (asynchronous gossip).",
-       .source = "AD-PSGD: Lian et al., Asynchronous Decentralized Parallel Stochastic Gradient Descent, ICML 2018, "
-                 "arXiv 1710.06952",
-       .payload = "d each way between two workers, per gradient of an active one",
        .family = "asynchronous",
-       .on_failure = "workers that are down are not asked, and an averaging that one of them cuts short is left out "
-                     "by its partner; a worker that is back goes on with the weights that it had",
        .parameters = gossip_parameters(),
        .sharing = Sharing::event_driven,
        .needs_server = false,

@@ -325,15 +325,7 @@ Task<> AsyncSgd::worker(std::size_t number) {
 
 EventDrivenMethod async_sgd_method() {
   return {{.name = "async-sgd",
-           .description = "Workers send gradients to a server whenever they are ready, and go on with the model that "
-                          "it has made of all that has arrived so far (asynchronous SGD).",
-           .source = "Dean et al., Large Scale Distributed Deep Networks, NIPS 2012; bounded: Ho et al., NIPS 2013; "
-                     "compensated: Zheng et al., ICML 2017, arXiv 1609.08326",
-           .payload = "d up and d down, per worker and gradient",
            .family = "asynchronous",
-           .on_failure = "a worker that is down is dropped with its gradient, also from those that bounded staleness "
-                         "waits for; when it is back it asks for the model anew, at the clock of the slowest; what is "
-                         "lost on the way is asked for again after 5 s",
            .parameters = async_parameters(),
            .sharing = Sharing::event_driven,
            .follows_drift = false,

@@ -382,23 +382,7 @@ EventDrivenMethod dp_fed_avg_method() {
   for (spec::ParameterSpec& one : SecureAggregation::parameters()) parameters.push_back(std::move(one));
   return {
       {.name = "dp-fedavg",
-       .description = "Federated averaging with clipped updates of clients drawn by chance, and Gaussian noise, so "
-                      "that the model tells little of any one client, or of any one sample.",
-       .source = "McMahan, Ramage, Talwar, Zhang, Learning Differentially Private Recurrent Language Models, ICLR "
-                 "2018, arXiv 1710.06963; Geyer, Klein, Nabi, arXiv 1712.07557; noise of clients that drop out: "
-                 "Kairouz, Liu, Steinke, arXiv 2102.06387",
-       .payload = "d down and d up, per client and round",
        .family = "private",
-       .formula = "u_k = (y_k − x) min(1, C / ‖y_k − x‖)   for every client k of S_t, which each joins with chance "
-                  "q\n"
-                  "x ← x + (Σ_{S_t} w_k u_k + N(0, (σ C max w)² I)) / (q Σ_all w)",
-       .compute = "the norm of an update, and normally distributed numbers: d at the server, or at each client",
-       .checks = "without noise and clipping, with every client in every round, it is fedavg to the bit\n"
-                 "the variance of what the server adds, and of what clients add together with some dropped out, "
-                 "is that which the accountant is told\n"
-                 "ε of clients against an own sum over whole orders (RDP of the sampled Gaussian)",
-       .on_failure = "a client that fails is left out of the round, and the denominator stays; with noise=\"local\" "
-                     "a round to which too few come for its noise releases nothing",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        // Rounding before all noise is added changes the distribution, and may exceed the norm C.

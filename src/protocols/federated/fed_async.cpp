@@ -81,13 +81,7 @@ EventDrivenMethod fed_async_method() {
   parameters.push_back(FedAsync::kMu);
   return {
       {.name = "fedasync",
-       .description =
-           "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
-           "old ones in a smaller share.",
-       .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
-       .payload = "d down and d up, per client whenever it is asked",
        .family = "asynchronous",
-       .on_failure = "a client that fails is replaced by another",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {

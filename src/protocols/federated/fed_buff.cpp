@@ -50,14 +50,7 @@ EventDrivenMethod fed_buff_method() {
   parameters.push_back(FedBuff::kServerRate);
   return {
       {.name = "fedbuff",
-       .description =
-           "Clients train whenever there is room for them; the server makes a new model of every few updates, old "
-           "ones counting less (buffered asynchronous aggregation).",
-       .source =
-           "Nguyen et al., Federated Learning with Buffered Asynchronous Aggregation, AISTATS 2022, arXiv 2106.06639",
-       .payload = "d down and d up, per client whenever it is asked",
        .family = "asynchronous",
-       .on_failure = "a client that fails is replaced by another",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) { return Federation::faults_of_parameters(facts.run.parameters); },

@@ -146,15 +146,7 @@ EventDrivenMethod fed_opt_method() {
   parameters.push_back(FedOpt::kTau);
   return {
       {.name = "fedopt",
-       .description =
-           "Federated averaging whose server takes what the clients have made of the model as the gradient of an "
-           "optimizer of its own (FedAvgM, FedAdam, FedYogi, FedAdagrad).",
-       .source =
-           "Reddi et al., Adaptive Federated Optimization, ICLR 2021, arXiv 2003.00295; momentum: Hsu et al., arXiv "
-           "1909.06335",
-       .payload = "d down and d up, per client and round",
        .family = "federated",
-       .on_failure = "a client that fails is left out of the round; the server waits for the others",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {

@@ -24,13 +24,7 @@ EventDrivenMethod fed_prox_method() {
   for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters(true)) parameters.push_back(std::move(one));
   return {
       {.name = "fedprox",
-       .description =
-           "Federated averaging whose clients are held to the model that they were sent by a proximal term, and "
-           "whose stragglers' partial work is kept.",
-       .source = "Li et al., Federated Optimization in Heterogeneous Networks, MLSys 2020, arXiv 1812.06127",
-       .payload = "d down and d up, per client and round",
        .family = "federated",
-       .on_failure = "a client that fails is left out of the round; the server waits for the others",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) { return FederatedRounds::faults_of_parameters(facts.run.parameters, true); },

@@ -239,14 +239,7 @@ EventDrivenMethod hier_fed_avg_method() {
   parameters.push_back(HierFedAvg::kRounds);
   return {
       {.name = "hierfavg",
-       .description =
-           "Federated averaging in groups: some rounds between clients and their group's leader, then one between "
-           "the leaders and the server.",
-       .source = "Liu et al., Client-Edge-Cloud Hierarchical Federated Learning, ICC 2020, arXiv 1905.06641",
-       .payload = "d down and d up, per client and round of its group; the same per group and round of all groups",
        .family = "federated",
-       .on_failure = "a client that fails is left out of its group's round, a group whose leader fails of the round "
-                     "of all groups",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {

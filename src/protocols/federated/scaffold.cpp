@@ -104,15 +104,7 @@ EventDrivenMethod scaffold_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
   parameters.push_back(Scaffold::kServerRate);
   return {{.name = "scaffold",
-           .description =
-               "Federated averaging whose clients correct every step by how their gradients differ from everyone's "
-               "(control variates); needs plain SGD.",
-           .source =
-               "Karimireddy et al., SCAFFOLD: Stochastic Controlled Averaging for Federated Learning, ICML 2020, arXiv "
-               "1910.06378",
-           .payload = "2 d down and 2 d up, per client and round",
            .family = "federated",
-           .on_failure = "a client that fails is left out of the round; the server waits for the others",
            .parameters = std::move(parameters),
            .sharing = Sharing::event_driven,
            .optimizer = Needs::plain_sgd,

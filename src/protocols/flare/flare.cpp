@@ -11,15 +11,7 @@ namespace dadsim::protocols {
 EventDrivenMethod flare_method() {
   return {
       {.name = "flare",
-       .description = "Workers are sensors that infer with the aggregator's model; it sends them a new one when its "
-                      "training has settled, and they upload samples when their confidences have changed "
-                      "(in the spirit of FLARE).",
-       .source = "FLARE, DCOSS-IoT 2023, arXiv 2305.08504 (abstract; details are assumptions, see docs/drift.md)",
-       .payload =
-           "d, some quantiles and their number of samples down when training has settled; raw samples up when drift is "
-           "suspected",
        .family = "federated",
-       .on_failure = "a sensor that comes back is sent the last model; an upload that is lost is not sent again",
        .parameters = {FlareProtocol::kSchedule, FlareProtocol::kDuration, FlareProtocol::kInterval,
                       FlareProtocol::kSamples, FlareProtocol::kQuantiles, FlareProtocol::kLevel, FlareProtocol::kPhi,
                       FlareProtocol::kHeld, FlareProtocol::kValidation, FlareProtocol::kLocalSteps,

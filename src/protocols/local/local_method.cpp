@@ -136,16 +136,7 @@ RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<sp
 EventDrivenMethod local_method(LocalMethod method) {
   const std::vector<spec::ParameterSpec> parameters = parameters_of(method);
   return {{.name = std::move(method.name),
-           .description = std::move(method.description),
-           .source = std::move(method.source),
-           .payload = std::move(method.payload),
            .family = "local-steps",
-           .formula = std::move(method.formula),
-           .checks = std::move(method.checks),
-           .on_failure =
-               "a worker that goes down is not waited for, and takes part again from the round after it is back, its "
-               "optimizer begun anew; what is lost on the way is sent again after 5 s; a sum among peers that fails is "
-               "begun anew after 5 s by those who are there, and with partners a worker goes on with its own weights",
            .parameters = parameters,
            .sharing = Sharing::event_driven,
            .compresses =

@@ -12,8 +12,7 @@ namespace dadsim::protocols {
 ///
 /// EXAMPLE: src/protocols/local/gasloc.cpp.
 struct LocalMethod {
-  std::string name, description, source, payload;
-  std::string formula = {}, checks = {};
+  std::string name;
   /// Values that differ from the defaults of the family (LocalRounds, outer::parameters); `period` and `outer` at
   /// least.
   spec::ParameterValues defaults;

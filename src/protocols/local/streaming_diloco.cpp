@@ -410,15 +410,7 @@ Task<> StreamingDiLoCo::server() {
 EventDrivenMethod streaming_diloco_method() {
   EventDrivenMethod info{
       {.name = "streaming-diloco",
-       .description = "DiLoCo a part of the model at a time, in four bits a number, while training goes on: smaller "
-                      "bursts, and nobody waits for them.",
-       .source = "in the spirit of Streaming DiLoCo: Douillard et al., arXiv 2501.18512",
-       .payload = "d / 8 and a scale per matrix up, d down, per worker and period, in as many parts as there are "
-                  "fragments",
        .family = "local-steps",
-       .on_failure = "a worker that goes down is not waited for; when it is back it gets the server's weights and goes "
-                     "on at the step of the others, its optimizer begun anew; what is lost on the way is sent again "
-                     "after 5 s",
        .parameters = LocalSteps::parameters("30"),
        .sharing = Sharing::event_driven,
        .compresses = [](const spec::ParameterValues& values) { return StreamingDiLoCo::kOuterGradients.of(values); },

@@ -31,17 +31,12 @@ std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(c
 }
 
 /// `decides_by`: see MethodInfo.
-EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm, const std::string& what,
+EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm,
                                  const char* decides_by = nullptr) {
   const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
   return {
       {.name = name,
-       .description = what,
-       .source = info.source + "; partial participation is ours, its weights Horvitz and Thompson's (1952)",
-       .payload = info.payload,
        .family = "federated",
-       .on_failure = "a site that fails is missed until it has fetched the weights again; where the aggregator fails "
-                     "its step is given up",
        .parameters = partial_parameters(algorithm),
        .sharing = Sharing::event_driven,
        .forgets = methods::kSitesChange,
@@ -54,18 +49,15 @@ EventDrivenMethod partial_method(const std::string& name, const std::string& alg
 }  // namespace
 
 EventDrivenMethod partial_gradient_sharing_method() {
-  return partial_method("partial-gradient-sharing", algorithms::GradientSharing::kName,
-                        "Gradient sharing among the sites that are asked, and whose gradients come before a deadline.");
+  return partial_method("partial-gradient-sharing", algorithms::GradientSharing::kName);
 }
 
 EventDrivenMethod partial_dad_method() {
-  return partial_method("partial-dad", algorithms::Dad::kName,
-                        "dAD among the sites that are asked, and whose activations and deltas come before a deadline.");
+  return partial_method("partial-dad", algorithms::Dad::kName);
 }
 
 EventDrivenMethod partial_rank_dad_method() {
   return partial_method("partial-rank-dad", algorithms::RankDad::kName,
-                        "rank-dAD among the sites that are asked, and whose factors come before a deadline.",
                         "the ranks that are found in every step, which say how much is sent");
 }
 
