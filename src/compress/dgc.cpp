@@ -118,23 +118,22 @@ CompressorInfo dgc_info() {
       "clip", 0, 1e9, "0",
       "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
       "be clipped to; 0: not clipped"};
-  return {
-      .name = "dgc",
-      .adapts = true,
-      .forwards = true,
-      .biased = true,
-      .has_momentum = true,
-      .leaves_biases = true,
-      .family = "sparsification",
-      .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
-                                         "δ: share of the numbers that is to be sent"},
-                     kMomentum, kNesterov, kMasking, kWarmUpSteps, kClip},
-      .make = [](const spec::ParameterValues& values) {
-        return std::make_unique<DeepGradientCompression>(DeepGradientCompression::Options{
-            kFraction.of(values),
-            kWarmUpSteps.of(values),
-            {kMomentum.of(values), kNesterov.of(values), kMasking.of(values), kClip.of(values)}});
-      }};
+  return {.name = "dgc",
+          .adapts = true,
+          .forwards = true,
+          .biased = true,
+          .has_momentum = true,
+          .leaves_biases = true,
+          .family = "sparsification",
+          .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
+                                             "δ: share of the numbers that is to be sent"},
+                         kMomentum, kNesterov, kMasking, kWarmUpSteps, kClip},
+          .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<DeepGradientCompression>(DeepGradientCompression::Options{
+                kFraction.of(values),
+                kWarmUpSteps.of(values),
+                {kMomentum.of(values), kNesterov.of(values), kMasking.of(values), kClip.of(values)}});
+          }};
 }
 
 }  // namespace dadsim::compress

@@ -88,10 +88,9 @@ CompressorInfo e3m0_info() {
       spec::choice<bool>("rounding", {{"stochastic", true}, {"nearest", false}},
                          "stochastic: unbiased, each number up or down with the odds of its distance; "
                          "nearest: less error, with a bias");
-  return {
-      .name = "e3m0",
-      .parameters = {kRounding},
-      .make = [](const spec::ParameterValues& values) { return std::make_unique<E3m0>(kRounding.of(values)); }};
+  return {.name = "e3m0", .parameters = {kRounding}, .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<E3m0>(kRounding.of(values));
+          }};
 }
 
 }  // namespace dadsim::compress

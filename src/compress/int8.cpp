@@ -71,10 +71,9 @@ CompressorInfo int8_info() {
       spec::choice<bool>("rounding", {{"stochastic", true}, {"nearest", false}},
                          "stochastic: unbiased, each number up or down with the odds of its distance; "
                          "nearest: half as much error, with a bias");
-  return {
-      .name = "int8",
-      .parameters = {kRounding},
-      .make = [](const spec::ParameterValues& values) { return std::make_unique<Int8>(kRounding.of(values)); }};
+  return {.name = "int8", .parameters = {kRounding}, .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<Int8>(kRounding.of(values));
+          }};
 }
 
 }  // namespace dadsim::compress

@@ -62,9 +62,9 @@ class Natural final : public Compressor {
 }  // namespace
 
 CompressorInfo natural_info() {
-  return {.name = "natural",
-          .parameters = {},
-          .make = [](const spec::ParameterValues&) { return std::make_unique<Natural>(); }};
+  return {.name = "natural", .parameters = {}, .make = [](const spec::ParameterValues&) {
+            return std::make_unique<Natural>();
+          }};
 }
 
 }  // namespace dadsim::compress

@@ -21,11 +21,9 @@ class None final : public Compressor {
 }  // namespace
 
 CompressorInfo none_info() {
-  return {.name = "none",
-          .adds = true,
-          .lossless = true,
-          .parameters = {},
-          .make = [](const spec::ParameterValues&) { return std::make_unique<None>(); }};
+  return {.name = "none", .adds = true, .lossless = true, .parameters = {}, .make = [](const spec::ParameterValues&) {
+            return std::make_unique<None>();
+          }};
 }
 
 }  // namespace dadsim::compress

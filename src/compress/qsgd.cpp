@@ -111,9 +111,7 @@ CompressorInfo qsgd_info() {
       spec::choice<bool>("norm", {{"l2", false}, {"max", true}},
                          "l2: as the paper's theory has it; max: the largest magnitude, as its "
                          "experiments have it: less error, fewer zeros");
-  return {.name = "qsgd",
-          .parameters = {kLevels, kBucket, kNorm},
-          .make = [](const spec::ParameterValues& values) {
+  return {.name = "qsgd", .parameters = {kLevels, kBucket, kNorm}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Qsgd>(
                 Qsgd::Options{.levels = kLevels.of(values), .bucket = kBucket.of(values), .largest = kNorm.of(values)});
           }};

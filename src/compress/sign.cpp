@@ -46,10 +46,9 @@ class Sign final : public Compressor {
 }  // namespace
 
 CompressorInfo sign_info() {
-  return {.name = "sign",
-          .biased = true,
-          .parameters = {},
-          .make = [](const spec::ParameterValues&) { return std::make_unique<Sign>(); }};
+  return {.name = "sign", .biased = true, .parameters = {}, .make = [](const spec::ParameterValues&) {
+            return std::make_unique<Sign>();
+          }};
 }
 
 }  // namespace dadsim::compress

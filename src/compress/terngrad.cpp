@@ -112,9 +112,7 @@ CompressorInfo terngrad_info() {
   static constexpr auto kPacking = spec::choice<bool>("packing", {{"bits", false}, {"base-3", true}},
                                                       "bits: two bits a number; base-3: five numbers to a byte");
   return {
-      .name = "terngrad",
-      .parameters = {kClip, kPacking},
-      .make = [](const spec::ParameterValues& values) {
+      .name = "terngrad", .parameters = {kClip, kPacking}, .make = [](const spec::ParameterValues& values) {
         return std::make_unique<TernGrad>(TernGrad::Options{.clip = kClip.of(values), .base_3 = kPacking.of(values)});
       }};
 }

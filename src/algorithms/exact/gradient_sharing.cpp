@@ -92,15 +92,14 @@ void GradientSharing::run(TrainingStep& step) {
 }
 
 SynchronousMethod gradient_sharing_method() {
-  return {
-      {.name = GradientSharing::kName,
-       .family = "exact",
-       .sends_gradients = true,
-       .sums_gradients = true,
-       .sums_in_buckets = true,
-       .is_baseline = true,
-       .exact = true},
-      [](const spec::RunSpec&) { return std::make_unique<GradientSharing>(); }};
+  return {{.name = GradientSharing::kName,
+           .family = "exact",
+           .sends_gradients = true,
+           .sums_gradients = true,
+           .sums_in_buckets = true,
+           .is_baseline = true,
+           .exact = true},
+          [](const spec::RunSpec&) { return std::make_unique<GradientSharing>(); }};
 }
 
 }  // namespace dadsim::algorithms

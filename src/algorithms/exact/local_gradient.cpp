@@ -14,17 +14,12 @@ void LocalGradient::run(TrainingStep& step) {
 }
 
 SynchronousMethod pooled_method() {
-  return {{.name = "pooled",
-           .family = "reference",
-           .sharing = Sharing::pooled,
-           .exact = true},
+  return {{.name = "pooled", .family = "reference", .sharing = Sharing::pooled, .exact = true},
           [](const spec::RunSpec&) { return std::make_unique<LocalGradient>(); }};
 }
 
 SynchronousMethod no_sharing_method() {
-  return {{.name = "no-sharing",
-           .family = "reference",
-           .sharing = Sharing::no_sharing},
+  return {{.name = "no-sharing", .family = "reference", .sharing = Sharing::no_sharing},
           [](const spec::RunSpec&) { return std::make_unique<LocalGradient>(); }};
 }
 

@@ -63,17 +63,16 @@ class SufficientFactorBroadcasting final : public Algorithm {
 }  // namespace
 
 SynchronousMethod sfb_method() {
-  return {
-      {.name = "sfb",
-       .family = "exact",
-       .forgets = methods::kSendsRows,
-       .exact = true,
-       // Factors of all samples until the second sweep; of layers that sum gradients less is kept.
-       .state =
-           [](const spec::ParameterValues&) {
-             return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};
-           }},
-      [](const spec::RunSpec&) { return std::make_unique<SufficientFactorBroadcasting>(); }};
+  return {{.name = "sfb",
+           .family = "exact",
+           .forgets = methods::kSendsRows,
+           .exact = true,
+           // Factors of all samples until the second sweep; of layers that sum gradients less is kept.
+           .state =
+               [](const spec::ParameterValues&) {
+                 return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};
+               }},
+          [](const spec::RunSpec&) { return std::make_unique<SufficientFactorBroadcasting>(); }};
 }
 
 }  // namespace dadsim::algorithms

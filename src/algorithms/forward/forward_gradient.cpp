@@ -414,35 +414,35 @@ ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
 }  // namespace
 
 SynchronousMethod forward_gradient_method() {
-  return {
-      {.name = "forward-gradient",
-       .family = "backward-free",
-       .parameters = {kPerturb, kLoss, kBlocks, kGroups, kDirections, kShare},
-       .check = [](const RunFacts& facts) -> RunFaults {
-         RunFaults faults = methods::faults_of_idle_parameters(facts.run.parameters, {{kBlocks, kLoss, {"local"}}});
-         if (facts.model == nullptr) return faults;
-         const ForwardGradient::Options options = forward_options(facts.run.parameters);
-         const std::optional<Fault> fault =
-             differentiation_fault(*facts.model, facts.sample, options.local, options.blocks, options.groups);
-         if (fault) faults.push_back(Fault{fmt::format("'{}': {}", facts.run.algorithm, fault->what), fault->remedy});
-         return faults;
-       },
-       .estimates = true,
-       // The estimates of Δ; with shared factors, the estimates of all sites.
-       .state =
-           [](const spec::ParameterValues& values) {
-             const ForwardGradient::Options options = forward_options(values);
-             if (options.perturb == ForwardGradient::Perturb::weight) return estimate::AlgorithmState{};
-             return estimate::AlgorithmState{options.compact
-                                                 ? step::extent::all_rows() * (step::extent::in() + step::extent::out())
-                                                 : step::extent::rows() * step::extent::out()};
+  return {{.name = "forward-gradient",
+           .family = "backward-free",
+           .parameters = {kPerturb, kLoss, kBlocks, kGroups, kDirections, kShare},
+           .check = [](const RunFacts& facts) -> RunFaults {
+             RunFaults faults = methods::faults_of_idle_parameters(facts.run.parameters, {{kBlocks, kLoss, {"local"}}});
+             if (facts.model == nullptr) return faults;
+             const ForwardGradient::Options options = forward_options(facts.run.parameters);
+             const std::optional<Fault> fault =
+                 differentiation_fault(*facts.model, facts.sample, options.local, options.blocks, options.groups);
+             if (fault)
+               faults.push_back(Fault{fmt::format("'{}': {}", facts.run.algorithm, fault->what), fault->remedy});
+             return faults;
            },
-       .remark = [](const RunFacts& facts) -> std::string {
-         const std::optional<models::Network> network = network_of(facts);
-         if (!network || network->parameters().vectors.empty()) return "";
-         return "forward-gradient leaves gains and shifts of norms as they are: those of its paper have none";
-       }},
-      [](const spec::RunSpec& run) { return std::make_unique<ForwardGradient>(forward_options(run.parameters)); }};
+           .estimates = true,
+           // The estimates of Δ; with shared factors, the estimates of all sites.
+           .state =
+               [](const spec::ParameterValues& values) {
+                 const ForwardGradient::Options options = forward_options(values);
+                 if (options.perturb == ForwardGradient::Perturb::weight) return estimate::AlgorithmState{};
+                 return estimate::AlgorithmState{options.compact ? step::extent::all_rows() *
+                                                                       (step::extent::in() + step::extent::out())
+                                                                 : step::extent::rows() * step::extent::out()};
+               },
+           .remark = [](const RunFacts& facts) -> std::string {
+             const std::optional<models::Network> network = network_of(facts);
+             if (!network || network->parameters().vectors.empty()) return "";
+             return "forward-gradient leaves gains and shifts of norms as they are: those of its paper have none";
+           }},
+          [](const spec::RunSpec& run) { return std::make_unique<ForwardGradient>(forward_options(run.parameters)); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -252,32 +252,31 @@ SynchronousMethod power_gossip_method() {
   static constexpr auto kStart =
       spec::choice<bool>("start", {{"warm", false}, {"random", true}},
                          "warm: from the vectors of the iteration before; random: from vectors drawn anew");
-  return {
-      {.name = "power-gossip",
-       .family = "decentralised",
-       .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),
-       .sharing = Sharing::own_weights,
-       .forgets = methods::kSendsWeights,
-       .check =
-           [](const RunFacts& facts) {
-             RunFaults faults = own_message_faults(facts, true);
-             return faults.empty() ? graph_faults(GraphNeeds::undirected, facts) : faults;
-           },
-       .lossless = {},
-       // The weights before the gradient, which neighbours' messages refer to; vectors of two edges, as in a ring.
-       .state =
-           [](const spec::ParameterValues& values) {
-             return estimate::AlgorithmState{
-                 step::extent::parameters() +
-                     2.0 * step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
-                 static_cast<std::int32_t>(kRank.of(values))};
-           },
-       .remark = graph_remark},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<PowerGossip>(
-            PowerGossip::Options{kRank.of(run.parameters), kIterations.of(run.parameters), kGamma.of(run.parameters),
-                                 kStart.of(run.parameters)});
-      }};
+  return {{.name = "power-gossip",
+           .family = "decentralised",
+           .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),
+           .sharing = Sharing::own_weights,
+           .forgets = methods::kSendsWeights,
+           .check =
+               [](const RunFacts& facts) {
+                 RunFaults faults = own_message_faults(facts, true);
+                 return faults.empty() ? graph_faults(GraphNeeds::undirected, facts) : faults;
+               },
+           .lossless = {},
+           // The weights before the gradient, which neighbours' messages refer to; vectors of two edges, as in a ring.
+           .state =
+               [](const spec::ParameterValues& values) {
+                 return estimate::AlgorithmState{
+                     step::extent::parameters() +
+                         2.0 * step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
+                     static_cast<std::int32_t>(kRank.of(values))};
+               },
+           .remark = graph_remark},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<PowerGossip>(
+                PowerGossip::Options{kRank.of(run.parameters), kIterations.of(run.parameters),
+                                     kGamma.of(run.parameters), kStart.of(run.parameters)});
+          }};
 }
 
 }  // namespace dadsim::algorithms

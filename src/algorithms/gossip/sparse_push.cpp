@@ -230,35 +230,34 @@ RunFaults sparse_push_faults(const RunFacts& facts) {
 }  // namespace
 
 SynchronousMethod sparse_push_method() {
-  return {
-      {.name = "sparse-push",
-       .family = "decentralised",
-       .parameters =
-           with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge}, "exponential"),
-       .sharing = Sharing::own_weights,
-       .forgets = methods::kSendsWeights,
-       .check = sparse_push_faults,
-       .lossless = {{"fraction", "1"}, {"gamma", "1"}},
-       // x next to z; the site's x̂ and the sum of its senders' x̂, or weights of its coordinates.
-       .state =
-           [](const spec::ParameterValues& values) {
-             const double kept = kForm.of(values) == SparsePush::Form::replicas ? 3.0 : 2.0;
-             return estimate::AlgorithmState{kept * step::extent::parameters()};
-           },
-       .state_with_absence =
-           [](const RunFacts& facts) {
-             const bool replicas = kForm.of(facts.run.parameters) == SparsePush::Form::replicas;
-             const double kept = replicas ? 1 + copies_per_edge(facts) : 2.0;
-             return estimate::AlgorithmState{kept * step::extent::parameters()};
-           },
-       .remark = graph_remark},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<SparsePush>(SparsePush::Options{.form = kForm.of(run.parameters),
-                                                                .fraction = kPushedFraction.of(run.parameters),
-                                                                .gamma = kPushGamma.of(run.parameters),
-                                                                .dense_steps = kDenseSteps.of(run.parameters),
-                                                                .merge = kMerge.of(run.parameters)});
-      }};
+  return {{.name = "sparse-push",
+           .family = "decentralised",
+           .parameters = with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge},
+                                    "exponential"),
+           .sharing = Sharing::own_weights,
+           .forgets = methods::kSendsWeights,
+           .check = sparse_push_faults,
+           .lossless = {{"fraction", "1"}, {"gamma", "1"}},
+           // x next to z; the site's x̂ and the sum of its senders' x̂, or weights of its coordinates.
+           .state =
+               [](const spec::ParameterValues& values) {
+                 const double kept = kForm.of(values) == SparsePush::Form::replicas ? 3.0 : 2.0;
+                 return estimate::AlgorithmState{kept * step::extent::parameters()};
+               },
+           .state_with_absence =
+               [](const RunFacts& facts) {
+                 const bool replicas = kForm.of(facts.run.parameters) == SparsePush::Form::replicas;
+                 const double kept = replicas ? 1 + copies_per_edge(facts) : 2.0;
+                 return estimate::AlgorithmState{kept * step::extent::parameters()};
+               },
+           .remark = graph_remark},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<SparsePush>(SparsePush::Options{.form = kForm.of(run.parameters),
+                                                                    .fraction = kPushedFraction.of(run.parameters),
+                                                                    .gamma = kPushGamma.of(run.parameters),
+                                                                    .dense_steps = kDenseSteps.of(run.parameters),
+                                                                    .merge = kMerge.of(run.parameters)});
+          }};
 }
 
 }  // namespace dadsim::algorithms

@@ -223,28 +223,27 @@ SynchronousMethod dion_method() {
   static constexpr auto kColumns = spec::choice<Columns>(
       "columns", {{"normalised", Columns::normalised}, {"orthonormal", Columns::orthonormal}},
       "normalised: each column of R is divided by its length; orthonormal: R is orthonormalised (Orth-Dion)");
-  return {
-      {.name = "dion",
-       .family = "low-rank",
-       .parameters = {kFraction, kColumns},
-       .sends_sums = true,
-       .sums_in_buckets = true,
-       .compresses = false,
-       .optimizer = Needs::muon,
-       .lossless = {{"fraction", "1"}},
-       .retained_rank =
-           [](const spec::ParameterValues& values) {
-             return RetainedRank{(1.0 - sends_factors(kFraction.of(values))) * weights_of_matrix(),
-                                 weights_of_matrix()};
-           },
-       // Q; M takes the place of Muon's moment.
-       .state =
-           [](const spec::ParameterValues& values) {
-             return estimate::AlgorithmState{hidden_matrix() * rank_of_share(kFraction.of(values)) * in()};
-           }},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<Dion>(kFraction.of(run.parameters), kColumns.of(run.parameters));
-      }};
+  return {{.name = "dion",
+           .family = "low-rank",
+           .parameters = {kFraction, kColumns},
+           .sends_sums = true,
+           .sums_in_buckets = true,
+           .compresses = false,
+           .optimizer = Needs::muon,
+           .lossless = {{"fraction", "1"}},
+           .retained_rank =
+               [](const spec::ParameterValues& values) {
+                 return RetainedRank{(1.0 - sends_factors(kFraction.of(values))) * weights_of_matrix(),
+                                     weights_of_matrix()};
+               },
+           // Q; M takes the place of Muon's moment.
+           .state =
+               [](const spec::ParameterValues& values) {
+                 return estimate::AlgorithmState{hidden_matrix() * rank_of_share(kFraction.of(values)) * in()};
+               }},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<Dion>(kFraction.of(run.parameters), kColumns.of(run.parameters));
+          }};
 }
 
 }  // namespace dadsim::algorithms

@@ -54,9 +54,9 @@ void DpSgd::run(TrainingStep& step) {
 }
 
 SynchronousMethod dp_sgd_method() {
-  return as_private(
-      {{.name = "dp-sgd"},
-       [](const spec::RunSpec& run) { return std::make_unique<DpSgd>(privacy_options(run.parameters)); }});
+  return as_private({{.name = "dp-sgd"}, [](const spec::RunSpec& run) {
+                       return std::make_unique<DpSgd>(privacy_options(run.parameters));
+                     }});
 }
 
 }  // namespace dadsim::algorithms

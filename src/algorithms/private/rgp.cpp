@@ -242,20 +242,20 @@ Rgp::Options rgp_options(const spec::ParameterValues& values) {
 }
 
 SynchronousMethod rgp_method() {
-  return as_private(
-      {{.name = "rgp",
-        .parameters = {Rgp::kRank, Rgp::kWarmUp},
-        .lossless = {{"rank", "65536"}},
-        // The weights at the end of the warm-up, the carriers, and the rows of A and Δ in r columns.
-        .state =
-            [](const spec::ParameterValues& values) {
-              using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
-              return estimate::AlgorithmState{in() * out() + matrix_rank(0) * (in() + out() + 2.0 * rows()),
-                                              static_cast<std::int32_t>(Rgp::kRank.of(values))};
-            }},
-       [](const spec::RunSpec& run) {
-         return std::make_unique<Rgp>(privacy_options(run.parameters), rgp_options(run.parameters));
-       }});
+  return as_private({{.name = "rgp",
+                      .parameters = {Rgp::kRank, Rgp::kWarmUp},
+                      .lossless = {{"rank", "65536"}},
+                      // The weights at the end of the warm-up, the carriers, and the rows of A and Δ in r columns.
+                      .state =
+                          [](const spec::ParameterValues& values) {
+                            using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+                            return estimate::AlgorithmState{
+                                in() * out() + matrix_rank(0) * (in() + out() + 2.0 * rows()),
+                                static_cast<std::int32_t>(Rgp::kRank.of(values))};
+                          }},
+                     [](const spec::RunSpec& run) {
+                       return std::make_unique<Rgp>(privacy_options(run.parameters), rgp_options(run.parameters));
+                     }});
 }
 
 }  // namespace dadsim::algorithms

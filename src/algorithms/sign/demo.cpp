@@ -205,24 +205,23 @@ SynchronousMethod demo_method() {
   static constexpr auto kPacking =
       spec::choice<bool>("packing", {{"wide", false}, {"packed", true}},
                          "wide: fp32 and int32 of each coefficient; packed: bf16 and 16 bits");
-  return {
-      {.name = "demo",
-       .family = "quantisation",
-       .parameters = {kKept, kChunk, kDecay, kPacking},
-       .compresses = false,
-       .optimizer = Needs::plain_sgd,
-       .applies_signs = true,
-       // The momentum.
-       .state =
-           [](const spec::ParameterValues&) {
-             return estimate::AlgorithmState{step::extent::in_with_bias() * step::extent::out(), 0, true};
-           }},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<DeMo>(DeMo::Options{.decay = kDecay.of(run.parameters),
-                                                    .kept = kKept.of(run.parameters),
-                                                    .chunk = kChunk.of(run.parameters),
-                                                    .packed = kPacking.of(run.parameters)});
-      }};
+  return {{.name = "demo",
+           .family = "quantisation",
+           .parameters = {kKept, kChunk, kDecay, kPacking},
+           .compresses = false,
+           .optimizer = Needs::plain_sgd,
+           .applies_signs = true,
+           // The momentum.
+           .state =
+               [](const spec::ParameterValues&) {
+                 return estimate::AlgorithmState{step::extent::in_with_bias() * step::extent::out(), 0, true};
+               }},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<DeMo>(DeMo::Options{.decay = kDecay.of(run.parameters),
+                                                        .kept = kKept.of(run.parameters),
+                                                        .chunk = kChunk.of(run.parameters),
+                                                        .packed = kPacking.of(run.parameters)});
+          }};
 }
 
 }  // namespace dadsim::algorithms

@@ -310,25 +310,24 @@ RunFaults one_bit_adam_faults(const RunFacts& facts) {
 }  // namespace
 
 SynchronousMethod one_bit_adam_method() {
-  return {
-      {.name = "one-bit-adam",
-       .family = "quantisation",
-       .parameters = {kWarmUpShare, kWarmUpSteps},
-       .compresses = false,
-       .optimizer = Needs::adam,
-       .check = one_bit_adam_faults,
-       .lossless = {{"warm-up-share", "1"}},
-       // e of the site and of its block; m and v are Adam's.
-       .state =
-           [](const spec::ParameterValues&) {
-             const step::Expression numbers = step::extent::in_with_bias() * step::extent::out();
-             return estimate::AlgorithmState{numbers + step::extent::quotient(numbers, step::extent::over_workers(1.0)),
-                                             0, true};
-           }},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<OneBitAdam>(OneBitAdam::Options{.warm_up_share = kWarmUpShare.of(run.parameters),
-                                                                .warm_up_steps = kWarmUpSteps.of(run.parameters)});
-      }};
+  return {{.name = "one-bit-adam",
+           .family = "quantisation",
+           .parameters = {kWarmUpShare, kWarmUpSteps},
+           .compresses = false,
+           .optimizer = Needs::adam,
+           .check = one_bit_adam_faults,
+           .lossless = {{"warm-up-share", "1"}},
+           // e of the site and of its block; m and v are Adam's.
+           .state =
+               [](const spec::ParameterValues&) {
+                 const step::Expression numbers = step::extent::in_with_bias() * step::extent::out();
+                 return estimate::AlgorithmState{
+                     numbers + step::extent::quotient(numbers, step::extent::over_workers(1.0)), 0, true};
+               }},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<OneBitAdam>(OneBitAdam::Options{.warm_up_share = kWarmUpShare.of(run.parameters),
+                                                                    .warm_up_steps = kWarmUpSteps.of(run.parameters)});
+          }};
 }
 
 }  // namespace dadsim::algorithms

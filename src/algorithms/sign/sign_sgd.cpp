@@ -168,23 +168,22 @@ SynchronousMethod sign_sgd_method() {
       "random: one bit, where a zero votes and a tie falls at random; plus: one bit, "
       "where both are +1; abstain: two bits, where a zero has no vote and a tie moves "
       "nothing");
-  return {
-      {.name = "sign-sgd",
-       .family = "quantisation",
-       .parameters = {kMomentum, kZeros},
-       .compresses = false,
-       .optimizer = Needs::plain_sgd,
-       .applies_signs = true,
-       .state =
-           [](const spec::ParameterValues& values) {
-             const bool momentum = kMomentum.of(values) > 0;
-             return estimate::AlgorithmState{
-                 momentum ? step::extent::in_with_bias() * step::extent::out() : step::Expression(), 0, true};
-           }},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<SignSgd>(
-            SignSgd::Options{.momentum = kMomentum.of(run.parameters), .zeros = kZeros.of(run.parameters)});
-      }};
+  return {{.name = "sign-sgd",
+           .family = "quantisation",
+           .parameters = {kMomentum, kZeros},
+           .compresses = false,
+           .optimizer = Needs::plain_sgd,
+           .applies_signs = true,
+           .state =
+               [](const spec::ParameterValues& values) {
+                 const bool momentum = kMomentum.of(values) > 0;
+                 return estimate::AlgorithmState{
+                     momentum ? step::extent::in_with_bias() * step::extent::out() : step::Expression(), 0, true};
+               }},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<SignSgd>(
+                SignSgd::Options{.momentum = kMomentum.of(run.parameters), .zeros = kZeros.of(run.parameters)});
+          }};
 }
 
 }  // namespace dadsim::algorithms

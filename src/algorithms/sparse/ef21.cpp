@@ -47,37 +47,36 @@ class Ef21 final : public Algorithm {
 }  // namespace
 
 SynchronousMethod ef21_method() {
-  return {
-      {.name = "ef21",
-       .family = "sparsification",
-       .sends_gradients = true,
-       .sums_in_buckets = true,
-       .forgets = "its estimates take the place of a memory",
-       // The estimate of a site that is absent would count with the weight that it had in another company.
-       .check =
-           [](const RunFacts& facts) {
-             RunFaults faults;
-             const spec::RunSpec& run = facts.run;
-             if (run.absence.goes_without() && run.compress.method != "none") {
-               faults.push_back(
-                   not_built(fmt::format("absent=\"{}\": '{}' keeps estimates of sites that are absent in its sum",
-                                         to_string(run.absence.does), run.algorithm),
-                             "absent=\"wait\" or \"restart\""));
-             }
-             if (compress::compressors().at(run.compress.method).has_momentum) {
-               faults.push_back(
-                   Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has none",
-                                     run.compress.method, run.algorithm),
-                         "method=\"int8\" in <compress>"});
-             }
-             return faults;
-           },
-       // H_s and H.
-       .state =
-           [](const spec::ParameterValues&) {
-             return estimate::AlgorithmState{2.0 * step::extent::in_with_bias() * step::extent::out(), 0, true};
-           }},
-      [](const spec::RunSpec&) { return std::make_unique<Ef21>(); }};
+  return {{.name = "ef21",
+           .family = "sparsification",
+           .sends_gradients = true,
+           .sums_in_buckets = true,
+           .forgets = "its estimates take the place of a memory",
+           // The estimate of a site that is absent would count with the weight that it had in another company.
+           .check =
+               [](const RunFacts& facts) {
+                 RunFaults faults;
+                 const spec::RunSpec& run = facts.run;
+                 if (run.absence.goes_without() && run.compress.method != "none") {
+                   faults.push_back(
+                       not_built(fmt::format("absent=\"{}\": '{}' keeps estimates of sites that are absent in its sum",
+                                             to_string(run.absence.does), run.algorithm),
+                                 "absent=\"wait\" or \"restart\""));
+                 }
+                 if (compress::compressors().at(run.compress.method).has_momentum) {
+                   faults.push_back(
+                       Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has none",
+                                         run.compress.method, run.algorithm),
+                             "method=\"int8\" in <compress>"});
+                 }
+                 return faults;
+               },
+           // H_s and H.
+           .state =
+               [](const spec::ParameterValues&) {
+                 return estimate::AlgorithmState{2.0 * step::extent::in_with_bias() * step::extent::out(), 0, true};
+               }},
+          [](const spec::RunSpec&) { return std::make_unique<Ef21>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -308,26 +308,25 @@ Task<> AdPsgd::computes(std::size_t number) {
 }
 
 EventDrivenMethod ad_psgd_method() {
-  return {
-      {.name = "ad-psgd",
-       .family = "asynchronous",
-       .parameters = gossip_parameters(),
-       .sharing = Sharing::event_driven,
-       .needs_server = false,
-       .follows_drift = false,
-       .check = [](const RunFacts& facts) -> RunFaults {
-         if (algorithms::kGraph.of(facts.run.parameters) != "ring" || facts.sites % 2 == 0 || facts.sites == 1)
-           return {};
-         return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
-                       "an even number, or another graph"}};
-       },
-       .objective = methods::Objective::arrivals,
-       .state =
-           [](const spec::ParameterValues&) {
-             return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
+  return {{.name = "ad-psgd",
+           .family = "asynchronous",
+           .parameters = gossip_parameters(),
+           .sharing = Sharing::event_driven,
+           .needs_server = false,
+           .follows_drift = false,
+           .check = [](const RunFacts& facts) -> RunFaults {
+             if (algorithms::kGraph.of(facts.run.parameters) != "ring" || facts.sites % 2 == 0 || facts.sites == 1)
+               return {};
+             return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
+                           "an even number, or another graph"}};
            },
-       .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }},
-      [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); }};
+           .objective = methods::Objective::arrivals,
+           .state =
+               [](const spec::ParameterValues&) {
+                 return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
+               },
+           .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }},
+          [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); }};
 }
 
 }  // namespace dadsim::protocols

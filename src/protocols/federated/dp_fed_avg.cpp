@@ -380,22 +380,21 @@ EventDrivenMethod dp_fed_avg_method() {
     parameters.push_back(one.name == kChance.name ? spec::ParameterSpec(kChance) : std::move(one));
   }
   for (spec::ParameterSpec& one : SecureAggregation::parameters()) parameters.push_back(std::move(one));
-  return {
-      {.name = "dp-fedavg",
-       .family = "private",
-       .parameters = std::move(parameters),
-       .sharing = Sharing::event_driven,
-       // Rounding before all noise is added changes the distribution, and may exceed the norm C.
-       .compresses =
-           [](const spec::ParameterValues& values) {
-             return kUpdateNoiseBy.of(values) == algorithms::NoiseBy::each_site;
-           },
-       .check = faults_of_privacy,
-       .objective = methods::Objective::samples,
-       .perturbs = true,
-       .lossless = {{"clip", "1e30"}, {"noise-multiplier", "0"}},
-       .models_held = FederatedRounds::models_held()},
-      make_dp_fed_avg};
+  return {{.name = "dp-fedavg",
+           .family = "private",
+           .parameters = std::move(parameters),
+           .sharing = Sharing::event_driven,
+           // Rounding before all noise is added changes the distribution, and may exceed the norm C.
+           .compresses =
+               [](const spec::ParameterValues& values) {
+                 return kUpdateNoiseBy.of(values) == algorithms::NoiseBy::each_site;
+               },
+           .check = faults_of_privacy,
+           .objective = methods::Objective::samples,
+           .perturbs = true,
+           .lossless = {{"clip", "1e30"}, {"noise-multiplier", "0"}},
+           .models_held = FederatedRounds::models_held()},
+          make_dp_fed_avg};
 }
 
 }  // namespace dadsim::protocols

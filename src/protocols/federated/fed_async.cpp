@@ -79,33 +79,32 @@ EventDrivenMethod fed_async_method() {
   parameters.push_back(FedAsync::kA);
   parameters.push_back(FedAsync::kB);
   parameters.push_back(FedAsync::kMu);
-  return {
-      {.name = "fedasync",
-       .family = "asynchronous",
-       .parameters = std::move(parameters),
-       .sharing = Sharing::event_driven,
-       .check = [](const RunFacts& facts) -> RunFaults {
-         const double a = FedAsync::kA.of(facts.run.parameters);
-         const double b = FedAsync::kB.of(facts.run.parameters);
-         const Decay decay = FedAsync::kStaleness.of(facts.run.parameters);
-         RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
-         if (a < 0 && a != kPaperA) {
-           faults.push_back(
-               Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"});
-         } else if (a != kPaperA && decay == Decay::constant) {
-           faults.push_back(Fault{fmt::format("a = {} means nothing where staleness=\"constant\"", a),
-                                  "staleness=\"polynomial\" or \"hinge\", or leave it out"});
-         }
-         if (b != kUsualB && decay != Decay::hinge) {
-           faults.push_back(Fault{fmt::format("b = {} means nothing without staleness=\"hinge\"", b),
-                                  "staleness=\"hinge\", or leave it out"});
-         }
-         return faults;
-       },
-       .objective = methods::Objective::arrivals,
-       .models_held = [](const spec::ParameterValues& values, double sites,
-                         bool) { return FederatedAsync::models_held(values, sites, 1); }},
-      [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};
+  return {{.name = "fedasync",
+           .family = "asynchronous",
+           .parameters = std::move(parameters),
+           .sharing = Sharing::event_driven,
+           .check = [](const RunFacts& facts) -> RunFaults {
+             const double a = FedAsync::kA.of(facts.run.parameters);
+             const double b = FedAsync::kB.of(facts.run.parameters);
+             const Decay decay = FedAsync::kStaleness.of(facts.run.parameters);
+             RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
+             if (a < 0 && a != kPaperA) {
+               faults.push_back(Fault{fmt::format("a = {} would make old updates count more", a),
+                                      "0 or more, or -1 for the paper's"});
+             } else if (a != kPaperA && decay == Decay::constant) {
+               faults.push_back(Fault{fmt::format("a = {} means nothing where staleness=\"constant\"", a),
+                                      "staleness=\"polynomial\" or \"hinge\", or leave it out"});
+             }
+             if (b != kUsualB && decay != Decay::hinge) {
+               faults.push_back(Fault{fmt::format("b = {} means nothing without staleness=\"hinge\"", b),
+                                      "staleness=\"hinge\", or leave it out"});
+             }
+             return faults;
+           },
+           .objective = methods::Objective::arrivals,
+           .models_held = [](const spec::ParameterValues& values, double sites,
+                             bool) { return FederatedAsync::models_held(values, sites, 1); }},
+          [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -48,18 +48,17 @@ EventDrivenMethod fed_buff_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
   parameters.push_back(FedBuff::kBuffer);
   parameters.push_back(FedBuff::kServerRate);
-  return {
-      {.name = "fedbuff",
-       .family = "asynchronous",
-       .parameters = std::move(parameters),
-       .sharing = Sharing::event_driven,
-       .check = [](const RunFacts& facts) { return Federation::faults_of_parameters(facts.run.parameters); },
-       .objective = methods::Objective::arrivals,
-       .models_held =
-           [](const spec::ParameterValues& values, double sites, bool) {
-             return FederatedAsync::models_held(values, sites, static_cast<double>(FedBuff::kBuffer.of(values)));
-           }},
-      [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
+  return {{.name = "fedbuff",
+           .family = "asynchronous",
+           .parameters = std::move(parameters),
+           .sharing = Sharing::event_driven,
+           .check = [](const RunFacts& facts) { return Federation::faults_of_parameters(facts.run.parameters); },
+           .objective = methods::Objective::arrivals,
+           .models_held =
+               [](const spec::ParameterValues& values, double sites, bool) {
+                 return FederatedAsync::models_held(values, sites, static_cast<double>(FedBuff::kBuffer.of(values)));
+               }},
+          [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -237,21 +237,20 @@ EventDrivenMethod hier_fed_avg_method() {
   parameters.push_back(HierFedAvg::kGroups);
   parameters.push_back(HierFedAvg::kEdgeRounds);
   parameters.push_back(HierFedAvg::kRounds);
-  return {
-      {.name = "hierfavg",
-       .family = "federated",
-       .parameters = std::move(parameters),
-       .sharing = Sharing::event_driven,
-       .check = [](const RunFacts& facts) -> RunFaults {
-         const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));
-         RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
-         if (facts.sites % groups == 0) return faults;
-         faults.push_back(Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
-                                fmt::format("a number that divides {}", facts.sites)});
-         return faults;
-       },
-       .objective = methods::Objective::samples},
-      [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); }};
+  return {{.name = "hierfavg",
+           .family = "federated",
+           .parameters = std::move(parameters),
+           .sharing = Sharing::event_driven,
+           .check = [](const RunFacts& facts) -> RunFaults {
+             const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));
+             RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
+             if (facts.sites % groups == 0) return faults;
+             faults.push_back(Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
+                                    fmt::format("a number that divides {}", facts.sites)});
+             return faults;
+           },
+           .objective = methods::Objective::samples},
+          [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); }};
 }
 
 }  // namespace dadsim::protocols

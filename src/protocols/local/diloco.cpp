@@ -5,9 +5,7 @@ namespace dadsim::protocols {
 
 /// The inner optimizer is the scenario's; its state stays with the worker.
 EventDrivenMethod diloco_method() {
-  return local_method(
-      {.name = "diloco",
-       .defaults = {{"period", "500"}, {"outer", "nesterov"}}});
+  return local_method({.name = "diloco", .defaults = {{"period", "500"}, {"outer", "nesterov"}}});
 }
 
 }  // namespace dadsim::protocols

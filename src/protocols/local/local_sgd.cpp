@@ -4,9 +4,7 @@
 namespace dadsim::protocols {
 
 EventDrivenMethod local_sgd_method() {
-  return local_method(
-      {.name = "local-sgd",
-       .defaults = {{"period", "8"}, {"outer", "mean"}}});
+  return local_method({.name = "local-sgd", .defaults = {{"period", "8"}, {"outer", "mean"}}});
 }
 
 }  // namespace dadsim::protocols

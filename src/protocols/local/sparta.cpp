@@ -5,8 +5,7 @@ namespace dadsim::protocols {
 
 EventDrivenMethod sparta_method() {
   return local_method(
-      {.name = "sparta",
-       .defaults = {{"period", "1"}, {"to", "peers"}, {"sends", "subset"}, {"outer", "mean"}}});
+      {.name = "sparta", .defaults = {{"period", "1"}, {"to", "peers"}, {"sends", "subset"}, {"outer", "mean"}}});
 }
 
 }  // namespace dadsim::protocols

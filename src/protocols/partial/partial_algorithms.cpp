@@ -34,16 +34,15 @@ std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(c
 EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm,
                                  const char* decides_by = nullptr) {
   const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
-  return {
-      {.name = name,
-       .family = "federated",
-       .parameters = partial_parameters(algorithm),
-       .sharing = Sharing::event_driven,
-       .forgets = methods::kSitesChange,
-       .follows_drift = false,
-       .decides_by = decides_by,
-       .state = info.state ? state_of(algorithm) : nullptr},
-      [algorithm](const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); }};
+  return {{.name = name,
+           .family = "federated",
+           .parameters = partial_parameters(algorithm),
+           .sharing = Sharing::event_driven,
+           .forgets = methods::kSitesChange,
+           .follows_drift = false,
+           .decides_by = decides_by,
+           .state = info.state ? state_of(algorithm) : nullptr},
+          [algorithm](const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); }};
 }
 
 }  // namespace
@@ -52,9 +51,7 @@ EventDrivenMethod partial_gradient_sharing_method() {
   return partial_method("partial-gradient-sharing", algorithms::GradientSharing::kName);
 }
 
-EventDrivenMethod partial_dad_method() {
-  return partial_method("partial-dad", algorithms::Dad::kName);
-}
+EventDrivenMethod partial_dad_method() { return partial_method("partial-dad", algorithms::Dad::kName); }
 
 EventDrivenMethod partial_rank_dad_method() {
   return partial_method("partial-rank-dad", algorithms::RankDad::kName,
