@@ -75,6 +75,23 @@ std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std
   return result;
 }
 
+/// Returns whether the blocks are one stack of transformer blocks that can be dealt out evenly.
+bool is_dealt_evenly(const ModelShape& model, const std::vector<std::size_t>& firsts, std::size_t pieces) {
+  if (firsts.size() % pieces != 0) return false;
+  const bool one_stack = std::ranges::all_of(firsts, [&](std::size_t first) {
+    return model.layers[first].name.starts_with("block");
+  });
+  return one_stack && std::ranges::any_of(
+                          model.layers, [](const LayerShape& layer) { return layer.kind == LayerKind::attention; });
+}
+
+/// Returns the first layer of each piece, with as many blocks in each.
+std::vector<std::size_t> evenly(const std::vector<std::size_t>& firsts, std::size_t pieces) {
+  std::vector<std::size_t> result(pieces, 0);
+  for (std::size_t k = 1; k < pieces; ++k) result[k] = firsts[k * firsts.size() / pieces];
+  return result;
+}
+
 /// Adds units for the layers before the blocks that begin at `firsts`, and for those after them.
 void add_ends(const ModelShape& model, std::vector<std::size_t>& firsts) {
   std::size_t end = 0;  // end of the last block
@@ -101,7 +118,9 @@ std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces) {
                                             blocks > 0 ? blocks : firsts.size(), blocks > 0 ? "blocks" : "layers",
                                             pieces));
   }
-  const std::vector<std::size_t> begins = balanced(model, firsts, pieces);
+  const std::vector<std::size_t> begins = blocks > 0 && is_dealt_evenly(model, firsts, pieces)
+                                              ? evenly(firsts, pieces)
+                                              : balanced(model, firsts, pieces);
   std::vector<LayerRange> result;
   for (std::size_t piece = 0; piece < pieces; ++piece)
     result.push_back({begins[piece], piece + 1 == pieces ? model.layers.size() : begins[piece + 1]});

@@ -26,14 +26,12 @@ std::vector<LayerRange> blocks_of(const ModelShape& model);
 /// Returns whether a block has several layers, as repeated blocks have.
 inline bool repeats(const LayerRange& block) { return block.end - block.first > 1; }
 
-/// Divides the network into `pieces` of consecutive layers, without cutting a block (without blocks: a layer). The most
-/// multiply-adds of a piece are minimal, and the others then as even as possible.
-///
-/// Layers before the first block belong to the first piece, layers after the last block to the last, so that equal
-/// blocks are dealt out evenly unless a large decoder outweighs some (Megatron-LM, Narayanan et al., arXiv:2104.04473,
-/// section 2.2, always deals evenly). With more pieces than blocks, the layers before and after them may each have a
-/// piece (Megatron-LM's --account-for-embedding-in-pipeline-split and --account-for-loss-…: 126 blocks in 16 × 8
-/// pieces).
+/// Divides the network into `pieces` of consecutive layers, without cutting a block (without blocks: a layer).
+/// - One stack of transformer blocks whose number the pieces divide is dealt out evenly (Megatron-LM, Narayanan et al.,
+///   arXiv:2104.04473, section 2.2). Else the most multiply-adds of a piece are minimal, the others as even as possible.
+/// - Layers before the first block belong to the first piece, layers after the last block to the last.
+/// - With more pieces than blocks, the layers before and after them may each have a piece (Megatron-LM's
+///   --account-for-embedding-in-pipeline-split and --account-for-loss-…: 126 blocks in 16 × 8 pieces).
 ///
 /// ParallelismSpec::stage_of() maps a piece to its stage. Throws std::invalid_argument if there are fewer of all these
 /// (or layers) than pieces.

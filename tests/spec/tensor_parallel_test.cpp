@@ -110,9 +110,10 @@ TEST(Stages, HaveBlocksAlike) {
   const std::vector<LayerRange> blocks = blocks_of(gpt);
   EXPECT_EQ(blocks.size(), 2 + 12 + 2);
   EXPECT_EQ(blocks[2], (LayerRange{2, 9}));
-  // The decoder has as many multiply-adds as five blocks.
+  // The decoder has as many multiply-adds as five blocks: it counts where blocks cannot be dealt out evenly.
   const std::vector<LayerRange> pieces = pieces_of(gpt, 4);
-  EXPECT_EQ(pieces, (std::vector<LayerRange>{{0, 23}, {23, 51}, {51, 79}, {79, 88}}));
+  EXPECT_EQ(pieces, (std::vector<LayerRange>{{0, 23}, {23, 44}, {44, 65}, {65, 88}}));
+  EXPECT_EQ(pieces_of(gpt, 5).back(), (LayerRange{79, 88}));
   EXPECT_EQ(pieces_of(gpt, 1), (std::vector<LayerRange>{{0, 88}}));
   // More pieces than blocks: the layers before the blocks have one piece, and those after them.
   EXPECT_EQ(pieces_of(gpt, 13).back(), (LayerRange{86, 88}));
