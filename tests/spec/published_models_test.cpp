@@ -71,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Published{"mistral-7b-v0.3", 7'248'023'552, 7'248'023'552},
         Published{"mixtral-8x7b", 46'702'792'704, 12'879'925'248},
         Published{"deepseek-v2-lite", 15'706'484'224, 2'661'150'208},
+        Published{"deepseek-v2", 235'741'434'880, 21'375'800'320},
         Published{"deepseek-v3", 671'026'419'200, 37'552'297'472},
         Published{"kimi-k2", 1'026'408'232'448, 32'861'500'928}, Published{"glm-4.5", 352'797'829'024, 33'632'266'144},
         Published{"gpt-oss-120b", 116'829'156'672, 5'711'982'912}, Published{"gemma-2b", 2'506'172'416, 2'506'172'416},
