@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
+#include "estimate/program_memory.hpp"
 #include "spec/attention.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
@@ -56,6 +59,8 @@ struct PieceActivations {
   double at_work = 0;
   double on_host = 0;       ///< bytes of kept activations that blocks leave on the host
   double largest_away = 0;  ///< bytes of the largest block on the host
+  double gradients = 0;     ///< bytes of gradients of activations while a block is passed back
+  double softmax = 0;       ///< bytes of kept softmax of class scores, which are free once blocks are passed back
 };
 
 /// Adds the activations that blocks of the piece leave on the host. With `stays`, the last block keeps its own.
@@ -99,9 +104,12 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
       break;
   }
   double tiles = 0;
-  for (const spec::LayerRange& block : blocks_of(piece))
+  for (const spec::LayerRange& block : blocks_of(piece)) {
     tiles = std::max(tiles, kept.of_tiles(layers_of(piece, block)));
+    use.gradients = std::max(use.gradients, kept.gradients_of_block(layers_of(piece, block)));
+  }
   use.at_work += tiles;
+  for (const spec::LayerShape& layer : piece.layers) use.softmax += spec::keeps_softmax(layer) ? kept.of(layer) : 0;
   return use;
 }
 
@@ -193,6 +201,46 @@ void add_parameters(const spec::ModelShape& part, const HeldBytes& copies, const
   add_parameters(held.experts, {}, largest.experts, 0, optimizer, widths, parallelism, expert_copies, use);
 }
 
+/// Returns the numbers of a block's matrices that the backward pass forms gradients of, one expert per matrix: for each
+/// shape the most that a block has.
+double numbers_of_gradient_shapes(const spec::ModelShape& part) {
+  std::map<std::pair<std::int64_t, std::int64_t>, double> most;
+  for (const spec::LayerRange& block : blocks_of(part)) {
+    std::map<std::pair<std::int64_t, std::int64_t>, double> own;
+    for (const spec::LayerShape& layer : layers_of(part, block)) {
+      if (spec::repeats(block) && layer.kind == spec::LayerKind::dense && layer.has_matrix())
+        own[{layer.in, layer.out}] += static_cast<double>(layer.in) * static_cast<double>(layer.out);
+    }
+    for (const auto& [shape, numbers] : own) most[shape] = std::max(most[shape], numbers);
+  }
+  double sum = 0;
+  for (const auto& [shape, numbers] : most) sum += numbers;
+  return sum;
+}
+
+/// Returns the numbers of the matrices behind class scores.
+double numbers_of_decoders(const spec::ModelShape& part) {
+  double sum = 0;
+  for (const spec::LayerShape& layer : part.layers) {
+    if (spec::keeps_softmax(layer) && layer.frozen == 0)
+      sum += layer.forward_macs_per_sample / static_cast<double>(layer.rows_per_sample);
+  }
+  return sum;
+}
+
+/// Returns the numbers of the matrices of all blocks but the largest.
+double numbers_of_other_blocks(const spec::ModelShape& part) {
+  double sum = 0;
+  double largest = 0;
+  for (const spec::LayerRange& block : blocks_of(part)) {
+    if (!spec::repeats(block)) continue;
+    const double own = parameters_of(layers_of(part, block)).replicas.multiplied;
+    sum += own;
+    largest = std::max(largest, own);
+  }
+  return sum - largest;
+}
+
 /// Returns the second moments that an optimizer does not keep of a layer.
 double second_moments_left_out(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model,
                                std::size_t position) {
@@ -240,8 +288,15 @@ double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelSh
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
                      const spec::ParallelismSpec& parallelism, const StateWidths& widths) {
+  return memory_use(model, optimizer, state, samples, worker, precision, parallelism, widths, {});
+}
+
+MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
+                     const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
+                     const spec::ParallelismSpec& parallelism, const StateWidths& widths,
+                     const ProgramMemory& program) {
   const double bytes = bytes_per_element(precision);
-  const spec::KeptActivations kept(precision, parallelism);
+  const spec::KeptActivations kept(precision, parallelism, program.shortcut);
   const spec::ModelShape part = spec::sharded(model, parallelism.tensor);
   const auto batch = static_cast<double>(samples.at(worker));
   const double rows =
@@ -271,6 +326,8 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       activations.on_host += of_piece.on_host;
       activations.largest_away = std::max(activations.largest_away, of_piece.largest_away);
       activations.at_work = std::max(activations.at_work, of_piece.at_work);
+      activations.gradients = std::max(activations.gradients, of_piece.gradients);
+      activations.softmax += of_piece.softmax;
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
       for (std::size_t i = pieces[piece].first; i < pieces[piece].end; ++i) {
         const spec::LayerShape& layer = part.layers[i];
@@ -293,9 +350,18 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     const double of_all = at_a_time / parallelism.interleave;
     // One block's are on their way while another's are worked on.
     const double away = std::max(0.0, of_all * activations.on_host - 2 * activations.largest_away);
-    use.activations = rows * (of_all * activations.kept + activations.at_work - away);
+    double scores = 0;
     for (const spec::LayerShape& layer : own.layers)
-      use.scores += rows * bytes_at_the_turn(layer, bytes, parallelism.tensor);
+      scores += rows * bytes_at_the_turn(layer, bytes, parallelism.tensor);
+    use.gradients = program.gradient_width * use.gradients + program.empty_gradient * numbers_of_gradient_shapes(own);
+    if (program.casts_again && parallelism.recomputation == spec::Recomputation::full)
+      use.parameters -= bytes * numbers_of_other_blocks(own);
+    const double of_decoder = program.empty_gradient * numbers_of_decoders(own);
+    const double in_block = rows * (activations.at_work + activations.gradients - activations.softmax);
+    const bool at_the_turn = scores + of_decoder > in_block;
+    use.activations = rows * (of_all * activations.kept - away) + (at_the_turn ? 0 : in_block);
+    use.scores = at_the_turn ? scores : 0;
+    use.gradients += at_the_turn ? of_decoder : 0;
     if (stage == 0 && !part.layers.empty()) {
       const spec::LayerShape& first = part.layers.front();
       use.activations +=

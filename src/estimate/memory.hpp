@@ -26,9 +26,9 @@ struct StateWidths {
   bool operator==(const StateWidths&) const = default;
 };
 
-/// Bytes that a training step needs on one device. Not in it: what a framework, its libraries and its allocator take
-/// besides (about a gigabyte of context, workspaces, fragmentation), and gradients of activations but those of scores
-/// of classes, of which a few layers' are there at a time.
+/// Bytes that a training step needs on one device. Not in it: the context, workspaces and fragmentation of a framework,
+/// its libraries and its allocator (about a gigabyte), and gradients of activations but those of scores of classes and
+/// of one feed-forward network.
 struct MemoryUse {
   double parameters = 0;
   double master_copies = 0;  ///< fp32 beside parameters in 16 bit
@@ -37,8 +37,8 @@ struct MemoryUse {
   /// Inputs of the backward pass: the network's inputs and the outputs that each layer keeps
   /// (LayerShape::outputs_kept), unless computed again.
   double activations = 0;
-  /// Scores of classes as they come out, and their gradients, where the last pass forward ends and the first one back
-  /// begins: in what activations are, softmax of them is alone. Of a loss in parts (spec/tiles.hpp) one part's.
+  /// Scores of classes and their gradients where the last forward pass ends, of one part of a loss in parts
+  /// (spec/tiles.hpp); 0 if a block's backward pass needs more. Their softmax is in `activations`.
   double scores = 0;
   double algorithm = 0;  ///< AlgorithmState
 

@@ -77,7 +77,7 @@ double KeptActivations::outputs_of(const LayerShape& layer) const {
 
 /// Between blocks only the sequence is divided.
 double KeptActivations::inputs_of_block(std::span<const LayerShape> layers) const {
-  return element_ * spec::inputs_of_block(layers.front()) / along_sequence_;
+  return shortcut_ * spec::inputs_of_block(layers.front()) / along_sequence_;
 }
 
 double KeptActivations::of_all(std::span<const LayerShape> layers) const {
@@ -107,6 +107,32 @@ double KeptActivations::of_block(std::span<const LayerShape> layers) const {
       return inputs_of_block(layers);
   }
   throw std::logic_error("unknown recomputation");
+}
+
+double KeptActivations::gradients_of_block(std::span<const LayerShape> layers) const {
+  const auto opens = [](const LayerShape& layer) {
+    const bool experts = layer.experts > 1 || layer.expert_group > 1;
+    return layer.kind == LayerKind::dense && layer.heads == 0 && (experts || layer.split == TensorSplit::column);
+  };
+  double most = 0;
+  double inside = 0;  // outputs of the products before the activation
+  const LayerShape* first = nullptr;
+  for (const LayerShape& layer : layers) {
+    const double parts = is_tiled(layer) ? static_cast<double>(layer.sequential) : 1;
+    if (first != nullptr && layer.in == first->out && layer.out == first->in) {
+      const double first_parts = is_tiled(*first) ? static_cast<double>(first->sequential) : 1;
+      const double values = inside + layer.inputs() / first_parts;
+      most = std::max(most, element_ * (values + layer.outputs_per_sample) + outputs_of(layer));
+      first = nullptr;
+    } else if (opens(layer)) {
+      const bool same = first != nullptr && layer.in == first->in && layer.out == first->out;
+      if (!same) first = &layer;
+      inside = (same ? inside : 0) + layer.outputs_per_sample / parts;
+    } else {
+      first = nullptr;
+    }
+  }
+  return most;
 }
 
 double KeptActivations::divided(const LayerShape& layer) const {

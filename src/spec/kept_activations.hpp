@@ -28,8 +28,10 @@ class KeptActivations {
  public:
   /// With operands cast to 8 or 4 bit, inputs that only dense products read (outputs of norms and activations) are kept
   /// as their casts (NVIDIA, Transformer Engine, which keeps the cast of a product's input).
-  KeptActivations(Precision precision, const ParallelismSpec& parallelism)
+  /// `shortcut`: bytes per number that blocks hand on; 0: those of the precision.
+  KeptActivations(Precision precision, const ParallelismSpec& parallelism, double shortcut = 0)
       : element_(bytes_per_element(precision)),
+        shortcut_(shortcut > 0 ? shortcut : element_),
         operand_(casts_operands(precision) ? operand_bytes(precision) : element_),
         recomputation_(parallelism.recomputation),
         along_sequence_(parallelism.sequence_parallel ? parallelism.tensor : 1) {}
@@ -41,6 +43,10 @@ class KeptActivations {
   /// Returns the bytes kept by a repeated block between its forward and backward pass: recomputed layers do not count,
   /// and of a fully recomputed block only its inputs do.
   double of_block(std::span<const LayerShape> layers) const;
+  /// Returns the bytes of gradients of activations that exist at once in the backward pass of a block: in its
+  /// feed-forward network, the gradients of what lies inside and of the output, and the one at the shortcut. 0 without
+  /// such a network.
+  double gradients_of_block(std::span<const LayerShape> layers) const;
 
  private:
   static double read_by_products(const LayerShape& layer);
@@ -50,7 +56,9 @@ class KeptActivations {
   /// Returns the number of devices that divide the layer's output along the sequence.
   double divided(const LayerShape& layer) const;
 
-  double element_, operand_;  ///< bytes per number, and per number read by products alone
+  double element_;   ///< bytes per number
+  double shortcut_;  ///< bytes per number handed on between blocks
+  double operand_;   ///< bytes per number read by products alone
   Recomputation recomputation_;
   double along_sequence_;
 };

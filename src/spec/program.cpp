@@ -209,16 +209,6 @@ void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const Progr
   passes.kernels_back = 1 + relu + sum;
 }
 
-/// Returns whether a norm is by the root mean square: it has a scale for each number of a row, but no shift. Its rows
-/// are as wide as the next matrix.
-bool is_rms_norm(const ModelShape& model, std::size_t position) {
-  const LayerShape& norm = model.layers[position];
-  const auto next =
-      std::find_if(model.layers.begin() + static_cast<std::ptrdiff_t>(position), model.layers.end(),
-                   [](const LayerShape& layer) { return layer.kind == LayerKind::dense && layer.in > 0; });
-  return norm.kind == LayerKind::normalisation && next != model.layers.end() && norm.parameters == next->in;
-}
-
 /// Returns whether the network has such norms: it then rotates queries and keys by their positions, like LLaMA.
 bool has_rms_norms(const ModelShape& model) {
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
@@ -271,6 +261,14 @@ LayerPasses passes_of(const ModelShape& model, std::size_t position, Program pro
 }
 
 }  // namespace
+
+bool is_rms_norm(const ModelShape& model, std::size_t position) {
+  const LayerShape& norm = model.layers[position];
+  const auto next =
+      std::find_if(model.layers.begin() + static_cast<std::ptrdiff_t>(position), model.layers.end(),
+                   [](const LayerShape& layer) { return layer.kind == LayerKind::dense && layer.in > 0; });
+  return norm.kind == LayerKind::normalisation && next != model.layers.end() && norm.parameters == next->in;
+}
 
 ModelShape with_program(ModelShape model, Program program, Precision precision, double operator_seconds) {
   if (program == Program::tuned) return model;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "spec/layer_passes.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/precision.hpp"
@@ -11,5 +13,9 @@ namespace dadsim::spec {
 /// gradients back; norms, softmax and sums with shortcuts are in fp32, except after convolutions. `operator_seconds`:
 /// host time per kernel; 0: from src/spec/programs.csv. A tuned program leaves the network unchanged.
 ModelShape with_program(ModelShape model, Program program, Precision precision, double operator_seconds = 0);
+
+/// Returns whether a norm is by the root mean square: it has a scale for each number of a row, but no shift. Its rows
+/// are as wide as the next matrix.
+bool is_rms_norm(const ModelShape& model, std::size_t position);
 
 }  // namespace dadsim::spec

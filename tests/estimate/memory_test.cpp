@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "estimate/program_memory.hpp"
 #include "spec/tiles.hpp"
 #include "spec/workload.hpp"
 
@@ -125,13 +126,13 @@ TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::operations, per_token), 2 * kTokens * (4 * 64 + 6)) << per_token;
 }
 
-spec::ModelShape words(const char* layers = "2") {
+spec::ModelShape words(const char* layers = "2", const char* vocabulary = "1000") {
   return spec::workload_registry().at("decoder").shape({{"layers", layers},
                                                         {"hidden", "64"},
                                                         {"heads", "4"},
                                                         {"kv-heads", "4"},
                                                         {"feed-forward", "96"},
-                                                        {"vocabulary", "1000"},
+                                                        {"vocabulary", vocabulary},
                                                         {"sequence", "16"}});
 }
 
@@ -165,18 +166,60 @@ TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
 }
 
 // Per row and unit of width, between the layers: outputs of gate, SiLU, up and the product, 8 bytes. None is kept;
-// those of one part exist at a time.
+// those of one part exist at a time, with gradients of gate, up and the product. Few words, so that the peak is there.
 TEST(Memory, FeedForwardInPartsKeepsOnePart) {
   const auto of = [](const char* layers, std::int32_t parts, spec::Recomputation recomputation) {
     const spec::ParallelismSpec how{.recomputation = recomputation, .feed_forward_parts = parts};
-    return memory_use(spec::with_tiles(words(layers), how, 5), sgd(0), {}, {5}, 0, spec::Precision::bf16, how)
+    return memory_use(spec::with_tiles(words(layers, "8"), how, 5), sgd(0), {}, {5}, 0, spec::Precision::bf16, how)
         .activations;
   };
   const double inside = 5 * 16 * 96 * 4 * 2;
+  const double gradients = inside * 3 / 4;
   EXPECT_DOUBLE_EQ(of("3", 1, spec::Recomputation::none) - of("3", 4, spec::Recomputation::none),
-                   inside * (3 - 1.0 / 4));
+                   inside * (3 - 1.0 / 4) + gradients * (1 - 1.0 / 4));
   EXPECT_DOUBLE_EQ(of("3", 1, spec::Recomputation::full) - of("3", 4, spec::Recomputation::full),
-                   inside * (1 - 1.0 / 4));
+                   (inside + gradients) * (1 - 1.0 / 4));
+}
+
+// With many words the peak is at the loss, where no block is recomputed; with few it is in a block, where scores and
+// their softmax are free.
+TEST(Memory, ThePeakIsAtTheLossOrInABlock) {
+  const auto use = [](const char* vocabulary) {
+    return memory_use(words("3", vocabulary), sgd(0), {}, {5}, 0, spec::Precision::bf16,
+                      {.recomputation = spec::Recomputation::full});
+  };
+  const double rows = 5 * 16;
+  const double inputs = rows * (3 * 64 * 2 + 64 * 2 + 64 * 2);  // of blocks, the last norm and its output
+  EXPECT_DOUBLE_EQ(use("1000").scores, rows * 1000 * 8);
+  EXPECT_NEAR(use("1000").activations, inputs + rows * (1000 * 4 + 8), rows * 2 * 64);
+  EXPECT_EQ(use("8").scores, 0);
+  EXPECT_GT(use("8").activations, use("8").scores + inputs + rows * 96 * (4 + 3) * 2);
+}
+
+// One empty gradient per matrix of a block, however many blocks there are, and that of the decoder at the loss.
+TEST(Memory, FusedSumsReturnEmptyGradientsThatBlocksShare) {
+  const auto gradients = [](const char* layers, const char* vocabulary, double bytes) {
+    return memory_use(words(layers, vocabulary), sgd(0), {}, {5}, 0, spec::Precision::bf16, {}, {},
+                      {.gradient_width = 2, .empty_gradient = bytes})
+        .gradients;
+  };
+  const double block = 4 * 64 * 64 + 3 * 64 * 96;
+  for (const char* layers : {"1", "7"})
+    EXPECT_DOUBLE_EQ(gradients(layers, "8", 2) - gradients(layers, "8", 0), 2 * block) << layers;
+  EXPECT_DOUBLE_EQ(gradients("7", "1000", 2) - gradients("7", "1000", 0), 2 * (block + 64 * 1000));
+  EXPECT_DOUBLE_EQ(gradients("1", "1000", 0), 4 * static_cast<double>(words("1", "1000").parameters()));
+}
+
+// Autocast hands fp32 on from block to block, and recomputed blocks hold no 16-bit copies of weights but one block's.
+TEST(Memory, AutocastCastsRecomputedBlocksAgain) {
+  const spec::ParallelismSpec full{.recomputation = spec::Recomputation::full};
+  const auto use = [&](const char* layers, const ProgramMemory& program) {
+    return memory_use(words(layers), sgd(0), {}, {5}, 0, spec::Precision::bf16, full, {}, program);
+  };
+  const ProgramMemory autocast{.shortcut = 4, .casts_again = true};
+  const double block = 4 * 64 * 64 + 3 * 64 * 96;
+  EXPECT_DOUBLE_EQ(use("4", {}).parameters - use("4", autocast).parameters, 2 * 3 * block);
+  EXPECT_DOUBLE_EQ(use("4", autocast).activations - use("4", {}).activations, 4 * 5 * 16 * 64 * (4 - 2));
 }
 
 TEST(Memory, OptimizersKeepWhatTheyNeed) {

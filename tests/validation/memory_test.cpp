@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ scenario::Scenario on_a_platform(const MemoryRow& row, const std::string& file, 
       fmt::format("workers.worker.hosts=gpu-{}", gpus == 1 ? "0" : fmt::format("[0-{}]", gpus - 1)),
       "workers.worker.device=" + device, "workers.memory=ignore", "timed-as.batch=" + row.at("batch")};
   for (std::string& setting : settings_in(row)) settings.push_back(std::move(setting));
+  if (const auto program = row.find("program"); program != row.end())
+    settings.push_back("timed-as.program=" + (program->second == "nchw" ? "eager" : program->second));
   return scenario::load_scenario(fmt::format("{}/tests/validation/{}.xml", DADSIM_SOURCE_DIR, file), settings,
                                  study::make_catalog_without_learning());
 }
@@ -54,6 +57,18 @@ scenario::Scenario on_a_cluster(const MemoryRow& row) {
          <run algorithm="gradient-sharing" exchange="peer" bucket="25MB"/></scenario>)",
       cluster, std::stoll(row.at("gpus")) - 1, row.at("device"), row.at("batch"));
   return scenario::ScenarioSource("row.xml", text).load(settings_in(row), study::make_catalog_without_learning());
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.at(values.size() / 2);
+}
+
+/// Returns the sizes of errors, from shares counted ÷ measured.
+std::vector<double> sizes_of_errors(const std::vector<double>& shares) {
+  std::vector<double> sizes;
+  for (const double share : shares) sizes.push_back(std::abs(share - 1));
+  return sizes;
 }
 
 /// Counted ÷ measured of several programs.
@@ -79,7 +94,9 @@ std::string kind_of(const MemoryRow& row) {
     return name.find("nchw") != std::string::npos ? "images, nchw" : "images, channels last";
   if (name.ends_with("plain")) return "words, plain attention";
   if (name.ends_with("recomputed")) return "words, blocks computed again";
-  return row.at("program") == "compiled" ? "words, compiled" : "words";
+  if (row.at("program") == "compiled") return "words, compiled";
+  // The process that ran GPT had 1.17 GB more than its programs, at any batch (docs/validation/memory.md).
+  return name.starts_with("gpt") ? "words, first process" : "words, second process";
 }
 
 TEST(MemoryValidation, PeaksAreAsDocumented) {
@@ -107,29 +124,34 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
   table.expect_in_document();
   for (const double share : words) {
     EXPECT_GT(share, 0.65);
-    EXPECT_LT(share, 1.25);
+    EXPECT_LT(share, 1.1);
   }
+  EXPECT_LT(median(sizes_of_errors(groups.at("words, second process").shares)), 0.03);
+  EXPECT_LT(median(sizes_of_errors(groups.at("words, compiled").shares)), 0.06);
 }
 
 // Measured memory of current frameworks. Nothing is fitted, and none is refused.
 TEST(MemoryValidation, PublishedPeaks) {
   test::DocumentedTable table("memory-2026", {"job", "counted GB", "measured GB", "error"});
-  std::vector<double> shares;
+  std::vector<double> shares, megatron;
   for (const MemoryRow& row : test::measured("memory-2026")) {
     const scenario::Scenario scenario = on_a_cluster(row);
     const study::RunMemory memory = memory_of(scenario);
     const double peak = std::stod(row.at("peak"));
     EXPECT_FALSE(study::fault_of_memory(scenario.timed_as, memory)) << row.at("case");
     shares.push_back(memory.use.total() / peak);
+    if (row.at("table") == "simumax") megatron.push_back(shares.back());
     table.add({row.at("table") + ": " + row.at("case"), fmt::format("{:.1f}", memory.use.total() / 1e9),
                fmt::format("{:.1f}", peak / 1e9), test::percent(shares.back() - 1)});
   }
   table.expect_in_document();
   EXPECT_GE(shares.size(), 10U);
   for (const double share : shares) {
-    EXPECT_GT(share, 0.65);
-    EXPECT_LT(share, 1.35);
+    EXPECT_GT(share, 0.9);
+    EXPECT_LT(share, 1.1);
   }
+  ASSERT_GE(megatron.size(), 15U);
+  EXPECT_LT(median(sizes_of_errors(megatron)), 0.03);
 }
 
 /// Reported findings on the memory of a job that ran.

@@ -12,9 +12,11 @@
 
 #include "algorithms/recent_weights.hpp"
 #include "estimate/memory.hpp"
+#include "estimate/program_memory.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/participants.hpp"
 #include "spec/model_shape.hpp"
+#include "spec/program_activations.hpp"
 #include "spec/tiles.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/timed_as.hpp"
@@ -48,6 +50,55 @@ bool is_pooled(const spec::RunSpec& run) {
   return info != nullptr && info->sharing == methods::Sharing::pooled;
 }
 
+/// Returns whether PyTorch's autocast runs products in 16 bit on fp32 weights; sharded parameters are cast before.
+bool casts_weights(const scenario::Scenario& scenario, const TimedAs& timed) {
+  return scenario.timed_as && scenario.timed_as->program != spec::Program::tuned &&
+         spec::has_master_copies(timed.precision) && !spec::casts_operands(timed.precision) &&
+         timed.states.master > 0 && timed.parallelism.sharding < spec::Sharding::parameters;
+}
+
+estimate::ProgramMemory program_memory_of(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                          const TimedAs& timed) {
+  constexpr double kFloat = 4;  // bytes
+  estimate::ProgramMemory program;
+  if (sums_in_fp32(run, timed)) program.gradient_width = timed.gradient_width;
+  if (casts_weights(scenario, timed)) {
+    program.shortcut = kFloat;
+    program.casts_again = true;
+    return program;
+  }
+  const bool tuned = scenario.timed_as && scenario.timed_as->program == spec::Program::tuned;
+  if (tuned && program.gradient_width > 1 && timed.parallelism.sharding < spec::Sharding::parameters)
+    program.empty_gradient = bytes_per_element(timed.precision);
+  return program;
+}
+
+estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed,
+                              std::int64_t workers, const estimate::ProgramMemory& program) {
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  const bool pooled = is_pooled(run);
+  const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
+                                          static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
+  estimate::AlgorithmState state;
+  if (info != nullptr && info->state) state = info->state(run.parameters);
+  if (info != nullptr && info->state_with_absence && run.absence.goes_without()) {
+    methods::RunFacts facts{run, scenario.workers.size()};
+    facts.seed = scenario.seed;
+    state = info->state_with_absence(facts);
+  }
+  const spec::Program how = scenario.timed_as ? scenario.timed_as->program : spec::Program::tuned;
+  const spec::ModelShape shape =
+      spec::with_activations_of(timed.shape, how, timed.precision, casts_weights(scenario, timed));
+  estimate::MemoryUse use = memory_use(shape, scenario.training.optimizer, state, samples, 0, timed.precision,
+                                       timed.parallelism, timed.states, program);
+  // A single worker keeps its gradients in the memory freed by the backward pass (PyTorch, whose zero_grad() sets them
+  // to none).
+  const bool one_pass = timed.parallelism.micro_batch == 0 || timed.parallelism.micro_batch >= timed.batch;
+  if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass)
+    use.gradients = std::max(0.0, use.gradients - use.activations - use.scores);
+  return use;
+}
+
 /// Returns the least memory that such a run is known to take: published descriptions of jobs often omit what they
 /// recompute.
 double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run, TimedAs timed) {
@@ -55,7 +106,9 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
   if (blocks) timed.parallelism.recomputation = spec::Recomputation::full;
   timed.shape = spec::with_smallest_tiles(std::move(timed.shape), samples_at_once(timed));
-  estimate::MemoryUse use = memory_of_workers(scenario, run, timed, sharing_replicas(scenario, run));
+  estimate::ProgramMemory program;
+  if (sums_in_fp32(run, timed)) program.gradient_width = timed.gradient_width;
+  estimate::MemoryUse use = memory_in(scenario, run, timed, sharing_replicas(scenario, run), program);
   if (spec::casts_operands(timed.precision)) {
     const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
     const double both = one_scale ? 1 : 2;  // number of orientations in which a cast is kept
@@ -151,26 +204,7 @@ std::optional<Fault> fault_of_host_memory(const scenario::Scenario& scenario, co
 
 estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                       const TimedAs& timed, std::int64_t workers) {
-  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-  const bool pooled = is_pooled(run);
-  const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
-                                          static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
-  estimate::AlgorithmState state;
-  if (info != nullptr && info->state) state = info->state(run.parameters);
-  if (info != nullptr && info->state_with_absence && run.absence.goes_without()) {
-    methods::RunFacts facts{run, scenario.workers.size()};
-    facts.seed = scenario.seed;
-    state = info->state_with_absence(facts);
-  }
-  estimate::MemoryUse use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision,
-                                       timed.parallelism, timed.states);
-  if (sums_in_fp32(run, timed)) use.gradients *= timed.gradient_width;
-  // A single worker keeps its gradients in the memory freed by the backward pass (PyTorch, whose zero_grad() sets them
-  // to none).
-  const bool one_pass = timed.parallelism.micro_batch == 0 || timed.parallelism.micro_batch >= timed.batch;
-  if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass)
-    use.gradients = std::max(0.0, use.gradients - use.activations - use.scores);
-  return use;
+  return memory_in(scenario, run, timed, workers, program_memory_of(scenario, run, timed));
 }
 
 std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const TimedAs& timed) {

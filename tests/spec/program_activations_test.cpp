@@ -1,0 +1,71 @@
+#include "spec/program_activations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "spec/program.hpp"
+#include "spec/tiles.hpp"
+#include "spec/workload.hpp"
+
+namespace dadsim::spec {
+namespace {
+
+constexpr double kTokens = 16, kWidth = 64, kInside = 96, kWords = 1000;
+
+ModelShape llama_of(Program program, bool autocast) {
+  const ModelShape whole = workload_registry().at("decoder").shape({{"layers", "1"},
+                                                                    {"hidden", "64"},
+                                                                    {"heads", "4"},
+                                                                    {"kv-heads", "4"},
+                                                                    {"feed-forward", "96"},
+                                                                    {"vocabulary", "1000"},
+                                                                    {"sequence", "16"}});
+  return with_activations_of(whole, program, Precision::bf16, autocast);
+}
+
+const LayerShape& named(const ModelShape& model, const std::string& name) {
+  return *std::ranges::find(model.layers, name, &LayerShape::name);
+}
+
+double kept_inside(const ModelShape& model) {
+  double kept = 0;
+  for (const char* name : {"block1.gate", "block1.up"}) kept += named(model, name).outputs_kept();
+  return kept;
+}
+
+TEST(ProgramActivations, OneKernelOfAGateKeepsThreeOfFour) {
+  EXPECT_EQ(kept_inside(llama_of(Program::eager, true)), 4 * kTokens * kInside);
+  EXPECT_EQ(kept_inside(llama_of(Program::tuned, false)), 3 * kTokens * kInside);
+  EXPECT_EQ(kept_inside(llama_of(Program::compiled, true)), 3 * kTokens * kInside);
+}
+
+// Bytes per number beside the output in 16 bit. The input is 2 bytes wider in fp32, the composed norm keeps 4, and each
+// further product has a cast of its own: queries, keys and values, or gate and up.
+TEST(ProgramActivations, NormsOfAutocastKeepFp32AndACastPerProduct) {
+  const auto beside = [](Program program, bool autocast, const char* norm) {
+    return named(llama_of(program, autocast), norm).kept_bytes_per_sample / (kTokens * kWidth);
+  };
+  EXPECT_EQ(beside(Program::eager, true, "block1.norm1"), 2 + 4 + 2 * 2);
+  EXPECT_EQ(beside(Program::eager, true, "block1.norm2"), 2 + 4 + 2);
+  EXPECT_EQ(beside(Program::eager, true, "norm"), 2 + 4);
+  EXPECT_EQ(beside(Program::eager, false, "block1.norm1"), 4);
+  EXPECT_EQ(beside(Program::compiled, true, "block1.norm1"), 2);
+  EXPECT_EQ(beside(Program::tuned, false, "block1.norm1"), 0);
+}
+
+TEST(ProgramActivations, ACompiledLossHasItsScoresOnce) {
+  const ModelShape compiled = llama_of(Program::compiled, true);
+  EXPECT_FALSE(keeps_softmax(named(compiled, "decoder")));
+  EXPECT_EQ(named(compiled, "decoder").outputs_kept(), kTokens * kWords);
+  EXPECT_TRUE(keeps_softmax(named(llama_of(Program::eager, true), "decoder")));
+}
+
+TEST(ProgramActivations, ConvolutionsStayAsTheyAre) {
+  const ModelShape images = workload_registry().at("resnet-50").shape();
+  EXPECT_EQ(with_activations_of(images, Program::eager, Precision::bf16, true), images);
+}
+
+}  // namespace
+}  // namespace dadsim::spec
