@@ -333,6 +333,7 @@ void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
   };
   for (const WhatIf& what_if : explanation.what_ifs) {
     const Effect& effect = what_if.effects.at(index);
+    const auto [least, most] = saving_between(explanation, index, what_if);
     what_ifs.add_row()
         .add("kind", to_string(what_if.kind))
         .add("on", what_if.on)
@@ -341,7 +342,9 @@ void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
         .add("assumption", what_if.assumption)
         .add("step_seconds", effect.step_seconds)
         .add("target_seconds", effect.target_seconds)
-        .add("saving", saving_of(explanation, index, what_if));
+        .add("saving", saving_of(explanation, index, what_if))
+        .add("saving_low", least)
+        .add("saving_high", most);
   }
   std::vector<std::int64_t> useful;
   for (const WhatIf* best : most_useful(explanation, index, kMostUseful))
@@ -392,6 +395,12 @@ std::string in_words(const WhatIf& what_if) {
 
 double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& what_if) {
   return saving(explanation.result.runs.at(run), what_if.effects.at(run));
+}
+
+std::pair<double, double> saving_between(const Explanation& explanation, std::size_t run, const WhatIf& what_if) {
+  const double ratio = 1 - saving_of(explanation, run, what_if);
+  const estimate::Band& band = what_if.effects.at(run).band;
+  return {1 - ratio * band.high, 1 - ratio * band.low};
 }
 
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count) {

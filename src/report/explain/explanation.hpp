@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "estimate/bands.hpp"
 #include "report/document/document.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
@@ -17,6 +19,7 @@ namespace dadsim::report {
 struct Effect {
   double step_seconds = 0;               ///< seconds, mean
   std::optional<double> target_seconds;  ///< nothing if the target is not reached
+  estimate::Band band = {};  ///< factors on the ratio to the unchanged step; errors of both cancel (ratio_band)
 };
 
 /// A change, with new timings of all runs.
@@ -43,6 +46,9 @@ struct Explanation {
 
 /// Returns the share of a run's time that a what-if saves: to the target if both reach it, else per step.
 double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& what_if);
+
+/// Returns the least and the most that a what-if saves, with nine measurements of ten between them.
+std::pair<double, double> saving_between(const Explanation& explanation, std::size_t run, const WhatIf& what_if);
 
 /// Number of what-ifs that are named.
 inline constexpr std::size_t kMostUseful = 3;

@@ -121,6 +121,8 @@ class Explainer {
     for (std::size_t i = 0; i < result.runs.size(); ++i) {
       const report::RunResult& run = result.runs[i];
       report::Effect effect{run.step_seconds * of_sample_[i].step_seconds, std::nullopt};
+      const std::optional<report::StepBand>& before = explanation_.result.runs[i].step_band;
+      if (run.step_band && before) effect.band = estimate::ratio_band(run.step_band->parts, before->parts);
       if (run.target_reached) {
         // The steps were learned with the unchanged batch.
         const double fewer = variation.what_if.kind == report::WhatIf::Kind::batch ? variation.what_if.factor : 1;
