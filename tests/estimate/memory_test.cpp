@@ -189,7 +189,7 @@ TEST(Memory, ThePeakIsAtTheLossOrInABlock) {
                       {.recomputation = spec::Recomputation::full});
   };
   const double rows = 5 * 16;
-  const double inputs = rows * (3 * 64 * 2 + 64 * 2 + 64 * 2);  // of blocks, the last norm and its output
+  const double inputs = rows * (3 * 64 * 2 + 64 * 2 + 64 * 2);  // inputs of blocks, and both ends of the last norm
   EXPECT_DOUBLE_EQ(use("1000").scores, rows * 1000 * 8);
   EXPECT_NEAR(use("1000").activations, inputs + rows * (1000 * 4 + 8), rows * 2 * 64);
   EXPECT_EQ(use("8").scores, 0);

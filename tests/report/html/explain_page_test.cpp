@@ -46,6 +46,15 @@ TEST(ExplainPage, SaysTheSameAsDataAndInWords) {
   EXPECT_EQ(headline, verdict(document_of(explanation)));
 }
 
+TEST(ExplainPage, SaysBetweenWhichSavingsAChangeLies) {
+  Explanation explanation = sample_explanation();
+  explanation.what_ifs[0].effects[0].band = {0.9, 1.2};
+  const Json what_if = Json::parse(to_json(document_of(explanation)))["runs"][0]["what_if"][0];
+  const double ratio = 1 - what_if["saving"].get<double>();
+  EXPECT_NEAR(what_if["saving_low"].get<double>(), 1 - 1.2 * ratio, 1e-12);
+  EXPECT_NEAR(what_if["saving_high"].get<double>(), 1 - 0.9 * ratio, 1e-12);
+}
+
 TEST(ExplainPage, SaysInASentenceWhatHoldsTheFirstBackAndWhatHelps) {
   const std::string html = to_html(document_of(sample_explanation()));
   const std::string answer = between(html, R"(<p class="verdict">)", "</p>");
