@@ -25,7 +25,7 @@ import {
   until,
 } from "./pages.mjs";
 
-const kStep = Math.log2(10) / 10; // of a slider
+const kStep = Math.log2(10) / 10; // base-2 logarithm of the factor of a step
 const kTurned = [
   [3, -2, 2, 0],
   [-2, 3, -2, 0],
