@@ -231,7 +231,7 @@ TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   folder_.write("there.txt", "site-2 0 on\nsite-2 60 off\n");
   expect_refused(hosts + R"(  <availability hosts="site-1" by="file" file="there.txt"/>
   <run algorithm="fedavg"/></scenario>)",
-                 "there.txt:1: no line is of 'site-1'");
+                 "there.txt:1: no line names 'site-1'");
   expect_refused(hosts + R"(  <run algorithm="dp-sgd" epsilon="1e-8"/></scenario>)", "x.xml:5: run 'dp-sgd': epsilon=");
 }
 

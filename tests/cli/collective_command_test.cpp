@@ -346,7 +346,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
       {collective(lab, "all-reduce", {"--ranks", "0"}), "a whole number from 2"},
       {collective(lab, "all-reduce", {"--ranks", "1"}), "a whole number from 2"},
       {collective(lab, "all-reduce", {"--hosts", "gpu-0"}), "--hosts with two or more"},
-      {collective(lab, "all-reduce", {"--ranks", "2", "--hosts", "gpu-0"}), "one of them"},
+      {collective(lab, "all-reduce", {"--ranks", "2", "--hosts", "gpu-0"}), "remove one of them"},
       {collective(lab, "all-reduce", {"--hosts", "gpo-1"}), "did you mean 'gpu-1'?"},
       {collective(lab, "all-reduce", {"--hosts", "gpu-1 gpu-1"}), "names 'gpu-1' twice"},
       {collective(lab, "all-reduce", {"--hosts", "gpu-[1"}), "misplaced brackets"},

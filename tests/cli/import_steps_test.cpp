@@ -131,10 +131,10 @@ TEST_F(ImportSteps, WhatGoesBesideARecordedStepIsSaid) {
   const std::string plain = "<run algorithm=\"gradient-sharing\"/>";
   EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\"/>", plain).find("was recorded on 8 devices"),
             std::string::npos);
-  EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\" tensor=\"2\"/>", plain).find("is of layers"),
+  EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\" tensor=\"2\"/>", plain).find("needs layers"),
             std::string::npos);
   EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\"/>", "<run algorithm=\"gradient-sharing\" bucket=\"1MB\"/>")
-                .find("is of what a run sends"),
+                .find("defines what a run sends"),
             std::string::npos);
 }
 

@@ -44,7 +44,7 @@ TEST(RankMemory, OfACompressorIsRefusedWhereSitesSendRowsOrFactors) {
     text.replace(text.find(platform), platform.size(), DADSIM_SOURCE_DIR "/platforms/");
     const test::Outcome outcome = test::run_dadsim({folder.write("memory.xml", text), "--check"});
     EXPECT_EQ(outcome.exit_code, kWrongInput);
-    EXPECT_NE(outcome.err.find("<compress memory=\"true\"> means nothing to '" + std::string(algorithm) + "'"),
+    EXPECT_NE(outcome.err.find("<compress memory=\"true\"> has no effect with '" + std::string(algorithm) + "'"),
               std::string::npos)
         << outcome.err;
   }

@@ -80,7 +80,7 @@ TEST_F(Remedy, NamesACommandForAFile) {
 
 TEST_F(Remedy, NamesThePlaceOfAPlatformInAScenario) {
   folder.write("p.xml", test::read_file(std::filesystem::path(DADSIM_SOURCE_DIR) / "platforms" / "hospitals.xml"));
-  const std::string element = refused({"p.xml"}, 3, "name it in a scenario: (<.*>)\n");
+  const std::string element = refused({"p.xml"}, 3, "use it in a scenario: (<.*>)\n");
   folder.write("a.xml", replaced(test::fixture(), R"(<platform file="@PLATFORM@"/>)", element));
   accepted({"a.xml", "--check"});
 }

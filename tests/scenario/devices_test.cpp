@@ -92,7 +92,7 @@ TEST(DeviceElement, ARunNeedsThePrecisionOfItsDevices) {
   EXPECT_EQ(load(both, R"(<timed-as precision="fp16"/>)").timed_as->precision, spec::Precision::fp16);
   EXPECT_EQ(errors_of(both, R"(<timed-as precision="bf16"/>)"),
             std::vector<std::string>{
-                "6: device 'mine' has no bf16; <timed-as precision=\"…\"> of what it has: fp32 and fp16"});
+                "6: device 'mine' has no bf16; set <timed-as precision=\"…\"> to one it has: fp32 and fp16"});
   // Devices of the catalogue are checked too.
   scenario::Catalog catalog = fake_catalog();
   spec::DeviceSpec tpu{.name = "rtx-3090", .description = "", .source = ""};

@@ -45,9 +45,8 @@ TEST(DriftElement, ACorruptionIsOfPixelsBetween0And1) {
   EXPECT_TRUE(drift_errors(drift).empty());
   for (const char* scale : {"none", "standard"}) {
     EXPECT_EQ(drift_errors(drift, fmt::format("<digits scale=\"{}\"/>", scale)),
-              (std::vector<std::string>{
-                  "2: corruption=\"blur\" of <drift> is of pixels between 0 and 1; scale=\"unit\" of the "
-                  "source of data"}));
+              (std::vector<std::string>{"2: corruption=\"blur\" of <drift> needs pixels between 0 and 1; set "
+                                        "scale=\"unit\" on the source of data"}));
   }
 }
 
@@ -86,18 +85,18 @@ TEST(DriftElement, SaysWhatIsWrong) {
             (Errors{"2: severity=\"6\" of <drift> is out of range; a whole number from 1 to 5"}));
   EXPECT_EQ(drift_errors(R"(<drift corruption="blur"/>)").size(), 1U);
   EXPECT_EQ(drift_errors(R"(<drift at="1s"/>)"),
-            (Errors{"2: <drift> lacks 'corruption' and 'label-alpha'; one of the two, or both"}));
+            (Errors{"2: <drift> lacks 'corruption' and 'label-alpha'; add one of the two, or both"}));
   EXPECT_EQ(drift_errors(R"(<drift at="1s" severity="2" label-alpha="1"/>)"),
-            (Errors{"2: severity=\"2\" of <drift> means nothing without 'corruption'; both, or neither"}));
+            (Errors{"2: severity=\"2\" of <drift> needs 'corruption'; add corruption=\"…\", or remove severity"}));
   EXPECT_EQ(drift_errors(R"(<drift sites="site-9" at="1s" label-alpha="1"/>)"),
-            (Errors{"2: sites=\"site-9\" of <drift> holds 'site-9', on which no worker stands; hosts of workers, e.g. "
-                    "gpu-[0-3]; without it, all drift"}));
+            (Errors{"2: sites=\"site-9\" of <drift> holds 'site-9', which hosts no worker; hosts of workers, e.g. "
+                    "gpu-[0-3]; without it, all sites drift"}));
   EXPECT_EQ(drift_errors(R"(<drift at="1s" corruption="blur"/>)", "<tabular classes=\"10\"/>"),
-            (Errors{"2: corruption=\"blur\" of <drift> is of samples that are no pictures; noise, gain-offset, clip, "
-                    "gamma or exponential"}));
+            (Errors{"2: corruption=\"blur\" of <drift> needs images, and these samples are none; use noise, "
+                    "gain-offset, clip, gamma or exponential"}));
   EXPECT_EQ(drift_errors(R"(<drift at="1s" corruption="noise"/>)", "<digits/>", "dad"),
-            (Errors{"2: <drift> beside a run of dad, which learns without regard to time; event-driven algorithms "
-                    "alone, e.g. fedavg, or no <drift>"}));
+            (Errors{"2: <drift> cannot act on a run of dad, which is learned before it is timed; use event-driven "
+                    "algorithms only, e.g. fedavg, or remove <drift>"}));
 }
 
 }  // namespace

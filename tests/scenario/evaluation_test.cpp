@@ -71,18 +71,18 @@ TEST(EvaluationElement, SaysWhatIsWrong) {
             "2: corruption=\"nois\" of <site-shift> is unknown; did you mean 'noise'?");
   EXPECT_EQ(evaluation_errors(shift(R"(corruption="none")")).size(), 1U);
   EXPECT_EQ(evaluation_errors(shift("")),
-            (Errors{"2: <site-shift> lacks 'corruption'; what becomes of the values, e.g. gain-offset"}));
+            (Errors{"2: <site-shift> lacks 'corruption'; a corruption of the values, e.g. gain-offset"}));
   EXPECT_EQ(evaluation_errors(shift(R"(corruption="noise" severity="1 6")")),
             (Errors{"2: severity=\"1 6\" of <site-shift> holds '6'; whole numbers from 1 to 5 with spaces between "
                     "them"}));
   EXPECT_EQ(evaluation_errors(shift(R"(corruption="noise" severity="2 2")")),
-            (Errors{"2: severity=\"2 2\" of <site-shift> says one twice; each once"}));
+            (Errors{"2: severity=\"2 2\" of <site-shift> names one twice; each once"}));
   EXPECT_EQ(evaluation_errors(shift(R"(corruption="blur")"), "<tabular classes=\"10\"/>"),
-            (Errors{"2: corruption=\"blur\" of <site-shift> is of samples that are no pictures; noise, gain-offset, "
-                    "clip, gamma or exponential"}));
+            (Errors{"2: corruption=\"blur\" of <site-shift> needs images, and these samples are none; use noise, "
+                    "gain-offset, clip, gamma or exponential"}));
   EXPECT_EQ(evaluation_errors(R"(<evaluation batch="0"/>)").size(), 1U);
   EXPECT_EQ(evaluation_errors(R"(<evaluation batch="8 8"/>)"),
-            (Errors{"2: batch=\"8 8\" of <evaluation> says one twice; each once"}));
+            (Errors{"2: batch=\"8 8\" of <evaluation> names one twice; each once"}));
   EXPECT_EQ(evaluation_errors(R"(<evaluation quantiles="1"/>)"),
             (Errors{"2: quantiles=\"1\" of <evaluation> is out of range; a whole number from 2 to 10000"}));
 }
@@ -90,9 +90,8 @@ TEST(EvaluationElement, SaysWhatIsWrong) {
 TEST(EvaluationElement, NeedsARunWhoseLastModelIsKept) {
   const std::string first = "<run algorithm=\"dad\"/>";
   EXPECT_EQ(evaluation_errors("<evaluation/>", "<digits/>", first),
-            (std::vector<std::string>{"2: <evaluation> beside runs that all are learned before they are timed (dad): "
-                                      "their last model is not kept; an event-driven run, e.g. fedavg, or no "
-                                      "<evaluation>"}));
+            (std::vector<std::string>{"2: <evaluation> needs an event-driven run: runs such as dad keep no last model; "
+                                      "add an event-driven run, e.g. fedavg, or remove <evaluation>"}));
   EXPECT_TRUE(evaluation_errors("<evaluation/>", "<digits/>", first + "<run algorithm=\"fedavg\"/>").empty());
 }
 

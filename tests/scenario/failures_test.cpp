@@ -102,10 +102,10 @@ TEST_F(ScenarioFailures, OfNodesAndAgainAndAgain) {
     EXPECT_NE(said.find(why), std::string::npos) << said;
   };
   refused(R"(<outage nodes="node-7" for="9s"/>)", "nodes=\"node-7\" of <outage> fits no node with a worker");
-  refused(R"(<outage nodes="hub" hosts="hub" for="9s"/>)", "stands beside nodes; one of the two");
-  refused(R"(<outage links="hub *" nodes="hub" for="9s"/>)", "stands beside links; one of the two");
-  refused(R"(<outage nodes="hub" every="1s"/>)", "means nothing of an outage without end; for=\"4h\", or remove it");
-  refused(R"(<outage nodes="hub" for="2s" every="1s"/>)", "is no longer than the outage itself; a longer time");
+  refused(R"(<outage nodes="hub" hosts="hub" for="9s"/>)", "cannot be combined with nodes; remove one of the two");
+  refused(R"(<outage links="hub *" nodes="hub" for="9s"/>)", "cannot be combined with links; remove one of the two");
+  refused(R"(<outage nodes="hub" every="1s"/>)", "needs an outage that ends; set for=\"4h\", or remove it");
+  refused(R"(<outage nodes="hub" for="2s" every="1s"/>)", "is not longer than the outage; a longer time");
 }
 
 TEST_F(ScenarioFailures, ChangeTheHashOfTheScenarioAndNotThatOfWhatIsLearned) {
@@ -158,9 +158,9 @@ TEST_F(ScenarioFailures, SpeedsAndSizesThatDifferAreReadAndPrinted) {
     }
     return "accepted";
   };
-  EXPECT_NE(words(plain, R"(<split size-spread="1" size-exponent="1"/>)").find("stands beside size-spread"),
+  EXPECT_NE(words(plain, R"(<split size-spread="1" size-exponent="1"/>)").find("cannot be combined with size-spread"),
             std::string::npos);
-  EXPECT_NE(words(plain, R"(<split by="class" size-spread="1"/>)").find("means nothing with by=\"class\""),
+  EXPECT_NE(words(plain, R"(<split by="class" size-spread="1"/>)").find("has no effect with by=\"class\""),
             std::string::npos);
   EXPECT_NE(words(R"(<worker hosts="phone-1" device="v100-sxm2" speed-spread="4"/>)", "").find("speed-spread"),
             std::string::npos);
@@ -195,11 +195,10 @@ TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
     folder_.write("times.txt", file);
     return complaints(R"(<availability hosts="phone-*" by="file" file="times.txt"/>)");
   };
-  EXPECT_NE(
-      said("phone-1 5 off\nphnoe-2 7 off\nphnoe-2 9 on\n")
-          .find("times.txt:2: no worker or aggregator stands on 'phnoe-2', and 'phone-2' has no line; did you mean "
-                "'phone-2'?"),
-      std::string::npos);
+  EXPECT_NE(said("phone-1 5 off\nphnoe-2 7 off\nphnoe-2 9 on\n")
+                .find("times.txt:2: no worker or aggregator runs on 'phnoe-2', and 'phone-2' has no line; did you mean "
+                      "'phone-2'?"),
+            std::string::npos);
   // A trace of more hosts than there are is one of these too.
   EXPECT_EQ(said("phone-1 5 off\nphone-2 7 off\nphone-3 9 off\nphone-4 1 on\nphone-9 1 on\n"), "accepted");
   EXPECT_EQ(said("phone-1 5 off\n"), "accepted") << "hosts without lines are always there";
@@ -223,11 +222,11 @@ TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
 <availability hosts="phone-*" by="sessions" on="3s" off="4s" returns="3s"/>
 <availability hosts="phone-*" by="file" file="wrong.txt"/>)");
   for (const std::string part :
-       {"hosts=\"phne-*\" of <fails> fits no host", "mtbf=\"0s\"", "stands beside links", "<outage> lacks 'hosts'",
-        "<joins> lacks 'at'", "<availability> says nothing", "is the same time as from",
-        "on=\"3s\" of <availability> means nothing with by=\"diurnal\"", "means nothing without drop-out",
-        "wrong.txt:2: 'phone-1' is on and off at 5 s, see line 1; one state at a time",
-        "wrong.txt:3: 'phone-1 6s perhaps' is no change of a host"}) {
+       {"hosts=\"phne-*\" of <fails> fits no host", "mtbf=\"0s\"", "cannot be combined with links",
+        "<outage> lacks 'hosts'", "<joins> lacks 'at'", "<availability> lacks 'by' and 'drop-out'",
+        "is the same time as from", "on=\"3s\" of <availability> has no effect with by=\"diurnal\"", "needs drop-out",
+        "wrong.txt:2: 'phone-1' is on and off at 5 s, see line 1; keep one of the two lines",
+        "wrong.txt:3: 'phone-1 6s perhaps' is no state of a host"}) {
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin\n" << words;
   }
 }
@@ -271,18 +270,19 @@ TEST_F(ScenarioFailures, WhatMeansNothingBesideTheRestIsRefused) {
       {R"(<run algorithm="dad" failures="none"/>)", "", "the scenario has no <failures>"},
       {R"(<run algorithm="dad" availability="none"/>)", fails, "the scenario has no <availability>"},
       {R"(<run algorithm="dad" jitter="none"/>)", fails, "<network> has no <jitter>"},
-      {R"(<run algorithm="dad" absent="without"/>)", "", "nobody is ever away in this run"},
-      {R"(<run algorithm="dad" absent="restart"/>)", fails, "has nothing to go on from"},
-      {R"(<run algorithm="dad" absent-patience="3s"/>)", fails, "means nothing without absent=\"retry\""},
-      {R"(<run algorithm="dad" absent-weights="unbiased"/>)", fails, "where a step has all sites"},
-      {R"(<run algorithm="pooled" absent="without"/>)", fails, "means nothing to 'pooled'"},
-      {R"(<run algorithm="dad"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)", "not for how long"},
+      {R"(<run algorithm="dad" absent="without"/>)", "", "no site is ever absent in this run"},
+      {R"(<run algorithm="dad" absent="restart"/>)", fails, "needs a checkpoint to restart from"},
+      {R"(<run algorithm="dad" absent-patience="3s"/>)", fails, "needs absent=\"retry\""},
+      {R"(<run algorithm="dad" absent-weights="unbiased"/>)", fails, "needs steps that can lack a site"},
+      {R"(<run algorithm="pooled" absent="without"/>)", fails, "has no effect with 'pooled'"},
+      {R"(<run algorithm="dad"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
+       "no duration to wait for"},
       {R"(<run algorithm="dad" absent="retry"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
-       "waits for nobody"},
+       "needs dated outages"},
       {R"(<run algorithm="dad"/>)", R"(<failures><checkpoint every="1s" size="1MB" storage="1GBps"/></failures>)",
-       "no run goes on from one"},
+       "no run restarts from a checkpoint"},
       {R"(<run algorithm="dad" failures="none"><failures><leaves hosts="phone-2" at="7s"/></failures></run>)", fails,
-       "and has its own"},
+       "of its own, and failures=\"none\""},
   };
   for (const auto& one : cases) {
     EXPECT_NE(complaints(one.failures, one.run).find(one.says), std::string::npos)

@@ -63,9 +63,9 @@ TEST(FrameworkElement, RefusesWhatMeansNothing) {
   };
   refused(R"(<framework name="flowers"/>)", kFedAvg, "flower");
   refused(R"(<framework name="flower" version="0.1"/>)", kFedAvg, "is no version of 'flower'");
-  refused(R"(<framework version="1.20"/>)", kFedAvg, "is of no framework");
-  refused(R"(<framework server-cores="4"/>)", kFedAvg, "does nothing in no time");
-  refused(R"(<framework streams="true"/>)", kFedAvg, "is of packing that takes no time");
+  refused(R"(<framework version="1.20"/>)", kFedAvg, "needs a framework");
+  refused(R"(<framework server-cores="4"/>)", kFedAvg, "needs a server that packs or unpacks");
+  refused(R"(<framework streams="true"/>)", kFedAvg, "needs packing or unpacking with a rate");
   const std::string timed = R"(<timing-only/><timed-as workload="resnet-50" batch="4"/>)";
   const std::string sums = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
   EXPECT_NE(framework_errors(R"(<framework polling="5s"/>)" + timed + sums).find("no run is event-driven"),
@@ -73,7 +73,7 @@ TEST(FrameworkElement, RefusesWhatMeansNothing) {
   EXPECT_NE(framework_errors(R"(<framework aggregate="5MBps"/>)" + timed + sums).find("no run has a server"),
             std::string::npos);
   EXPECT_NE(framework_errors(R"(<framework evaluate="true"/>)" + kPayload + R"(<run algorithm="fedbuff"/>)")
-                .find("no run is in rounds in which clients are asked"),
+                .find("no run works in rounds of selected clients"),
             std::string::npos);
   EXPECT_NE(
       framework_errors(R"(<framework computing="1.2" sends="state"/>)" + timed + sums).find("no run is event-driven"),
@@ -95,13 +95,13 @@ TEST(PayloadElement, StandsForANetworkAndData) {
 
 TEST(PayloadElement, RefusesWhatMeansNothingBesideIt) {
   const std::string steps = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
-  EXPECT_NE(framework_errors(kPayload + steps).find("takes steps of a network, and a payload is none"),
+  EXPECT_NE(framework_errors(kPayload + steps).find("needs steps of a network, and a payload has none"),
             std::string::npos);
   EXPECT_NE(framework_errors(kPayload + R"(<timed-as workload="resnet-50" batch="4"/>)" + kFedAvg)
-                .find("stands beside a payload"),
+                .find("cannot be combined with a payload"),
             std::string::npos);
   EXPECT_NE(framework_errors(R"(<timing-only step-time="9s"/><timed-as workload="resnet-50" batch="4"/>)" + kFedAvg)
-                .find("is of a payload"),
+                .find("needs a payload"),
             std::string::npos);
   EXPECT_NE(framework_errors(R"(<timing-only samples="9"/><timed-as workload="resnet-50" batch="4"/>)" + steps)
                 .find("no run is event-driven"),

@@ -142,13 +142,12 @@ class MalformedCases {
   }
 
   void models() {
-    exact(
-        "parameter without a preset", with_model(R"(<model width="8"><dense units="10"/></model>)"),
-        {R"(@FILE@:12: unknown attribute 'width' of <model>; one of name, preset; parameters belong to a preset="…")"});
+    exact("parameter without a preset", with_model(R"(<model width="8"><dense units="10"/></model>)"),
+          {R"(@FILE@:12: unknown attribute 'width' of <model>; one of name, preset; parameters need a preset="…")"});
     exact("unknown preset", with_model(R"(<model preset="resnet-9"/>)"),
           {R"(@FILE@:12: preset="resnet-9" of <model> is unknown; did you mean 'resnet-8'?)"});
     exact("preset with layers", with_model(R"(<model preset="resnet-8"><dense units="10"/></model>)"),
-          {R"(@FILE@:12: layers beside preset="resnet-8"; either a preset or layers)"});
+          {R"(@FILE@:12: layers beside preset="resnet-8"; use either a preset or layers)"});
     exact("parameter of a preset out of range", with_model(R"(<model preset="resnet-8" width="0"/>)"),
           {R"(@FILE@:12: width="0" of <model> is out of range; a whole number from 1 to 65536)"});
     exact("parameter of another preset", with_model(R"(<model preset="resnet-8" patch="4"/>)"),
@@ -159,8 +158,8 @@ class MalformedCases {
           {"@FILE@:12: an embedding reads symbols, not numbers; data made of symbols (<text>, <grammar>), and the "
            "embedding as the first layer"});
     exact("preset too large", with_model(R"(<model preset="resnet-8" width="1000"/>)"),
-          {"@FILE@:12: <model> has 2.98e+08 parameters; at most 1e+08: it is learned for real; time a larger one with "
-           "<timed-as>"});
+          {"@FILE@:12: <model> has 2.98e+08 parameters; at most 1e+08, since the model is learned for real; time a "
+           "larger one with <timed-as>"});
     exact("name of a model too long", with_model("<model preset=\"lenet\" name=\"" + repeated("x", 101) + "\"/>"),
           {"@FILE@:12: name=\"" + repeated("x", 60) + "…\" of <model> has 101 bytes; at most 100"});
 
@@ -196,8 +195,8 @@ class MalformedCases {
     exact("wrong inside a shortcut", with_layers(R"(<residual><mean/><shortcut><lstm/></shortcut></residual>)"),
           {"@FILE@:12: <lstm> lacks 'units'; a whole number from 1 to 1000000"});
     exact("empty branches", with_layers(R"(<residual><shortcut/></residual>)"),
-          {"@FILE@:12: <shortcut> lacks layers; at least one; without <shortcut> the input itself is added",
-           "@FILE@:12: <residual> lacks layers; at least one beside <shortcut>"});
+          {"@FILE@:12: <shortcut> lacks layers; add at least one, or remove <shortcut>: the input itself is added",
+           "@FILE@:12: <residual> lacks layers; add at least one layer in addition to <shortcut>"});
     exact("two shortcuts",
           with_layers("<residual><mean/><shortcut><mean/></shortcut><shortcut><mean/></shortcut></residual>"),
           {"@FILE@:12: a second <shortcut> in <residual>; at most one"});
@@ -206,10 +205,10 @@ class MalformedCases {
            "select, gru, lstm, attention, layer-norm, batch-norm, embedding, positions, class-token, dropout, "
            "residual"});
     exact("logits at every position", with_model(R"(<model><dense units="10" positions="each"/></model>)"),
-          {"@FILE@:12: logits at 784 positions of a sample that has 1 label; <mean/>, <select/> or a <dense> with "
+          {"@FILE@:12: logits at 784 positions for a sample that has 1 label; <mean/>, <select/> or a <dense> with "
            "positions=\"together\" before the end"});
     exact("values that are no logits", with_model(R"(<model><gru units="7"/><select/></model>)"),
-          {R"(@FILE@:12: 7 logits, and the data have 10 classes; <dense units="10"/> as the last layer)"});
+          {R"(@FILE@:12: 7 logits, and the data have 10 classes; use <dense units="10"/> as the last layer)"});
     exact("layers of layers",
           with_layers(repeated("<residual>", 20) + repeated("<dropout/></residual>", 20) +
                       repeated("<residual><dropout/></residual>", 500)),
@@ -228,34 +227,34 @@ class MalformedCases {
   <run algorithm="pooled"/>)"}});
     };
     exact("price of nothing", with(R"(<costs><price device="rtx-3090"/></costs>)"),
-          {R"(@FILE@:20: <price> says nothing; per-hour="2.95" or idle-power="60", or both)"});
+          {R"(@FILE@:20: <price> lacks 'per-hour' and 'idle-power'; add per-hour="2.95" or idle-power="60", or both)"});
     exact("price of an unknown device", with(R"(<costs><price device="rtx-390" per-hour="1"/></costs>)"),
           {R"(@FILE@:20: device="rtx-390" of <price> is unknown; did you mean 'rtx-3090'?)"});
     exact("two prices of a device",
           with(R"(<costs><price device="rtx-3090" per-hour="1"/><price device="rtx-3090" idle-power="9"/></costs>)"),
-          {R"(@FILE@:20: device="rtx-3090" of <price> has a price already; one <price> for a device)"});
+          {R"(@FILE@:20: device="rtx-3090" of <price> has a price already; use one <price> per device)"});
     exact("negative price", with(R"(<costs electricity="-1"/>)"),
           {R"(@FILE@:20: electricity="-1" of <costs> is out of range; a number from 0 to 1000000000)"});
     exact("line without a price", with(R"(<costs><line link="hospital-1-up"/></costs>)"),
           {"@FILE@:20: <line> lacks 'per-mbps-month'; a number from 0 to 1000000000"});
     exact("line without links", with(R"(<costs><line per-mbps-month="1"/></costs>)"),
-          {"@FILE@:20: <line> lacks 'link'; a name of links, in which * stands for anything, or a class of links"});
+          {"@FILE@:20: <line> lacks 'link'; link names, with * for any characters, or a class of links"});
     exact("egress without a price", with("<costs><egress/></costs>"),
           {"@FILE@:20: <egress> lacks 'per-gb'; a number from 0 to 1000000000"});
-    exact("limit on what is not told", with(R"(<goal cost="3"/>)"),
-          {R"(@FILE@:20: cost="3" of <goal> is a limit on what is not told; <costs> in the scenario)"});
+    exact("limit without costs", with(R"(<goal cost="3"/>)"),
+          {R"(@FILE@:20: cost="3" of <goal> needs costs; add <costs> to the scenario)"});
     exact("goal of an unknown run", with(R"(<goal run="dadd"/>)"),
-          {R"(@FILE@:20: run="dadd" of <goal> is no label of a run; did you mean 'dad'?)"});
+          {R"(@FILE@:20: run="dadd" of <goal> is not the label of a run; did you mean 'dad'?)"});
     exact(
         "goal without a unit", with(R"(<goal within="60"/>)"),
         {R"(@FILE@:20: within="60" of <goal> is not a number with such a unit; seconds above 0 with their unit, e.g. 30s)"});
     exact("change of nothing", with(R"(<goal><allow path="training.batch"/></goal>)"),
-          {R"(@FILE@:20: <allow> lacks 'values'; values="16 32 64", or from="1" to="1000")"});
+          {R"(@FILE@:20: <allow> lacks 'values'; add values="16 32 64", or from="1" to="1000")"});
     exact("goal with a range that falls", with(R"(<goal><allow path="training.batch" from="8" to="4"/></goal>)"),
-          {R"(@FILE@:20: to="4" of <allow> is not above from; the smaller number first)"});
+          {R"(@FILE@:20: to="4" of <allow> is not above from; put the smaller number first)"});
     exact(
         "change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
-        {R"(@FILE@:20: path="goal.within" of <allow> is of the question itself; a path of the rest of the scenario)"});
+        {R"(@FILE@:20: path="goal.within" of <allow> belongs to the question itself; use a path of the rest of the scenario)"});
     exact(
         "change of an attribute that is not there", with(R"(<goal><allow path="training.bach" values="1"/></goal>)"),
         {R"(@FILE@:20: path="training.bach" of <allow>: unknown attribute 'bach' of <training>; did you mean 'batch'?)"});
@@ -263,18 +262,18 @@ class MalformedCases {
           {R"(@FILE@:20: path="run[dat].bucket" of <allow>: no <run> is called 'dat'; did you mean 'dad'?)"});
     exact("change allowed twice",
           with(R"(<goal><allow path="seed" values="1"/><allow path="seed" values="2"/></goal>)"),
-          {R"(@FILE@:20: path="seed" of <allow> is allowed already; each path once)"});
+          {R"(@FILE@:20: path="seed" of <allow> is allowed already; use each path once)"});
     exact(
         "profile beside a file",
         edited({{R"(<platform file="@PLATFORM@"/>)",
                  R"(<platform file="@PLATFORM@"><profile link="*" times="0s" factors="1"/></platform>)"}}),
-        {R"(@FILE@:3: <profile> beside a platform file of SimGrid; bandwidth_file="…" or latency_file="…" of the link in that file)"});
+        {R"(@FILE@:3: <profile> cannot be combined with a platform file of SimGrid; set bandwidth_file="…" or latency_file="…" on the link in that file)"});
     exact("change that stops a link",
           edited({{R"(<platform file="@PLATFORM@"/>)",
                    R"(<platform file="@PLATFORM@"><change link="*" bandwidth-factor="0"/></platform>)"}}),
           {R"(@FILE@:3: bandwidth-factor="0" of <change> is out of range; a number above 0, at most 1000000000)"});
     exact("list and range at once", with(R"(<goal><allow path="seed" values="1" from="2"/></goal>)"),
-          {R"(@FILE@:20: from="2" of <allow> stands beside values="…"; a list of values, or a range)"});
+          {R"(@FILE@:20: from="2" of <allow> cannot be combined with values="…"; give a list of values, or a range)"});
     layouts_of_a_goal();
     divided_with_no_other_worker();
   }
@@ -283,15 +282,15 @@ class MalformedCases {
   void divided_with_no_other_worker() {
     const auto aggregator = [](const std::string& run) {
       return "@FILE@:20: run '" + run +
-             "' goes through an aggregator, and workers that work on micro-batches or are of several devices do not; "
-             "exchange=\"peer\" on the run";
+             "' uses an aggregator, and workers with micro-batches or several devices need peers; "
+             "set exchange=\"peer\" on the run";
     };
     exact(
         "states divided with no other worker",
         edited({{R"(  <run algorithm="pooled"/>)",
                  R"(<timed-as workload="bert-large" batch="8" sharding="parameters" sharding-group="5"/>
   <run algorithm="pooled"/>)"}}),
-        {R"(@FILE@:20: run 'pooled' has one worker, and others are needed to divide states or experts with; <timed-as> without sharding-group and expert-parallel, or another algorithm)",
+        {R"(@FILE@:20: run 'pooled' has one worker, and dividing states or experts needs several; use <timed-as> without sharding-group and expert-parallel, or another algorithm)",
          aggregator("dad"), aggregator("rank-dad")});
   }
 
@@ -304,19 +303,20 @@ class MalformedCases {
     const std::string network = R"(<timed-as workload="bert-large" batch="8"/>)";
     exact(
         "layouts of a network without layers", with(R"(<allow layout="any"/>)", ""),
-        {R"(@FILE@:20: layout="any" of <allow> divides a network that does not say how its layers divide; <timed-as workload="…"> of `dadsim workloads`)"});
+        {R"(@FILE@:20: layout="any" of <allow> needs a workload that defines how its layers divide; set <timed-as workload="…"> to one of `dadsim workloads`)"});
     exact("unknown layouts", with(R"(<allow layout="best"/>)", network),
           {R"(@FILE@:20: layout="best" of <allow> is unknown; only any)"});
     exact("layouts beside a path", with(R"(<allow layout="any" path="seed" values="1"/>)", network),
-          {R"(@FILE@:20: path="seed" of <allow> stands beside layout="any"; an <allow> of its own)",
-           R"(@FILE@:20: values="1" of <allow> stands beside layout="any"; an <allow> of its own)"});
+          {R"(@FILE@:20: path="seed" of <allow> cannot be combined with layout="any"; use a separate <allow>)",
+           R"(@FILE@:20: values="1" of <allow> cannot be combined with layout="any"; use a separate <allow>)"});
     exact("layouts twice", with(R"(<allow layout="any"/><allow layout="any"/>)", network),
-          {R"(@FILE@:20: layout="any" of <allow> is allowed already; one <allow layout="any">)"});
+          {R"(@FILE@:20: layout="any" of <allow> is allowed already; keep one <allow layout="any">)"});
     exact("global batch without layouts", with(R"(<allow path="seed" values="1" global-batch="8"/>)", network),
-          {R"(@FILE@:20: global-batch="8" of <allow> is of layouts; layout="any" beside it)"});
-    exact("a layout beside all of them",
-          with(R"(<allow layout="any"/><allow path="timed-as.tensor" values="1 2"/>)", network),
-          {R"(@FILE@:20: path="timed-as.tensor" of <allow> is searched with the layout; one of both)"});
+          {R"(@FILE@:20: global-batch="8" of <allow> needs layout="any"; add layout="any", or remove it)"});
+    exact(
+        "a layout beside all of them",
+        with(R"(<allow layout="any"/><allow path="timed-as.tensor" values="1 2"/>)", network),
+        {R"(@FILE@:20: path="timed-as.tensor" of <allow> is searched by layout="any" already; remove one of the two)"});
   }
 
   void language() {
@@ -349,14 +349,15 @@ class MalformedCases {
 )",
                    ""}}),
           {R"(@FILE@:2: <scenario> lacks <platform>; the cluster, e.g. <platform file="cluster.xml"/>)"});
-    exact("missing workers",
-          edited({{R"(  <workers>
+    exact(
+        "missing workers",
+        edited({{R"(  <workers>
     <worker hosts="hospital-[1-5]" device="rtx-3090"/>
     <aggregator host="hub" device="xeon-8380"/>
   </workers>
 )",
-                   ""}}),
-          {R"(@FILE@:2: <scenario> lacks <workers>; who takes part: <workers> with <worker hosts="…" device="…"/>)"});
+                 ""}}),
+        {R"(@FILE@:2: <scenario> lacks <workers>; add the participants: <workers> with <worker hosts="…" device="…"/>)"});
     exact("missing model and runs",
           edited({{R"(  <model>
     <dense units="32"/>
@@ -369,8 +370,8 @@ class MalformedCases {
   <run algorithm="rank-dad" cap="8"/>
 )",
                    ""}}),
-          {R"(@FILE@:2: <scenario> lacks <model>; the network that learns: <model> with <dense units="…"/>)",
-           R"(@FILE@:2: <scenario> lacks <run>; at least one, e.g. <run algorithm="gradient-sharing"/>)"});
+          {R"(@FILE@:2: <scenario> lacks <model>; add the network that learns: <model> with <dense units="…"/>)",
+           R"(@FILE@:2: <scenario> lacks <run>; add at least one, e.g. <run algorithm="gradient-sharing"/>)"});
     exact("missing data",
           edited({{R"(  <data>
     <digits train="800" test="200"/>
@@ -378,7 +379,7 @@ class MalformedCases {
   </data>
 )",
                    ""}}),
-          {"@FILE@:2: <scenario> lacks <data>; what is learned from: <data> with <digits/> or <idx …/>"});
+          {"@FILE@:2: <scenario> lacks <data>; add training data: <data> with <digits/> or <idx …/>"});
     exact("data without a source",
           edited({{R"(    <digits train="800" test="200"/>
 )",
@@ -395,17 +396,17 @@ class MalformedCases {
           {"@FILE@:20: a second <training> in <scenario>; at most one"});
     exact("two optimizers", edited({{R"(<adam learning-rate="1e-3"/>)", R"(<adam learning-rate="1e-3"/>
     <sgd/>)"}}),
-          {"@FILE@:18: <sgd> beside <adam>; at most one optimizer"});
+          {"@FILE@:18: <sgd> beside <adam>; keep at most one optimizer"});
     exact("same optimizer twice", edited({{R"(<adam learning-rate="1e-3"/>)", R"(<adam learning-rate="1e-3"/>
     <adam/>)"}}),
           {"@FILE@:18: a second <adam> in <training>; at most one"});
     exact("text among elements", edited({{"<model>", "<model>\n    256 then 10"}}),
-          {"@FILE@:13: text '256 then 10' in <model>; only elements belong here"});
+          {"@FILE@:13: text '256 then 10' in <model>; use elements only"});
     exact("text in an element of attributes",
           edited({{R"(<digits train="800" test="200"/>)", R"(<digits train="800" test="200">many</digits>)"}}),
           {"@FILE@:9: text 'many' in <digits>; <digits> holds attributes alone"});
     exact("CDATA among elements", edited({{"<model>", "<model><![CDATA[<dense/>]]>"}}),
-          {"@FILE@:12: text '<dense/>' in <model>; only elements belong here"});
+          {"@FILE@:12: text '<dense/>' in <model>; use elements only"});
     exact("namespace", edited({{"<scenario name", R"(<scenario xmlns="urn:x" name)"}}),
           {"@FILE@:2: <scenario> is in a namespace; remove xmlns: the language has no namespace"});
     exact("prefixed element",
@@ -458,8 +459,8 @@ class MalformedCases {
     exact("too many units", edited({{R"(units="32")", R"(units="1000001")"}}),
           {R"(@FILE@:13: units="1000001" of <dense> is out of range; a whole number from 1 to 1000000)"});
     exact("too many parameters", edited({{R"(units="32")", R"(units="200000")"}}),
-          {"@FILE@:12: <model> has 1.59e+08 parameters; at most 1e+08: it is learned for real; time a larger one with "
-           "<timed-as>"});
+          {"@FILE@:12: <model> has 1.59e+08 parameters; at most 1e+08, since the model is learned for real; time a "
+           "larger one with <timed-as>"});
     exact("target in per cent", edited({{R"(epochs="2")", R"(epochs="2" target-accuracy="95%")"}}),
           {R"(@FILE@:16: target-accuracy="95%" of <training> is not a number; a number above 0, at most 1)"});
     exact(
@@ -481,9 +482,9 @@ class MalformedCases {
     exact("no test samples", edited({{R"(test="200")", R"(test="0")"}}),
           {R"(@FILE@:9: test="0" of <digits> is out of range; a whole number from 1 to 200000)"});
     exact("fewer samples than workers", edited({{R"(train="800")", R"(train="4")"}}),
-          {"@FILE@:8: 4 training samples for 5 workers; at least one for each"});
+          {"@FILE@:8: 4 training samples for 5 workers; use at least one for each worker"});
     exact("parameter of another split", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="class" alpha="0.3")"}}),
-          {R"(@FILE@:10: alpha="0.3" of <split> means nothing with by="class"; only by="dirichlet" has it)"});
+          {R"(@FILE@:10: alpha="0.3" of <split> has no effect with by="class"; set by="dirichlet", or remove it)"});
     exact("unknown split", edited({{R"(by="dirichlet")", R"(by="dirichelt")"}}),
           {R"(@FILE@:10: by="dirichelt" of <split> is unknown; did you mean 'dirichlet'?)"});
     exact("alpha zero", edited({{R"(alpha="0.3")", R"(alpha="0")"}}),
@@ -493,10 +494,11 @@ class MalformedCases {
     exact("sizes missing", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes")"}}),
           {"@FILE@:10: <split> lacks 'sizes'; whole numbers from 1 to 1000000000 with spaces between them"});
     exact("sizes for too few workers", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="100 200")"}}),
-          {R"(@FILE@:10: sizes="100 200" of <split> holds 2 numbers; one for each of the 5 workers)"});
-    exact("sizes beyond the data",
-          edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="400 100 100 100 101")"}}),
-          {R"(@FILE@:10: sizes="400 100 100 100 101" of <split> adds up to 801; at most the 800 training samples)"});
+          {R"(@FILE@:10: sizes="100 200" of <split> holds 2 numbers; give one for each of the 5 workers)"});
+    exact(
+        "sizes beyond the data",
+        edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="400 100 100 100 101")"}}),
+        {R"(@FILE@:10: sizes="400 100 100 100 101" of <split> adds up to 801; use at most the 800 training samples)"});
     exact(
         "sizes with a word", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="100 100 many 100 100")"}}),
         {R"(@FILE@:10: sizes="100 100 many 100 100" of <split> holds 'many'; whole numbers from 1 to 1000000000 with spaces between them)"});
@@ -521,19 +523,19 @@ class MalformedCases {
     exact(
         "drawn samples that take too much memory",
         edited({{R"(<digits train="800" test="200"/>)", R"(<shapes train="80000" test="10000"/>)"}}),
-        {R"(@FILE@:9: <shapes> asks for 90000 samples of 3072 values; at most 268435456 values together, which are 1 GiB)"});
+        {R"(@FILE@:9: <shapes> asks for 90000 samples of 3072 values; use at most 268435456 values (samples × values per sample), which are 1 GiB)"});
     exact("CIFAR-10 without files",
           edited({{R"(<digits train="800" test="200"/>)", R"(<cifar10 train="800" test="1"/>)"}}),
-          {R"(@FILE@:9: <cifar10> lacks 'files'; paths of binary files of CIFAR-10 with commas between them)"});
+          {R"(@FILE@:9: <cifar10> lacks 'files'; paths of CIFAR-10 binary files, separated by commas)"});
     part("CIFAR-10 with a missing name",
          edited({{R"(<digits train="800" test="200"/>)",
                   R"(<cifar10 files="@PLATFORM@,,@PLATFORM@" train="1" test="1"/>)"}}),
-         {R"(of <cifar10> lacks a name between commas; paths of binary files of CIFAR-10)"});
+         {R"(of <cifar10> has an empty name between commas; paths of CIFAR-10 binary files)"});
     exact(
         "CIFAR-10 with a missing file",
         edited({{R"(<digits train="800" test="200"/>)", R"(<cifar10 files="/no/a, /no/b" train="800" test="1"/>)"}}),
-        {R"(@FILE@:9: files="/no/a, /no/b" of <cifar10> does not exist; paths of binary files of CIFAR-10 with commas between them)",
-         R"(@FILE@:9: files="/no/a, /no/b" of <cifar10> does not exist; paths of binary files of CIFAR-10 with commas between them)"});
+        {R"(@FILE@:9: files="/no/a, /no/b" of <cifar10> does not exist; paths of CIFAR-10 binary files, separated by commas)",
+         R"(@FILE@:9: files="/no/a, /no/b" of <cifar10> does not exist; paths of CIFAR-10 binary files, separated by commas)"});
     exact("series without a test file",
           edited({{R"(<digits train="800" test="200"/>)", R"(<ts train-file="/no/a.ts"/>)"}}),
           {R"(@FILE@:9: train-file="/no/a.ts" of <ts> does not exist; the path of a .ts file)",
@@ -542,40 +544,40 @@ class MalformedCases {
         "table without a target",
         edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a.csv" target=" "/>)"}}),
         {R"(@FILE@:9: file="/no/a.csv" of <csv> does not exist; the path of a CSV file)",
-         R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class, its number from 1, or last)"});
+         R"(@FILE@:9: target=" " of <csv> is empty; the name of the column with the class, its number from 1, or last)"});
     const auto csv = [&](const char* name, const char* attributes, std::vector<std::string> errors) {
       part(name, edited({{R"(<digits train="800" test="200"/>)", std::string("<csv ") + attributes + "/>"}}),
            std::move(errors));
     };
     csv("one table and many", R"(file="/no/a" files="/no/b" target="t")",
-        {R"(@FILE@:9: file="/no/a" of <csv> stands beside 'files'; file for one table, files for a table for each site)"});
+        {R"(@FILE@:9: file="/no/a" of <csv> cannot be combined with 'files'; give file for one table, or files for one table per site)"});
     csv("sites by column and by file", R"(files="/no/b" target="t" site="s")",
-        {R"(@FILE@:9: site="s" of <csv> means nothing beside 'files'; each file is a site: one of the two)"});
+        {R"(@FILE@:9: site="s" of <csv> cannot be combined with 'files'; remove one of the two: each file is a site)"});
     csv("no name between commas", R"(file="/no/a" target="t" ignore="a,,b")",
-        {R"(@FILE@:9: ignore="a,,b" of <csv> lacks a name between commas; names of columns with commas between them)"});
+        {R"(@FILE@:9: ignore="a,,b" of <csv> has an empty name between commas; names of columns, separated by commas)"});
     csv("site that is the target", R"(file="/no/a" target="t" site="t")",
         {R"(@FILE@:9: site="t" of <csv> names the target 't'; other columns)"});
     csv("target that is ignored", R"(file="/no/a" target="t" ignore="a, t")",
         {R"(@FILE@:9: ignore="a, t" of <csv> names the target 't'; other columns)"});
     csv("site that is ignored", R"(file="/no/a" target="t" site="s" ignore="s")",
-        {R"(@FILE@:9: ignore="s" of <csv> names the column of the sites 's'; other columns: nothing is learned from it anyway)"});
+        {R"(@FILE@:9: ignore="s" of <csv> names the column of the sites 's'; use other columns: the column of sites is not a feature)"});
     part("split by sites that nobody says",
          edited({{R"(<split by="dirichlet" alpha="0.3"/>)", R"(<split by="site"/>)"}}),
-         {R"(by="site" of <split> needs samples that say of which site they are; <csv> with site="…" or files="…")"});
+         {R"(by="site" of <split> needs samples with a site; use <csv> with site="…" or files="…")"});
     part("table with two ways of holding back",
          edited({{R"(<digits train="800" test="200"/>)",
                   R"(<csv file="/no/a" target="t" test-file="/no/b" test-share="0.1"/>)"}}),
-         {R"(@FILE@:9: test-share="0.1" of <csv> means nothing beside 'test-file'; one of the two)"});
+         {R"(@FILE@:9: test-share="0.1" of <csv> cannot be combined with 'test-file'; remove one of the two)"});
     part("test share of one",
          edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a" target="t" test-share="1"/>)"}}),
          {R"(@FILE@:9: test-share="1" of <csv> is out of range; a number above 0 to below 1)"});
     part(
         "split by class of symbols",
         edited({{R"(<digits train="800" test="200"/>)", R"(<grammar train="800" test="200"/>)"}}),
-        {R"(@FILE@:10: by="dirichlet" of <split> needs samples of one class; these have 64 labels each; by="iid" or by="sizes")"});
+        {R"(@FILE@:10: by="dirichlet" of <split> needs samples of one class; these have 64 labels each; use by="iid" or by="sizes")"});
     part("shift of symbols",
          edited({{R"(<digits train="800" test="200"/>)", R"(<grammar train="800" test="200"/><shift noise="1"/>)"}}),
-         {R"(@FILE@:9: <shift> of data that are symbols; data that are numbers, or no <shift>)"});
+         {R"(@FILE@:9: <shift> needs numeric data, but these are symbols; use numeric data, or remove <shift>)"});
     exact("negative shift",
           edited({{R"(<digits train="800" test="200"/>)", R"(<digits train="800" test="200"/><shift gain="-0.1"/>)"}}),
           {R"(@FILE@:9: gain="-0.1" of <shift> is out of range; a number from 0 to 3)"});
@@ -585,7 +587,7 @@ class MalformedCases {
                  R"(<idx images="no-such-images" labels="no-such/train-labels-idx1-ubyte" train="800" test="200"/>)"}}),
         {R"(@FILE@:9: images="no-such-images" of <idx> is )",
          R"(@FILE@:9: labels="no-such/train-labels-idx1-ubyte" of <idx> is )", "DADSIM_DATA",
-         "published at http://yann.lecun.com/exdb/mnist/"});
+         "download it from http://yann.lecun.com/exdb/mnist/"});
     part("IDX without counts",
          edited({{R"(<digits train="800" test="200"/>)", R"(<idx images="@PLATFORM@" labels=""/>)"}}),
          {R"(@FILE@:9: labels="" of <idx> is empty; the path of an IDX file)",
@@ -597,7 +599,7 @@ class MalformedCases {
                  R"(<idx images="/no/a" labels="/no/b" test-images="/no/t10k-images-idx3-ubyte.gz"/>)"}}),
         {R"(@FILE@:9: images="/no/a" of <idx> does not exist; the path of an IDX file)",
          R"(@FILE@:9: labels="/no/b" of <idx> does not exist; the path of an IDX file)",
-         R"(@FILE@:9: test-images="/no/t10k-images-idx3-ubyte.gz" of <idx> does not exist; published at http://yann.lecun.com/exdb/mnist/)",
+         R"(@FILE@:9: test-images="/no/t10k-images-idx3-ubyte.gz" of <idx> does not exist; download it from http://yann.lecun.com/exdb/mnist/)",
          "@FILE@:9: <idx> lacks 'test-labels'; the path of an IDX file"});
     exact(
         "empty model",
@@ -605,13 +607,14 @@ class MalformedCases {
     <dense units="10"/>
 )",
                  ""}}),
-        {R"(@FILE@:12: <model> lacks layers; at least one, the last a <dense> with one unit per class; or preset="…")"});
+        {R"(@FILE@:12: <model> lacks layers; add at least one layer, the last a <dense> with one unit per class; or set preset="…")"});
     exact("last layer does not fit the classes", edited({{R"(units="10")", R"(units="12")"}}),
           {R"(@FILE@:14: units="12" of <dense> does not fit the data as the last layer; the data have 10 classes)"});
     exact("unknown activation", edited({{R"(units="32")", R"(units="32" activation="rellu")"}}),
           {R"(@FILE@:13: activation="rellu" of <dense> is unknown; did you mean 'relu'?)"});
-    exact("schedule attribute of another kind", edited({{R"(kind="cosine")", R"(kind="cosine" milestones="1")"}}),
-          {R"(@FILE@:18: milestones="1" of <schedule> means nothing with kind="cosine"; only kind="steps" has it)"});
+    exact(
+        "schedule attribute of another kind", edited({{R"(kind="cosine")", R"(kind="cosine" milestones="1")"}}),
+        {R"(@FILE@:18: milestones="1" of <schedule> has no effect with kind="cosine"; set kind="steps", or remove it)"});
     exact("steps without milestones", edited({{R"(kind="cosine")", R"(kind="steps")"}}),
           {"@FILE@:18: <schedule> lacks 'milestones'; whole numbers from 1 to 1000000 with spaces between them"});
     exact("milestones that fall", edited({{R"(kind="cosine")", R"(kind="steps" milestones="5 3")"}}),
@@ -619,7 +622,7 @@ class MalformedCases {
     exact("unknown schedule", edited({{R"(kind="cosine")", R"(kind="cosin")"}}),
           {R"(@FILE@:18: kind="cosin" of <schedule> is unknown; did you mean 'cosine'?)"});
     exact("nesterov without momentum", edited({{R"(<adam learning-rate="1e-3"/>)", R"(<sgd nesterov="true"/>)"}}),
-          {R"(@FILE@:17: nesterov="true" of <sgd> needs momentum; a momentum above 0, e.g. momentum="0.9")"});
+          {R"(@FILE@:17: nesterov="true" of <sgd> needs momentum; set a momentum above 0, e.g. momentum="0.9")"});
     exact("momentum of Adam", edited({{R"(learning-rate="1e-3")", R"(momentum="0.9")"}}),
           {"@FILE@:17: unknown attribute 'momentum' of <adam>; one of learning-rate, beta1, beta2, epsilon, "
            "weight-decay"});
@@ -637,16 +640,16 @@ class MalformedCases {
     part("aggregator that the platform lacks", edited({{R"(host="hub")", R"(host="hubb")"}}), {"@FILE@:6: ", "hubb"});
     exact(
         "range that falls", edited({{"hospital-[1-5]", "hospital-[5-1]"}}),
-        {R"(@FILE@:5: hosts="hospital-[5-1]" of <worker> holds 'hospital-[5-1]' with a range that ends before it begins; the smaller number comes first)"});
+        {R"(@FILE@:5: hosts="hospital-[5-1]" of <worker> holds 'hospital-[5-1]' with a range that ends before it begins; put the smaller number first)"});
     exact(
         "range without an end", edited({{"hospital-[1-5]", "hospital-[1-"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-" of <worker> holds 'hospital-[1-' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
+        {R"(@FILE@:5: hosts="hospital-[1-" of <worker> holds 'hospital-[1-' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name)"});
     exact(
         "range of words", edited({{"hospital-[1-5]", "hospital-[a-e]"}}),
-        {R"(@FILE@:5: hosts="hospital-[a-e]" of <worker> holds 'hospital-[a-e]' with a range that is not two numbers; a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
+        {R"(@FILE@:5: hosts="hospital-[a-e]" of <worker> holds 'hospital-[a-e]' with a range that is not two numbers; a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name)"});
     exact(
         "range with two parts", edited({{"hospital-[1-5]", "hospital-[1-2]-[3-4]"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
+        {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name)"});
     exact(
         "range that is too long", edited({{"hospital-[1-5]", "hospital-[1-1000000000000]"}}),
         {R"(@FILE@:5: hosts="hospital-[1-1000000000000]" of <worker> names too many hosts; at most 100000 workers in all)"});
@@ -657,13 +660,13 @@ class MalformedCases {
         edited({{R"(    <worker hosts="hospital-[1-5]" device="rtx-3090"/>
 )",
                  ""}}),
-        {R"(@FILE@:4: <workers> lacks <worker>; at least one, e.g. <worker hosts="gpu-[0-15]" device="a100-sxm4-80"/>)"});
+        {R"(@FILE@:4: <workers> lacks <worker>; add at least one, e.g. <worker hosts="gpu-[0-15]" device="a100-sxm4-80"/>)"});
     exact("two aggregators", edited({{"</workers>", R"(  <aggregator host="hub" device="xeon-8380"/>
   </workers>)"}}),
           {"@FILE@:7: a second <aggregator> in <workers>; at most one"});
     exact(
         "aggregator on several hosts", edited({{R"(host="hub")", R"(host="hub hospital-1")"}}),
-        {R"(@FILE@:6: host="hub hospital-1" of <aggregator> is more than one name; one host; a name that holds blanks in quotation marks, as 'Edge 1')"});
+        {R"(@FILE@:6: host="hub hospital-1" of <aggregator> is more than one name; use one host; quote a name with spaces, as 'Edge 1')"});
     exact(
         "device with a wrong unit",
         edited(
@@ -727,7 +730,7 @@ class MalformedCases {
               R"(  <device name="rtx-3090" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us"/>
   <workers>
 )"}}),
-        {R"(@FILE@:4: name="rtx-3090" of <device> is a device of the catalogue; a name of its own)"});
+        {R"(@FILE@:4: name="rtx-3090" of <device> is the name of a device of the catalogue; use another name)"});
     exact("device without anything", edited({{"  <workers>\n", R"(  <device name="mine"/>
   <workers>
 )"}}),
@@ -744,7 +747,7 @@ class MalformedCases {
   <device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us"/>
   <workers>
 )"}}),
-        {R"(@FILE@:5: name="mine" of <device> is taken by another <device>; a name of its own)"});
+        {R"(@FILE@:5: name="mine" of <device> is the name of another <device>; use another name)"});
     // ---- compression ----
     const auto compressed = [](const std::string& run, const std::string& compress) {
       return edited({{R"(  <run algorithm="dad"/>)", "  <run " + run + ">" + compress + "</run>"}});
@@ -756,15 +759,15 @@ class MalformedCases {
         {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8, e3m0, top-k, random-k, random-block, sidco, redsync, gaussian-k, dgc, qsgd, terngrad, natural, sign)"});
     exact("a memory where nothing is lost",
           compressed(R"(algorithm="dad")", R"(<compress method="none" memory="true"/>)"),
-          {R"(@FILE@:21: memory="true" of <compress> means nothing to 'none'; remove it: nothing is lost)"});
+          {R"(@FILE@:21: memory="true" of <compress> has no effect with 'none'; remove it: nothing is lost)"});
     exact("compressing what is not sent", compressed(R"(algorithm="pooled")", R"(<compress method="fp16"/>)"),
-          {R"(@FILE@:21: <compress> means nothing to 'pooled'; remove it: nothing is exchanged)"});
+          {R"(@FILE@:21: <compress> has no effect with 'pooled'; remove it: nothing is exchanged)"});
     exact("a parameter of another compressor",
           compressed(R"(algorithm="dad")", R"(<compress method="fp16" rounding="nearest"/>)"),
           {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8, e3m0 have it)"});
     exact(
         "an exchange of neighbours", edited({{R"(algorithm="dad")", R"(algorithm="d-psgd" exchange="peer")"}}),
-        {R"(@FILE@:21: exchange="peer" of <run> means nothing to 'd-psgd'; remove it: sites exchange with their neighbours in a graph)"});
+        {R"(@FILE@:21: exchange="peer" of <run> has no effect with 'd-psgd'; remove it: sites exchange with their neighbours in a graph)"});
 
     exact("unknown algorithm", edited({{R"(algorithm="dad")", R"(algorithm="daad")"}}),
           {R"(@FILE@:21: algorithm="daad" of <run> is unknown; did you mean 'dad'?)"});
@@ -788,16 +791,16 @@ class MalformedCases {
 )",
                  ""},
                 {R"(algorithm="dad")", R"(algorithm="dad" exchange="aggregator")"}}),
-        {R"(@FILE@:20: exchange="aggregator" of <run> needs an aggregator; an <aggregator> in <workers>, or exchange="peer")"});
+        {R"(@FILE@:20: exchange="aggregator" of <run> needs an aggregator; add an <aggregator> to <workers>, or set exchange="peer")"});
     exact("exchange of an algorithm without any",
           edited({{R"(algorithm="pooled")", R"(algorithm="pooled" exchange="peer")"}}),
-          {R"(@FILE@:20: exchange="peer" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)"});
+          {R"(@FILE@:20: exchange="peer" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)"});
     exact("unknown exchange", edited({{R"(algorithm="dad")", R"(algorithm="dad" exchange="pear")"}}),
           {R"(@FILE@:21: exchange="pear" of <run> is unknown; did you mean 'peer'?)"});
     exact("two runs of a label",
           edited({{R"(algorithm="pooled")", R"(algorithm="pooled" label="a")"},
                   {R"(algorithm="dad")", R"(algorithm="dad" label="a")"}}),
-          {R"(@FILE@:21: label="a" of <run> is taken by another run; labels are unique)"});
+          {R"(@FILE@:21: label="a" of <run> is the label of another run; labels are unique)"});
     exact("unknown workload", edited({{R"(  <run algorithm="pooled"/>)", R"(  <timed-as workload="resnet50"/>
   <run algorithm="pooled"/>)"}}),
           {R"(@FILE@:20: workload="resnet50" of <timed-as> is unknown; did you mean 'resnet-50'?)"});
@@ -808,31 +811,29 @@ class MalformedCases {
     exact(
         "size of another workload", timed(R"(workload="resnet-50" layers="3")"),
         {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, decoder, gpt, llama, mpt, vit have it)"});
-    exact(
-        "size of no workload", timed(R"(layers="3")"),
-        {R"(@FILE@:20: layers="3" of <timed-as> is a size of a workload that is not named; bert, decoder, gpt, llama, mpt, vit have it)"});
+    exact("size of no workload", timed(R"(layers="3")"),
+          {R"(@FILE@:20: layers="3" of <timed-as> needs a workload; bert, decoder, gpt, llama, mpt, vit have it)"});
     exact("size out of range", timed(R"(workload="bert" layers="0")"),
           {R"(@FILE@:20: layers="0" of <timed-as> is out of range; a whole number from 1 to 10000)"});
     exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),
-          {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; sizes that go together)"});
+          {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; use sizes that divide one another)"});
     exact("micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
           {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; micro-batch of 1, 2, 3, 6)"});
     exact(
         "dividing what does not divide", timed(R"(tensor="5")"),
-        {R"(@FILE@:20: <timed-as> divides a network that does not say how its layers divide; workload="…" beside tensor and pipeline)",
-         R"(@FILE@:20: run 'dad' goes through an aggregator, and workers that work on micro-batches or are of several devices do not; exchange="peer" on the run)",
-         R"(@FILE@:20: run 'rank-dad' goes through an aggregator, and workers that work on micro-batches or are of several devices do not; exchange="peer" on the run)"});
+        {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove tensor, context and pipeline)",
+         R"(@FILE@:20: run 'dad' uses an aggregator, and workers with micro-batches or several devices need peers; set exchange="peer" on the run)",
+         R"(@FILE@:20: run 'rank-dad' uses an aggregator, and workers with micro-batches or several devices need peers; set exchange="peer" on the run)"});
     exact("pieces without stages", timed(R"(workload="gpt" interleave="2")"),
-          {R"(@FILE@:20: interleave="2" of <timed-as> is of a pipeline; pipeline="2" or more beside it)"});
-    exact(
-        "flash attention of nothing", timed(R"(attention="flash")"),
-        {R"(@FILE@:20: attention="flash" of <timed-as> is of a workload that is not named; a workload with attention)"});
+          {R"(@FILE@:20: interleave="2" of <timed-as> needs a pipeline; set pipeline="2" or more)"});
+    exact("flash attention of nothing", timed(R"(attention="flash")"),
+          {R"(@FILE@:20: attention="flash" of <timed-as> needs a workload; use a workload with attention)"});
     exact(
         "a host of a program that is replayed", timed(R"(workload="bert-base" program="graphs" operator-time="40us")"),
-        {R"(@FILE@:20: operator-time="40us" of <timed-as> is of a host that begins kernels; program="eager" or "compiled" beside it)"});
+        {R"(@FILE@:20: operator-time="40us" of <timed-as> needs a program whose host begins kernels; set program="eager" or "compiled")"});
     exact(
         "loss scaling in another precision", timed(R"(workload="bert-base" loss-scaling="true")"),
-        {R"(@FILE@:20: loss-scaling="true" of <timed-as> is of fp16; precision="fp16" beside it: other precisions have the range of fp32)"});
+        {R"(@FILE@:20: loss-scaling="true" of <timed-as> needs fp16; set precision="fp16", or remove it: other precisions have the range of fp32)"});
     questions();
     exact("several at once, by line",
           edited({{R"(seed="7")", R"(seed="x")"},
@@ -863,7 +864,7 @@ class MalformedCases {
     part("bare ampersand", edited({{R"(name="Fixture")", R"(name="Tom & Anna")"}}),
          {"@FILE@:2: not well-formed XML: ", "; write & as &amp;"});
     part("mismatched tag", edited({{"</model>", "</modle>"}}),
-         {"@FILE@:15: not well-formed XML: ", "modle", "; close the element that was opened last, by the same name"});
+         {"@FILE@:15: not well-formed XML: ", "modle", "; close the last opened element, by the same name"});
     part("attribute given twice", edited({{R"(seed="7")", R"(seed="7" seed="8")"}}),
          {"@FILE@:2: not well-formed XML: ", "seed", "; give each attribute once"});
     part("value without quotes", edited({{R"(seed="7")", "seed=7"}}),
@@ -892,16 +893,17 @@ class MalformedCases {
 
   void platforms() {
     const std::string host_remedy = "; hosts are hospital-[1-5] hub";
-    platform("platform without anything", "", "", "",
-             {"<platform> lacks 'file'; the path of a platform file, or <gpu-cluster>, <federation> or <wan> inside"});
+    platform(
+        "platform without anything", "", "", "",
+        {"<platform> lacks 'file'; add the path of a platform file, or <gpu-cluster>, <federation> or <wan> inside"});
     exact(
         "cluster beside a file",
         edited({{R"(<platform file="@PLATFORM@"/>)", R"(<platform file="@PLATFORM@">)" + kFederation + "</platform>"}}),
-        {R"(@FILE@:3: <federation> beside file="…" of <platform>; a file, or clusters inside)"});
+        {R"(@FILE@:3: <federation> cannot be combined with file="…" of <platform>; use either a file or clusters inside)"});
     exact("transport of a platform inside",
           edited({{R"(<platform file="@PLATFORM@"/>)", R"(<platform transport="tcp">)" + kFederation + "</platform>"}}),
-          {R"(@FILE@:3: transport="tcp" of <platform> means nothing without a file of SimGrid; )"
-           "remove it: links say how they are used"});
+          {R"(@FILE@:3: transport="tcp" of <platform> needs a platform file of SimGrid; )"
+           "remove it: the links define their transport"});
     exact("unknown transport of a file", edited({{R"("@PLATFORM@")", R"("@PLATFORM@" transport="udp")"}}),
           {R"(@FILE@:3: transport="udp" of <platform> is unknown; one of plain, tcp, rdma, nvlink)"});
     exact("host that a declared platform lacks",
@@ -911,7 +913,7 @@ class MalformedCases {
     exact("many hosts that a declared platform lacks",
           edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
                   {"hospital-[1-5]", "hospital-[1-4] hospital-[77-99]"}}),
-          {"@FILE@:5: no host 'hospital-77' in the platform, and none of 22 more up to 'hospital-99'" + host_remedy});
+          {"@FILE@:5: no host 'hospital-77' in the platform, nor any of 22 more up to 'hospital-99'" + host_remedy});
     exact("host with a typing error",
           edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
                   {"hospital-[1-5]", "hospitl-[2-3]"},
@@ -935,39 +937,38 @@ class MalformedCases {
              {"nic=\"ethernet-10gb\" of <gpu-cluster> is neither a bandwidth nor a link of the catalogue; did you mean "
               "'ethernet-10g'?"});
     platform("transport of links of the catalogue", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" transport="rdma")",
-             {"transport=\"rdma\" of <gpu-cluster> means nothing where all links between nodes are of the catalogue; "
+             {"transport=\"rdma\" of <gpu-cluster> has no effect: all links between nodes are of the catalogue; "
               "remove it"});
     platform(
         "transport of a link inside of the catalogue", kGpuCluster, R"(inside="nvlink-4")",
         R"(inside="nvlink-4" inside-transport="rdma")",
-        {"inside-transport=\"rdma\" of <gpu-cluster> means nothing where 'inside' is of the catalogue, which knows it; "
+        {"inside-transport=\"rdma\" of <gpu-cluster> has no effect: the catalogue link 'inside' sets the transport; "
          "remove it"});
     platform("transport of no link inside", kGpuCluster, R"(gpus="4" inside="nvlink-4")",
              R"(gpus="1" inside-transport="rdma")",
-             {R"(inside-transport="rdma" of <gpu-cluster> means nothing without 'inside'; remove it)"});
+             {R"(inside-transport="rdma" of <gpu-cluster> needs 'inside'; remove it)"});
     platform("mesh of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" mesh="true")",
-             {R"(mesh="true" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
+             {R"(mesh="true" of <gpu-cluster> needs several GPUs per node; remove it)"});
     platform("mesh with a bridge", kGpuCluster, R"(inside="nvlink-4")",
              R"(inside="pcie-3" mesh="true" bridge="pcie-3")",
-             {R"(mesh="true" of <gpu-cluster> stands beside 'bridge'; one of them)"});
+             {R"(mesh="true" of <gpu-cluster> cannot be combined with 'bridge'; remove one of them)"});
     platform("bridge of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" bridge="pcie-3")",
-             {R"(bridge="pcie-3" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
+             {R"(bridge="pcie-3" of <gpu-cluster> needs several GPUs per node; remove it)"});
     platform("GPUs that share no slot", kGpuCluster, R"(gpus="4")", R"(gpus="4" slot-gpus="2")",
-             {R"(slot-gpus="2" of <gpu-cluster> means nothing without 'slot'; slot="pcie-5" beside it, or remove it)"});
-    platform(
-        "slots that divide no node", kGpuCluster, R"(gpus="4")", R"(gpus="4" slot="pcie-3" slot-gpus="3")",
-        {R"(slot-gpus="3" of <gpu-cluster> are GPUs of a slot by which the 4 GPUs of a node cannot be divided; a divisor of them)"});
+             {R"(slot-gpus="2" of <gpu-cluster> needs 'slot'; add slot="pcie-5", or remove it)"});
+    platform("slots that divide no node", kGpuCluster, R"(gpus="4")", R"(gpus="4" slot="pcie-3" slot-gpus="3")",
+             {R"(slot-gpus="3" of <gpu-cluster> does not divide the 4 GPUs of a node; use a divisor)"});
     platform(
         "more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
-        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of them; at most one for each GPU, or the same number for each)"});
+        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of that number; use at most one per GPU, or the same number for each)"});
     platform("sockets over InfiniBand", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" sockets="4" queue="1MB")",
-             {R"(queue="1MB" of <gpu-cluster> means nothing with transport rdma; remove it: only tcp has a queue)",
-              R"(sockets="4" of <gpu-cluster> means nothing with transport rdma; remove it: only tcp has sockets)"});
+             {R"(queue="1MB" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only tcp has a queue)",
+              R"(sockets="4" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only tcp has sockets)"});
     platform("too many hosts", kGpuCluster, R"(nodes="2")", R"(nodes="100000")",
              {"<platform> has 400000 hosts; at most 100000"});
     const std::string fabric = R"(<gpu-cluster nodes="8" gpus="1" nic="ib-ndr"><X/></gpu-cluster>)";
     platform("two fabrics", fabric, "<X/>", R"(<one-switch/><torus link="ib-ndr" dimensions="8"/>)",
-             {"<torus> beside <one-switch>; at most one fabric"});
+             {"<torus> beside <one-switch>; keep at most one fabric"});
     platform("unknown fabric", fabric, "X", "dragon-fly",
              {"unknown element <dragon-fly> in <gpu-cluster>; did you mean 'dragonfly'?"});
     platform("fat tree without anything", fabric, "X", "fat-tree",
@@ -989,7 +990,7 @@ class MalformedCases {
     }
 
     platform("federation without sites", kFederation, kSites, "",
-             {"<federation> lacks <sites>; at least one, e.g. <sites name=\"hospital\" count=\"5\" up=\"10Mbps\" "
+             {"<federation> lacks <sites>; add at least one, e.g. <sites name=\"hospital\" count=\"5\" up=\"10Mbps\" "
               "down=\"50Mbps\" latency=\"8ms\"/>"});
     platform("sites without a line", kFederation, R"( up="10Mbps" down="50Mbps")", "",
              {"<sites> lacks 'up'; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue",
@@ -1005,14 +1006,13 @@ class MalformedCases {
              {R"(down="cabel-down" of <sites> is neither a bandwidth nor a link of the catalogue; )"
               "did you mean 'cable-down'?"});
     platform("line without a latency", kFederation, R"( latency="8ms")", "",
-             {"<sites> lacks 'latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue bring "
+             {"<sites> lacks 'latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue have "
               "their own"});
-    platform(
-        "way up without a latency", kFederation, R"(down="50Mbps" latency)", R"(down="cable-down" down-latency)",
-        {"<sites> lacks 'up-latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue bring "
-         "their own"});
+    platform("way up without a latency", kFederation, R"(down="50Mbps" latency)", R"(down="cable-down" down-latency)",
+             {"<sites> lacks 'up-latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue have "
+              "their own"});
     platform("three latencies", kFederation, "latency", R"(up-latency="1ms" down-latency="1ms" latency)",
-             {"latency=\"8ms\" of <sites> means nothing beside 'up-latency' and 'down-latency'; remove it"});
+             {"latency=\"8ms\" of <sites> cannot be combined with 'up-latency' and 'down-latency'; remove it"});
     platform(
         "negative latency", kFederation, "8ms", "-8ms",
         {"latency=\"-8ms\" of <sites> is not a number with such a unit; seconds with their unit, not below 0, e.g. "
@@ -1032,470 +1032,477 @@ class MalformedCases {
     platform("efficiency above one", kFederation, "latency", R"(efficiency="1.5" latency)",
              {R"(efficiency="1.5" of <sites> is out of range; a number above 0, at most 1)"});
     platform("queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",
-             {R"(queue="1MB" of <sites> means nothing with transport rdma; remove it: only tcp has a queue)"});
+             {R"(queue="1MB" of <sites> needs transport="tcp", not rdma; remove it: only tcp has a queue)"});
     platform("a measured line without TCP", kFederation, "latency", R"(transport="rdma" measured="goodput" latency)",
-             {R"(measured="goodput" of <sites> means nothing with transport rdma; remove it: only tcp makes less of a )"
-              "line than it is"});
+             {R"(measured="goodput" of <sites> needs transport="tcp", not rdma; remove it: other transports reach the bandwidth of the line"});
     platform("a queue beside what was measured", kFederation, "latency", R"(measured="goodput" queue="1MB" latency)",
-             {R"(queue="1MB" of <sites> means nothing beside measured="goodput", which has it in it; remove one of )"
+             {R"(queue="1MB" of <sites> cannot be combined with measured="goodput", which includes it; remove one of )"
               "them"});
-    platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
-             {R"(per-connection="1Mbps" of <sites> means nothing beside a queue, whose losses limit a connection; )"
-              R"(measured="goodput" and no 'queue' or 'congestion', or remove it)"});
-    platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
-             {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
-    platform(
-        "sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
-        {"name=\"the hospital\" of <sites> holds white space or brackets; lists of hosts need these between and in "
-         "names"});
-    platform("sites with a long name", kFederation, R"("hospital")", "\"" + repeated("h", 41) + "\"",
-             {"name=\"" + repeated("h", 41) + "\" of <sites> has 41 bytes; at most 40"});
-    platform("sites that are called as others", kFederation, kSites, kSites + kSites,
-             {"two hosts are called 'hospital-1'; names that differ; the hub of a <federation> is called 'hub'"});
-    platform("site that is called hub", kFederation, R"("hospital" count="5")", R"("hub")",
-             {"two hosts are called 'hub'; names that differ; the hub of a <federation> is called 'hub'"});
-    platform("sites without end", kFederation, R"(count="5")", R"(count="100001")",
-             {R"(count="100001" of <sites> is out of range; a whole number from 1 to 100000)"});
-    platform("two hubs", kFederation, kSites,
-             kSites + R"(<hub up="1Gbps" down="1Gbps" latency="0"/><hub up="1Gbps" down="1Gbps" latency="0"/>)",
-             {"a second <hub> in <federation>; at most one"});
+      platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
+               {R"(per-connection="1Mbps" of <sites> needs a connection without a queue, whose losses would limit it; )"
+                R"(use measured="goodput" and no 'queue' or 'congestion', or remove it)"});
+      platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
+               {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
+      platform("sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
+               {"name=\"the hospital\" of <sites> holds white space or brackets; use other characters: lists of hosts "
+                "need these"});
+      platform("sites with a long name", kFederation, R"("hospital")", "\"" + repeated("h", 41) + "\"",
+               {"name=\"" + repeated("h", 41) + "\" of <sites> has 41 bytes; at most 40"});
+      platform("sites that are called as others", kFederation, kSites, kSites + kSites,
+               {"two hosts are called 'hospital-1'; use different names; the hub of a <federation> is called 'hub'"});
+      platform("site that is called hub", kFederation, R"("hospital" count="5")", R"("hub")",
+               {"two hosts are called 'hub'; use different names; the hub of a <federation> is called 'hub'"});
+      platform("sites without end", kFederation, R"(count="5")", R"(count="100001")",
+               {R"(count="100001" of <sites> is out of range; a whole number from 1 to 100000)"});
+      platform("two hubs", kFederation, kSites,
+               kSites + R"(<hub up="1Gbps" down="1Gbps" latency="0"/><hub up="1Gbps" down="1Gbps" latency="0"/>)",
+               {"a second <hub> in <federation>; at most one"});
 
-    const std::string pair = R"(<pair from="left" to="right" bandwidth="50Mbps" round-trip="40ms"/>)";
-    platform("regions without numbers", kTwoRegions, "", "",
-             {"no numbers between 'left' and 'right'; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
-              "round-trip=\"…\"/>"});
-    platform("regions with numbers one way", kTwoRegions, "</wan>", replaced(pair, "/>", R"( one-way="true"/></wan>)"),
-             {"no numbers from 'right' to 'left'; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
-              "round-trip=\"…\" one-way=\"true\"/>"});
-    platform("pair given twice", kTwoRegions, "</wan>",
-             pair + R"(<pair from="right" to="left" bandwidth="1Gbps" round-trip="1ms" one-way="true"/></wan>)",
-             {"a second <pair> from 'right' to 'left'; each direction once; a pair stands for both unless "
-              "one-way=\"true\""});
-    platform("pair of an unknown region", kTwoRegions, "</wan>", replaced(pair, "right", "rihgt") + "</wan>",
-             {R"(to="rihgt" of <pair> is no region here; did you mean 'right'?)"});
-    platform("pair with itself", kTwoRegions, "</wan>", pair + replaced(pair, "right", "left") + "</wan>",
-             {R"(to="left" of <pair> is where the pair comes from; two different regions)"});
-    platform("pair without numbers", kTwoRegions, "</wan>", R"(<pair from="left" to="right"/></wan>)",
-             {"<pair> lacks 'bandwidth'; a bandwidth above 0 with its unit, e.g. 100Mbps",
-              "<pair> lacks 'round-trip'; seconds with their unit, not below 0, e.g. 5ms"});
-    platform(
-        "region with a typing error", kTwoRegions, R"(name="left")", R"(name="aws:us-eats-1")",
-        {"region 'aws:us-eats-1' is not in the table of regions and lacks a <pair>; did you mean 'aws:us-east-1'?"});
-    platform("region twice", kTwoRegions, R"(name="right")", R"(name="left")",
-             {R"(name="left" of <region> is taken by another <region>; each region once)"});
-    platform("region without hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"("right" hosts="2")",
-             R"("right")", {"<region> lacks 'hosts'; a whole number from 1 to 100000"});
-    platform("regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
-             R"( host="ethernet-10g")", "",
-             {"<wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
-              "host-latency=\"…\""});
-    platform("regions with two links for hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), "<wan ",
-             R"(<wan host-bandwidth="1Gbps" )",
-             {R"(host-bandwidth="1Gbps" of <wan> stands beside 'host'; one of them)"});
-    platform("hosts' bandwidth without a latency", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
-             R"(host="ethernet-10g")", R"(host-bandwidth="1Gbps")",
-             {"<wan> lacks 'host-latency'; seconds with their unit, not below 0, e.g. 5ms"});
-    platform("wan without regions", R"(<wan host="ethernet-10g"/>)", "", "",
-             {"<wan> lacks <region>; at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"});
+      const std::string pair = R"(<pair from="left" to="right" bandwidth="50Mbps" round-trip="40ms"/>)";
+      platform("regions without numbers", kTwoRegions, "", "",
+               {"no numbers between 'left' and 'right'; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
+                "round-trip=\"…\"/>"});
+      platform("regions with numbers one way", kTwoRegions, "</wan>",
+               replaced(pair, "/>", R"( one-way="true"/></wan>)"),
+               {"no numbers from 'right' to 'left'; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
+                "round-trip=\"…\" one-way=\"true\"/>"});
+      platform("pair given twice", kTwoRegions, "</wan>",
+               pair + R"(<pair from="right" to="left" bandwidth="1Gbps" round-trip="1ms" one-way="true"/></wan>)",
+               {"a second <pair> from 'right' to 'left'; use each direction once; a pair covers both unless "
+                "one-way=\"true\""});
+      platform("pair of an unknown region", kTwoRegions, "</wan>", replaced(pair, "right", "rihgt") + "</wan>",
+               {R"(to="rihgt" of <pair> is no region here; did you mean 'right'?)"});
+      platform("pair with itself", kTwoRegions, "</wan>", pair + replaced(pair, "right", "left") + "</wan>",
+               {R"(to="left" of <pair> is also the other end of the pair; two different regions)"});
+      platform("pair without numbers", kTwoRegions, "</wan>", R"(<pair from="left" to="right"/></wan>)",
+               {"<pair> lacks 'bandwidth'; a bandwidth above 0 with its unit, e.g. 100Mbps",
+                "<pair> lacks 'round-trip'; seconds with their unit, not below 0, e.g. 5ms"});
+      platform(
+          "region with a typing error", kTwoRegions, R"(name="left")", R"(name="aws:us-eats-1")",
+          {"region 'aws:us-eats-1' is not in the table of regions and lacks a <pair>; did you mean 'aws:us-east-1'?"});
+      platform("region twice", kTwoRegions, R"(name="right")", R"(name="left")",
+               {R"(name="left" of <region> is the name of another <region>; use each region once)"});
+      platform("region without hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"("right" hosts="2")",
+               R"("right")", {"<region> lacks 'hosts'; a whole number from 1 to 100000"});
+      platform("regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
+               R"( host="ethernet-10g")", "",
+               {"<wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+                "host-latency=\"…\""});
+      platform("regions with two links for hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), "<wan ",
+               R"(<wan host-bandwidth="1Gbps" )",
+               {R"(host-bandwidth="1Gbps" of <wan> cannot be combined with 'host'; remove one of them)"});
+      platform("hosts' bandwidth without a latency", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
+               R"(host="ethernet-10g")", R"(host-bandwidth="1Gbps")",
+               {"<wan> lacks 'host-latency'; seconds with their unit, not below 0, e.g. 5ms"});
+      platform("wan without regions", R"(<wan host="ethernet-10g"/>)", "", "",
+               {"<wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"});
 
-    platform("clusters without a pair", kTwoClusters, "", "",
-             {"no numbers between 'a' and 'b'; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
-    platform("clusters without names", kTwoClusters, R"( name="a")", "",
-             {"<gpu-cluster> lacks 'name'; each of several clusters needs a name of its own"});
-    platform("clusters of one name", kTwoClusters, R"(name="b")", R"(name="a")",
-             {R"(name="a" of <gpu-cluster> is taken by another cluster; names of their own)"});
-    platform("pair of an unknown cluster", kTwoClusters + replaced(pair, "left", "a"), "right", "c",
-             {R"(to="c" of <pair> is no cluster here; did you mean 'b'?)"});
-    platform("wan beside a cluster", kTwoRegions + kFederation, "</wan>", pair + "</wan>",
-             {"<wan> beside another cluster; a <wan> joins regions and stands alone",
-              "<federation> lacks 'name'; each of several clusters needs a name of its own"});
-    platform("pair with one cluster", kFederation + pair, "", "",
-             {"<pair> in <platform> with one cluster; it joins several clusters; the pairs of regions stand in <wan>"});
+      platform("clusters without a pair", kTwoClusters, "", "",
+               {"no numbers between 'a' and 'b'; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
+      platform("clusters without names", kTwoClusters, R"( name="a")", "",
+               {"<gpu-cluster> lacks 'name'; give each of several clusters its own name"});
+      platform("clusters of one name", kTwoClusters, R"(name="b")", R"(name="a")",
+               {R"(name="a" of <gpu-cluster> is the name of another cluster; use another name)"});
+      platform("pair of an unknown cluster", kTwoClusters + replaced(pair, "left", "a"), "right", "c",
+               {R"(to="c" of <pair> is no cluster here; did you mean 'b'?)"});
+      platform("wan beside a cluster", kTwoRegions + kFederation, "</wan>", pair + "</wan>",
+               {"<wan> cannot be combined with another cluster; remove one of them: a <wan> has all its regions inside",
+                "<federation> lacks 'name'; give each of several clusters its own name"});
+      platform("pair with one cluster", kFederation + pair, "", "",
+               {"<pair> in <platform> with one cluster; remove it: it joins several clusters, and <wan> holds the "
+                "pairs of regions"});
   }
 
   void variation() {
-    const std::string profile = R"(<profile link="hospital-1 up" times="0s 60s" factors="1 0.5" period="120s"/>)";
-    const std::string with_profile = kFederation + profile;
-    platform("profile without anything", kFederation + "<profile/>", "", "",
-             {"<profile> lacks 'link'; the name of a link in the platform; * at its end stands for any rest",
-              "<profile> lacks 'times'; seconds with their units and spaces between them, rising from 0s, e.g. 0s 60s",
-              "<profile> lacks 'factors'; numbers above 0 with spaces between them, one for each of the times, e.g. 1 "
-              "0.5"});
-    platform("profile that starts late", with_profile, "0s 60s", "1s 60s",
-             {"times=\"1s 60s\" of <profile> does not start at 0; seconds with their units and spaces between them, "
-              "rising from 0s, e.g. 0s 60s"});
-    platform(
-        "profile whose times fall", with_profile, "0s 60s", "0s 60s 30s",
-        {"times=\"0s 60s 30s\" of <profile> does not rise; seconds with their units and spaces between them, rising "
-         "from 0s, e.g. 0s 60s",
-         "factors=\"1 0.5\" of <profile> holds 2 numbers for 3 times; one for each of the times"});
-    platform(
-        "profile without units", with_profile, "0s 60s", "0 60",
-        {"times=\"0 60\" of <profile> holds '60'; seconds with their units and spaces between them, rising from 0s, "
-         "e.g. 0s 60s"});
-    platform("profile with a factor of zero", with_profile, "1 0.5", "1 0",
-             {"factors=\"1 0\" of <profile> holds '0'; numbers above 0 with spaces between them, one for each of the "
-              "times, e.g. 1 0.5"});
-    platform(
-        "profile that starts again too soon", with_profile, "120s", "60s",
-        {"period=\"60s\" of <profile> is not after the last of the times; a later time, at which the profile starts "
-         "again"});
-    platform("profile of something else", with_profile, "times", R"(of="speed" times)",
-             {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
-    platform("profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
-             {R"(link="hospital-* up" of <profile> has a * before its end; a * at the end stands for any rest)"});
-    platform("two profiles of a link", with_profile + profile, "", "",
-             {"link=\"hospital-1 up\" of <profile> has another <profile> of the same; one for bandwidth and one for "
-              "latency at most"});
-    const std::string background = kFederation + R"(<background from="hospital-1" to="hub" bytes="1MB" every="1s"/>)";
-    platform("background from nowhere", background, "hospital-1", "hospital-9",
-             {"from=\"hospital-9\" of <background> is no host of the platform; hosts are hospital-[1-5] hub"});
-    platform("background to itself", background, R"(to="hub")", R"(to="hospital-1")",
-             {R"(to="hospital-1" of <background> is where the traffic comes from; another host)"});
-    platform("background without bytes", background, R"( bytes="1MB")", "",
-             {"<background> lacks 'bytes'; bytes above 0 with their unit, e.g. 300kB"});
-    platform("background without a pause", background, R"(every="1s")", R"(every="0s")",
-             {R"(every="0s" of <background> is out of range; seconds above 0 with their unit, e.g. 30s)"});
+      const std::string profile = R"(<profile link="hospital-1 up" times="0s 60s" factors="1 0.5" period="120s"/>)";
+      const std::string with_profile = kFederation + profile;
+      platform("profile without anything", kFederation + "<profile/>", "", "",
+               {"<profile> lacks 'link'; the name of a link in the platform; * at its end stands for any rest",
+                "<profile> lacks 'times'; seconds with units and spaces between them, rising from 0s, e.g. 0s 60s",
+                "<profile> lacks 'factors'; numbers above 0 with spaces between them, one per time, e.g. 1 0.5"});
+      platform("profile that starts late", with_profile, "0s 60s", "1s 60s",
+               {"times=\"1s 60s\" of <profile> does not start at 0; seconds with units and spaces between them, rising "
+                "from 0s, e.g. 0s 60s"});
+      platform("profile whose times fall", with_profile, "0s 60s", "0s 60s 30s",
+               {"times=\"0s 60s 30s\" of <profile> does not rise; seconds with units and spaces between them, rising "
+                "from 0s, e.g. 0s 60s",
+                "factors=\"1 0.5\" of <profile> holds 2 numbers for 3 times; give one for each of the times"});
+      platform("profile without units", with_profile, "0s 60s", "0 60",
+               {"times=\"0 60\" of <profile> holds '60'; seconds with units and spaces between them, rising from 0s, "
+                "e.g. 0s 60s"});
+      platform("profile with a factor of zero", with_profile, "1 0.5", "1 0",
+               {"factors=\"1 0\" of <profile> holds '0'; numbers above 0 with spaces between them, one per time, e.g. "
+                "1 0.5"});
+      platform("profile that starts again too soon", with_profile, "120s", "60s",
+               {"period=\"60s\" of <profile> is not after the last of the times; use a later time, at which the "
+                "profile starts again"});
+      platform("profile of something else", with_profile, "times", R"(of="speed" times)",
+               {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
+      platform(
+          "profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
+          {R"(link="hospital-* up" of <profile> has a * before its end; use * at the end: it stands for any rest)"});
+      platform("two profiles of a link", with_profile + profile, "", "",
+               {"link=\"hospital-1 up\" of <profile> has another <profile> of the same kind; use at most one for "
+                "bandwidth and one for latency"});
+      const std::string background = kFederation + R"(<background from="hospital-1" to="hub" bytes="1MB" every="1s"/>)";
+      platform("background from nowhere", background, "hospital-1", "hospital-9",
+               {"from=\"hospital-9\" of <background> is no host of the platform; hosts are hospital-[1-5] hub"});
+      platform("background to itself", background, R"(to="hub")", R"(to="hospital-1")",
+               {R"(to="hospital-1" of <background> is also the source of the traffic; another host)"});
+      platform("background without bytes", background, R"( bytes="1MB")", "",
+               {"<background> lacks 'bytes'; bytes above 0 with their unit, e.g. 300kB"});
+      platform("background without a pause", background, R"(every="1s")", R"(every="0s")",
+               {R"(every="0s" of <background> is out of range; seconds above 0 with their unit, e.g. 30s)"});
   }
 
   void network() {
-    const auto with_network = [](const std::string& text) { return edited({{"  <workers>", text + "<workers>"}}); };
-    exact("unknown fidelity", with_network(R"(<network fidelity="flows"/>)"),
-          {R"(@FILE@:4: fidelity="flows" of <network> is unknown; did you mean 'flow'?)"});
-    exact("budget of another fidelity", with_network(R"(<network fidelity="flow" message-budget="10"/>)"),
-          {R"(@FILE@:4: message-budget="10" of <network> means nothing with that fidelity; )"
-           "only fidelity=\"auto\" has a budget"});
-    exact("no budget", with_network(R"(<network message-budget="0"/>)"),
-          {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
-    exact("too few timed steps", with_network(R"(<network timed-steps="7"/>)"),
-          {R"(@FILE@:4: timed-steps="7" of <network> is out of range; a whole number from 8 to 1000000)"});
-    part("streams over lines that were not measured",
-         edited({{R"(<platform file="@PLATFORM@"/>)",
-                  "<platform>" + kFederation + "</platform><network streams=\"4\"/>"}}),
-         {R"(streams="4" of <network> means nothing here: no line of the platform is given as it was measured; )"
-          R"(measured="goodput" at the lines, a <pair> without a queue, or remove it)"});
-    exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
-          {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
-    exact("two networks", with_network("<network/><network/>"),
-          {"@FILE@:4: a second <network> in <scenario>; at most one"});
-    exact("negative jitter", with_network(R"(<network><jitter spatial="-0.1" temporal="5"/></network>)"),
-          {R"(@FILE@:4: spatial="-0.1" of <jitter> is out of range; a number from 0 to 3)",
-           R"(@FILE@:4: temporal="5" of <jitter> is out of range; a number from 0 to 3)"});
-    part("unknown all-reduce", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-reduce="rign")"}}),
-         {R"(@FILE@:21: all-reduce="rign" of <run> is unknown; )"});
-    part("unknown all-gather", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-gather="star-ship")"}}),
-         {R"(@FILE@:21: all-gather="star-ship" of <run> is unknown; )"});
-    exact("bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
+      const auto with_network = [](const std::string& text) { return edited({{"  <workers>", text + "<workers>"}}); };
+      exact("unknown fidelity", with_network(R"(<network fidelity="flows"/>)"),
+            {R"(@FILE@:4: fidelity="flows" of <network> is unknown; did you mean 'flow'?)"});
+      exact("budget of another fidelity", with_network(R"(<network fidelity="flow" message-budget="10"/>)"),
+            {R"(@FILE@:4: message-budget="10" of <network> needs fidelity="auto"; )"
+             "set fidelity=\"auto\", or remove it"});
+      exact("no budget", with_network(R"(<network message-budget="0"/>)"),
+            {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
+      exact("too few timed steps", with_network(R"(<network timed-steps="7"/>)"),
+            {R"(@FILE@:4: timed-steps="7" of <network> is out of range; a whole number from 8 to 1000000)"});
+      part("streams over lines that were not measured",
+           edited({{R"(<platform file="@PLATFORM@"/>)",
+                    "<platform>" + kFederation + "</platform><network streams=\"4\"/>"}}),
+           {R"(streams="4" of <network> needs a line with its measured bandwidth, and the platform has none; )"
+            R"(set measured="goodput" on the lines, add a <pair> without a queue, or remove it)"});
+      exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
+            {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
+      exact("two networks", with_network("<network/><network/>"),
+            {"@FILE@:4: a second <network> in <scenario>; at most one"});
+      exact("negative jitter", with_network(R"(<network><jitter spatial="-0.1" temporal="5"/></network>)"),
+            {R"(@FILE@:4: spatial="-0.1" of <jitter> is out of range; a number from 0 to 3)",
+             R"(@FILE@:4: temporal="5" of <jitter> is out of range; a number from 0 to 3)"});
+      part("unknown all-reduce", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-reduce="rign")"}}),
+           {R"(@FILE@:21: all-reduce="rign" of <run> is unknown; )"});
+      part("unknown all-gather", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-gather="star-ship")"}}),
+           {R"(@FILE@:21: all-gather="star-ship" of <run> is unknown; )"});
+      exact(
+          "bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
           {"@FILE@:21: bucket=\"25\" of <run> is not a number with such a unit; bytes with their unit, e.g. 25MB, or 0 "
            "for no buckets"});
-    exact("first bucket without buckets", edited({{R"(algorithm="dad")", R"(algorithm="dad" first-bucket="1MB")"}}),
-          {R"(@FILE@:21: first-bucket="1MB" of <run> means nothing without buckets; remove it, or give bucket="…")"});
-    exact(
-        "first bucket of a negative size",
-        edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25MB" first-bucket="-1MB")"}}),
-        {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with such a unit; bytes with their unit, e.g. 1MiB)"});
-    exact("collectives of an algorithm without any",
+      exact("first bucket without buckets", edited({{R"(algorithm="dad")", R"(algorithm="dad" first-bucket="1MB")"}}),
+            {R"(@FILE@:21: first-bucket="1MB" of <run> needs buckets; remove it, or set bucket="…")"});
+      exact(
+          "first bucket of a negative size",
+          edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25MB" first-bucket="-1MB")"}}),
+          {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with such a unit; bytes with their unit, e.g. 1MiB)"});
+      exact(
+          "collectives of an algorithm without any",
           edited({{R"(algorithm="pooled")", R"(algorithm="pooled" all-reduce="ring" all-gather="ring" bucket="1MB")"}}),
-          {R"(@FILE@:20: all-reduce="ring" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)",
-           R"(@FILE@:20: all-gather="ring" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)",
-           R"(@FILE@:20: bucket="1MB" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)"});
-    exact("device with a step of no time",
-          edited({{"  <workers>\n",
-                   R"(  <device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" )"
-                   R"(memory-efficiency="0.7" launch-overhead="10us" step-time="0s"/>
+          {R"(@FILE@:20: all-reduce="ring" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)",
+           R"(@FILE@:20: all-gather="ring" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)",
+           R"(@FILE@:20: bucket="1MB" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)"});
+      exact("device with a step of no time",
+            edited({{"  <workers>\n",
+                     R"(  <device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" )"
+                     R"(memory-efficiency="0.7" launch-overhead="10us" step-time="0s"/>
   <workers>
 )"}}),
-          {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
+            {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
   }
 
   /// The fixture on the file cluster.xml with `content`. Errors name that file.
   void platform_file(std::string name, std::string content, const Lines& expected, const char* attributes = "") {
-    Lines lines;
-    for (const std::string& text : expected) {
-      lines.push_back(text.starts_with("@FILE@") ? text : "@FOLDER@/cluster.xml" + text);
-    }
-    exact(std::move(name), edited({{R"(file="@PLATFORM@")", R"(file="cluster.xml")" + std::string(attributes)}}), lines)
-        .cluster = std::move(content);
+      Lines lines;
+      for (const std::string& text : expected) {
+        lines.push_back(text.starts_with("@FILE@") ? text : "@FOLDER@/cluster.xml" + text);
+      }
+      exact(std::move(name), edited({{R"(file="@PLATFORM@")", R"(file="cluster.xml")" + std::string(attributes)}}),
+            lines)
+          .cluster = std::move(content);
   }
 
   void platform_files() {
-    const std::string kinds =
-        "; a platform of SimGrid, which starts with <platform version=\"4.1\">, or one that starts with "
-        "<cluster-platform>";
-    platform_file("platform file of another language", "<?xml version=\"1.0\"?>\n<!-- <platform> -->\n<plattform/>",
-                  {":3: the root element is <plattform>" + kinds});
-    platform_file("platform file that is a scenario", fixture(), {":2: the root element is <scenario>" + kinds});
-    platform_file("platform file without XML", "hub 1Gf\n", {":1: this is not XML" + kinds});
-    platform_file("blank platform file", " \n", {": the file is empty" + kinds});
-    platform_file("platform file with mistakes on its lines",
-                  "<cluster-platform>\n  <federation>\n    <sites name=\"hospital\" count=\"0\" up=\"10Mbps\"\n"
-                  "           down=\"50\" latency=\"8ms\"/>\n  </federation>\n  <profil/>\n</cluster-platform>\n",
-                  {":3: count=\"0\" of <sites> is out of range; a whole number from 1 to 100000",
-                   ":4: down=\"50\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 "
-                   "with its unit, e.g. 100Mbps, or a link of the catalogue",
-                   ":6: unknown element <profil> in <cluster-platform>; did you mean 'profile'?"});
-    platform_file("platform file without a cluster", "<cluster-platform description=\"none\"/>",
-                  {":1: <cluster-platform> lacks a cluster; <gpu-cluster>, <federation> or <wan> inside"});
-    platform_file("platform file with a file",
-                  "<cluster-platform file=\"x.xml\">\n" + kFederation + "</cluster-platform>",
-                  {":1: unknown attribute 'file' of <cluster-platform>; only description"});
-    platform_file("platform file with a document type",
-                  "<!DOCTYPE cluster-platform [<!ENTITY x \"y\">]>\n<cluster-platform/>",
-                  {":1: a document type declaration (DOCTYPE); remove it: a platform needs none, and entities are not "
-                   "allowed"});
-    platform_file("platform file in a namespace", "<cluster-platform xmlns=\"urn:x\"/>",
-                  {":1: <cluster-platform> is in a namespace; remove xmlns: the language has no namespace"});
-    platform_file(
-        "transport of a cluster platform", "<cluster-platform>" + kFederation + "</cluster-platform>",
-        {"@FILE@:3: transport=\"tcp\" of <platform> means nothing to a <cluster-platform>; remove it: its links "
-         "say how they are used"},
-        " transport=\"tcp\"");
-    platform_file("scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
-                  {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
-                   ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
-                   "host-latency=\"…\"",
-                   ":2: <wan> lacks <region>; at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
-                  " transport=\"udp\"");
+      const std::string kinds =
+          "; use a platform file of SimGrid with <platform version=\"4.1\">, or a file with <cluster-platform>";
+      platform_file("platform file of another language", "<?xml version=\"1.0\"?>\n<!-- <platform> -->\n<plattform/>",
+                    {":3: the root element is <plattform>" + kinds});
+      platform_file("platform file that is a scenario", fixture(), {":2: the root element is <scenario>" + kinds});
+      platform_file("platform file without XML", "hub 1Gf\n", {":1: this is not XML" + kinds});
+      platform_file("blank platform file", " \n", {": the file is empty" + kinds});
+      platform_file(
+          "platform file with mistakes on its lines",
+          "<cluster-platform>\n  <federation>\n    <sites name=\"hospital\" count=\"0\" up=\"10Mbps\"\n"
+          "           down=\"50\" latency=\"8ms\"/>\n  </federation>\n  <profil/>\n</cluster-platform>\n",
+          {":3: count=\"0\" of <sites> is out of range; a whole number from 1 to 100000",
+           ":4: down=\"50\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 "
+           "with its unit, e.g. 100Mbps, or a link of the catalogue",
+           ":6: unknown element <profil> in <cluster-platform>; did you mean 'profile'?"});
+      platform_file("platform file without a cluster", "<cluster-platform description=\"none\"/>",
+                    {":1: <cluster-platform> lacks a cluster; add <gpu-cluster>, <federation> or <wan> inside"});
+      platform_file("platform file with a file",
+                    "<cluster-platform file=\"x.xml\">\n" + kFederation + "</cluster-platform>",
+                    {":1: unknown attribute 'file' of <cluster-platform>; only description"});
+      platform_file(
+          "platform file with a document type", "<!DOCTYPE cluster-platform [<!ENTITY x \"y\">]>\n<cluster-platform/>",
+          {":1: a document type declaration (DOCTYPE); remove it: a platform needs none, and entities are not "
+           "allowed"});
+      platform_file("platform file in a namespace", "<cluster-platform xmlns=\"urn:x\"/>",
+                    {":1: <cluster-platform> is in a namespace; remove xmlns: the language has no namespace"});
+      platform_file("transport of a cluster platform", "<cluster-platform>" + kFederation + "</cluster-platform>",
+                    {"@FILE@:3: transport=\"tcp\" of <platform> cannot be set on a <cluster-platform>; remove it: its "
+                     "links define their transport"},
+                    " transport=\"tcp\"");
+      platform_file("scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
+                    {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
+                     ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+                     "host-latency=\"…\"",
+                     ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
+                    " transport=\"udp\"");
   }
 
   /// Numbers and characters as people write them elsewhere.
   void notations() {
-    exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
-          {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
-    exact("decimal comma of an override", fixture(),
+      exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
+            {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
+      exact(
+          "decimal comma of an override", fixture(),
           {R"(--set training.adam.learning-rate=0,002: learning-rate="0,002" of <adam> is not a number; write 0.002)"},
           {"training.adam.learning-rate=0,002"});
-    exact("decimal comma of a quantity", with_platform(replaced(kFederation, "8ms", "8,5ms")),
-          {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with such a unit; did you mean '8.5ms'?)"});
-    exact("separator of thousands", edited({{R"(train="800")", R"(train="1,200")"}}),
-          {R"(@FILE@:9: train="1,200" of <digits> is not a whole number; write 1200)"});
-    exact("thousands or a decimal comma", edited({{R"(alpha="0.3")", R"(alpha="1,200")"}}),
-          {R"(@FILE@:10: alpha="1,200" of <split> is not a number; write 1200 or 1.200)"});
-    exact("whole number with a point", edited({{R"(batch="16")", R"(batch="16.0")"}}),
-          {R"(@FILE@:16: batch="16.0" of <training> is not a whole number; write 16)"});
-    exact("number with a no-break space", edited({{R"(alpha="0.3")", "alpha=\"0.3\u00a0\""}}),
-          {"@FILE@:10: alpha=\"0.3\u00a0\" of <split> is not a number; write 0.3"});
-    exact("quantity with a no-break space", with_platform(replaced(kFederation, "10Mbps", "10\u00a0Mbps")),
+      exact("decimal comma of a quantity", with_platform(replaced(kFederation, "8ms", "8,5ms")),
+            {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with such a unit; did you mean '8.5ms'?)"});
+      exact("separator of thousands", edited({{R"(train="800")", R"(train="1,200")"}}),
+            {R"(@FILE@:9: train="1,200" of <digits> is not a whole number; write 1200)"});
+      exact("thousands or a decimal comma", edited({{R"(alpha="0.3")", R"(alpha="1,200")"}}),
+            {R"(@FILE@:10: alpha="1,200" of <split> is not a number; write 1200 or 1.200)"});
+      exact("whole number with a point", edited({{R"(batch="16")", R"(batch="16.0")"}}),
+            {R"(@FILE@:16: batch="16.0" of <training> is not a whole number; write 16)"});
+      exact("number with a no-break space", edited({{R"(alpha="0.3")", "alpha=\"0.3\u00a0\""}}),
+            {"@FILE@:10: alpha=\"0.3\u00a0\" of <split> is not a number; write 0.3"});
+      exact(
+          "quantity with a no-break space", with_platform(replaced(kFederation, "10Mbps", "10\u00a0Mbps")),
           {"@FILE@:3: up=\"10\u00a0Mbps\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean "
            "'10Mbps'?"});
-    part("no-break space between hosts",
-         edited({{R"(hosts="hospital-[1-5]")", "hosts=\"hospital-[1-3]\u00a0hospital-[4-5]\""}}),
-         {"; write a blank in place of the no-break space (U+00A0)"});
-    part("no-break space between attributes", edited({{R"(by="dirichlet" )", "by=\"dirichlet\"\u00a0"}}),
-         {"@FILE@:10: not well-formed XML", "; write a blank in place of the no-break space (U+00A0)"});
-    exact("no-break space between elements", edited({{"    <worker", "   \u00a0<worker"}}),
-          {"@FILE@:5: text '\u00a0' in <workers>; write a blank in place of the no-break space (U+00A0)"});
-    part("curly quotes", edited({{R"(alpha="0.3")", "alpha=\u201c0.3\u201d"}}),
-         {"@FILE@:10: not well-formed XML", "; write \" in place of the curly quote (U+201C)"});
+      part("no-break space between hosts",
+           edited({{R"(hosts="hospital-[1-5]")", "hosts=\"hospital-[1-3]\u00a0hospital-[4-5]\""}}),
+           {"; write a blank in place of the no-break space (U+00A0)"});
+      part("no-break space between attributes", edited({{R"(by="dirichlet" )", "by=\"dirichlet\"\u00a0"}}),
+           {"@FILE@:10: not well-formed XML", "; write a blank in place of the no-break space (U+00A0)"});
+      exact("no-break space between elements", edited({{"    <worker", "   \u00a0<worker"}}),
+            {"@FILE@:5: text '\u00a0' in <workers>; write a blank in place of the no-break space (U+00A0)"});
+      part("curly quotes", edited({{R"(alpha="0.3")", "alpha=\u201c0.3\u201d"}}),
+           {"@FILE@:10: not well-formed XML", "; write \" in place of the curly quote (U+201C)"});
   }
 
   void files() {
-    using File = MalformedCase::File;
-    const std::string form = "the path of a scenario file";
-    exact("missing file", "", {"@FILE@: no such file; " + form}).file = File::missing;
-    exact("folder", "", {"@FILE@: is a folder; " + form}).file = File::folder;
-    exact("named pipe", "", {"@FILE@: is not a regular file; " + form}).file = File::pipe;
-    exact("unreadable file", fixture(),
-          {"@FILE@: cannot be read: Permission denied; give yourself the right to read it"})
-        .file = File::unreadable;
-    exact("100 MB", fixture(), {"@FILE@: file is 100 MB; a scenario is at most 16 MB"}).size = std::uintmax_t{100}
-                                                                                               << 20U;
-    exact("empty file", "", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
-    exact("blank file", " \n\n\t", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
-    exact("NUL byte", edited({{"Fixture", std::string_view("Fix\0ture", 8)}}),
-          {"@FILE@:2: a NUL byte at offset 58; a scenario is UTF-8 text"});
-    exact("Latin-1", edited({{"Fixture", "H\xF4pital"}}),
-          {"@FILE@:2: not UTF-8: byte 0xF4 at offset 56; save the file as UTF-8"});
-    exact("overlong UTF-8", edited({{"Fixture", "\xC0\xAF"}}),
-          {"@FILE@:2: not UTF-8: byte 0xC0 at offset 55; save the file as UTF-8"});
-    exact("surrogate in UTF-8", edited({{"Fixture", "\xED\xA0\x80"}}),
-          {"@FILE@:2: not UTF-8: byte 0xED at offset 55; save the file as UTF-8"});
-    exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6),
-          {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 @FILE@ > NEW"});
-    exact(
-        "control character", edited({{"Fixture", "a\x01"}}),
-        {"@FILE@:2: control character 0x01 at offset 56; of control characters, text holds tabs and line ends alone"});
-    part("truncated in a tag", fixture().substr(0, fixture().find("alpha=")),
-         {"@FILE@:10: not well-formed XML: ", "; close every element; the file may have been cut off"});
-    part("truncated in a value", fixture().substr(0, fixture().find("0.3")),
-         {"@FILE@:10: not well-formed XML: ", "; close the quotes"});
-    part("truncated between tags", fixture().substr(0, fixture().find("  <model>")),
-         {"not well-formed XML: ", "; close every element; the file may have been cut off"});
-    part("no XML", "{\"name\": 1}",
-         {"@FILE@:1: not well-formed XML: ", "; a scenario starts with <scenario name=\"…\">"});
-    exact("another language", "<html/>\n",
-          {"@FILE@:1: the root element is <html>; a scenario starts with <scenario name=\"…\">"});
-    exact("a platform of SimGrid",
-          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n",
-          {"@FILE@:2: is a <platform>, not a scenario; name it in a scenario: <platform file=\"@FILE@\"/>"});
-    exact(
-        "a workload", "<workload name=\"w\"/>\n",
-        {"@FILE@:1: is a <workload>, not a scenario; name it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
-    const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
-    part("nested 100,000 deep", edited({{"<model>", nested}}),
-         {"@FILE@:12: not well-formed XML: ", "; no scenario needs so much depth or so long a value"});
-    part("value of 11 MB", edited({{"Fixture", repeated("x", 11'000'000)}}),
-         {"@FILE@:2: not well-formed XML: ", "; close the quotes; no value is longer than 10 MB"});
-    exact("value of 1 MB", edited({{"\"16\"", "\"" + repeated("9", 1'000'000) + "\""}}),
-          {"@FILE@:16: batch=\"" + repeated("9", 60) +
-           "…\" of <training> is out of range; a whole number from 1 to 1000000"});
-    exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
-          {"@FILE@:13: more than 200000 elements; no scenario needs so many"});
-    std::string attributes;
-    for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
-    exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),
-          {"@FILE@:12: a tag with more than 5000 attributes; no element has so many"});
-    exact("a million ampersands", edited({{"\"16\"", "\"" + repeated("&amp;", 1'000'000) + "\""}}),
-          {"@FILE@:16: batch=\"" + repeated("&", 60) +
-           "…\" of <training> is not a whole number; a whole number from 1 to 1000000"});
-    part("too many devices", edited({{"  <model>\n", repeated("<device/>", 2000) + "<model>\n"}}),
-         {"@FILE@:2: 2000 <device>; at most 1000\n", "@FILE@: and "});
-    exact("too many runs", edited({{"  <model>\n", repeated("<run algorithm=\"dad\"/>", 2000) + "<model>\n"}}),
-          {"@FILE@:2: 2003 <run>; at most 1000"});
-    exact("too many layers", edited({{"<model>\n", "<model>\n" + repeated("<dense units=\"2\"/>", 2000)}}),
-          {"@FILE@:12: <model> has 2002 layers; at most 1000"});
-    std::string entities = "<!DOCTYPE scenario [<!ENTITY l0 \"lol\">";
-    for (char level = '1'; level <= '9'; ++level) {
-      const std::string inner = std::string("&l") + static_cast<char>(level - 1) + ";";
-      entities += std::string("<!ENTITY l") + level + " \"" + repeated(inner, 10) + "\">";
-    }
-    exact("billion laughs", edited({{"<scenario name=\"Fixture\"", entities + "]>\n<scenario name=\"&l9;\""}}),
-          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
-           "allowed"});
-    Lines many;
-    for (int line = 13; line < 113; ++line)
-      many.push_back("@FILE@:" + std::to_string(line) + ": unknown element <dens> in <model>; did you mean 'dense'?");
-    many.emplace_back("@FILE@: and 1900 more errors");
-    exact("2,000 errors", edited({{"  <model>\n", "  <model>\n" + repeated("<dens/>\n", 2000)}}), many);
+      using File = MalformedCase::File;
+      const std::string form = "the path of a scenario file";
+      exact("missing file", "", {"@FILE@: no such file; " + form}).file = File::missing;
+      exact("folder", "", {"@FILE@: is a folder; " + form}).file = File::folder;
+      exact("named pipe", "", {"@FILE@: is not a regular file; " + form}).file = File::pipe;
+      exact("unreadable file", fixture(),
+            {"@FILE@: cannot be read: Permission denied; change its permissions so that you can read it"})
+          .file = File::unreadable;
+      exact("100 MB", fixture(), {"@FILE@: file is 100 MB; a scenario has at most 16 MB"}).size = std::uintmax_t{100}
+                                                                                                  << 20U;
+      exact("empty file", "", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
+      exact("blank file", " \n\n\t", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
+      exact("NUL byte", edited({{"Fixture", std::string_view("Fix\0ture", 8)}}),
+            {"@FILE@:2: a NUL byte at offset 58; a scenario is UTF-8 text"});
+      exact("Latin-1", edited({{"Fixture", "H\xF4pital"}}),
+            {"@FILE@:2: not UTF-8: byte 0xF4 at offset 56; save the file as UTF-8"});
+      exact("overlong UTF-8", edited({{"Fixture", "\xC0\xAF"}}),
+            {"@FILE@:2: not UTF-8: byte 0xC0 at offset 55; save the file as UTF-8"});
+      exact("surrogate in UTF-8", edited({{"Fixture", "\xED\xA0\x80"}}),
+            {"@FILE@:2: not UTF-8: byte 0xED at offset 55; save the file as UTF-8"});
+      exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6),
+            {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 @FILE@ > NEW"});
+      exact("control character", edited({{"Fixture", "a\x01"}}),
+            {"@FILE@:2: control character 0x01 at offset 56; remove control characters: text may hold only tabs and "
+             "line ends"});
+      part("truncated in a tag", fixture().substr(0, fixture().find("alpha=")),
+           {"@FILE@:10: not well-formed XML: ", "; close every element; the file may have been cut off"});
+      part("truncated in a value", fixture().substr(0, fixture().find("0.3")),
+           {"@FILE@:10: not well-formed XML: ", "; close the quotes"});
+      part("truncated between tags", fixture().substr(0, fixture().find("  <model>")),
+           {"not well-formed XML: ", "; close every element; the file may have been cut off"});
+      part("no XML", "{\"name\": 1}",
+           {"@FILE@:1: not well-formed XML: ", "; a scenario starts with <scenario name=\"…\">"});
+      exact("another language", "<html/>\n",
+            {"@FILE@:1: the root element is <html>; a scenario starts with <scenario name=\"…\">"});
+      exact("a platform of SimGrid",
+            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n",
+            {"@FILE@:2: is a <platform>, not a scenario; use it in a scenario: <platform file=\"@FILE@\"/>"});
+      exact(
+          "a workload", "<workload name=\"w\"/>\n",
+          {"@FILE@:1: is a <workload>, not a scenario; use it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
+      const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
+      part("nested 100,000 deep", edited({{"<model>", nested}}),
+           {"@FILE@:12: not well-formed XML: ", "; use less depth or a shorter value: no scenario needs so much"});
+      part("value of 11 MB", edited({{"Fixture", repeated("x", 11'000'000)}}),
+           {"@FILE@:2: not well-formed XML: ", "; close the quotes; no value is longer than 10 MB"});
+      exact("value of 1 MB", edited({{"\"16\"", "\"" + repeated("9", 1'000'000) + "\""}}),
+            {"@FILE@:16: batch=\"" + repeated("9", 60) +
+             "…\" of <training> is out of range; a whole number from 1 to 1000000"});
+      exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
+            {"@FILE@:13: more than 200000 elements; use fewer: no scenario needs so many"});
+      std::string attributes;
+      for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
+      exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),
+            {"@FILE@:12: a tag with more than 5000 attributes; use fewer: no element has so many"});
+      exact("a million ampersands", edited({{"\"16\"", "\"" + repeated("&amp;", 1'000'000) + "\""}}),
+            {"@FILE@:16: batch=\"" + repeated("&", 60) +
+             "…\" of <training> is not a whole number; a whole number from 1 to 1000000"});
+      part("too many devices", edited({{"  <model>\n", repeated("<device/>", 2000) + "<model>\n"}}),
+           {"@FILE@:2: 2000 <device>; at most 1000\n", "@FILE@: and "});
+      exact("too many runs", edited({{"  <model>\n", repeated("<run algorithm=\"dad\"/>", 2000) + "<model>\n"}}),
+            {"@FILE@:2: 2003 <run>; at most 1000"});
+      exact("too many layers", edited({{"<model>\n", "<model>\n" + repeated("<dense units=\"2\"/>", 2000)}}),
+            {"@FILE@:12: <model> has 2002 layers; at most 1000"});
+      std::string entities = "<!DOCTYPE scenario [<!ENTITY l0 \"lol\">";
+      for (char level = '1'; level <= '9'; ++level) {
+        const std::string inner = std::string("&l") + static_cast<char>(level - 1) + ";";
+        entities += std::string("<!ENTITY l") + level + " \"" + repeated(inner, 10) + "\">";
+      }
+      exact("billion laughs", edited({{"<scenario name=\"Fixture\"", entities + "]>\n<scenario name=\"&l9;\""}}),
+            {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
+             "allowed"});
+      Lines many;
+      for (int line = 13; line < 113; ++line)
+        many.push_back("@FILE@:" + std::to_string(line) + ": unknown element <dens> in <model>; did you mean 'dense'?");
+      many.emplace_back("@FILE@: and 1900 more errors");
+      exact("2,000 errors", edited({{"  <model>\n", "  <model>\n" + repeated("<dens/>\n", 2000)}}), many);
   }
 
   void overrides() {
-    exact("override without a value", fixture(),
-          {"--set training.batch: not of the form path=value; path=value, e.g. training.batch=64"}, {"training.batch"});
-    exact(
-        "override with a wrong value", fixture(),
-        {R"(--set training.batch=abc: batch="abc" of <training> is not a whole number; a whole number from 1 to 1000000)"},
-        {"training.batch=abc"});
-    exact("override of nothing", fixture(),
-          {"--set =5: the path is broken; names with dots between them and selectors in brackets, e.g. run[2].cap=4"},
-          {"=5"});
-    exact("override with a broken path", fixture(),
-          {"--set training..batch=5: the path is broken; names with dots between them and selectors in brackets, e.g. "
-           "run[2].cap=4"},
-          {"training..batch=5"});
-    exact("override with an open bracket", fixture(),
-          {"--set run[2.cap=5: not of the form path=value; path=value, e.g. training.batch=64"}, {"run[2.cap=5"});
-    exact("override of an unknown element", fixture(),
-          {"--set trainning.batch=5: no element 'trainning' in <scenario>; did you mean 'training'?"},
-          {"trainning.batch=5"});
-    exact("override of an unknown attribute", fixture(),
-          {"--set training.batsh=5: unknown attribute 'batsh' of <training>; did you mean 'batch'?"},
-          {"training.batsh=5"});
-    exact(
-        "override of an element", fixture(),
-        {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, shuffle, epochs, "
-         "target-accuracy, stop, evaluate-every, exact, seeds, label-smoothing, leak-every, clip-norm"},
-        {"training=5"});
-    exact(
-        "override of an element with choices", fixture(),
-        {"--set data=5: <data> is an element; go on to one of digits, idx, cifar10, ts, csv, text, shapes, utterances, "
-         "grammar, tabular, split, shift, drift"},
-        {"data=5"});
-    exact("override of an element with an attribute", fixture(),
-          {"--set workers=5: <workers> is an element; a path ends with an attribute: memory"}, {"workers=5"});
-    exact("override of a description", fixture(),
-          {"--set description=x: <description> is an element; only attributes can be set; edit the file"},
-          {"description=x"});
-    exact("override through an attribute", fixture(),
-          {"--set seed.x=5: 'seed' is an attribute of <scenario> and holds nothing; end the path there"}, {"seed.x=5"});
-    exact("override below an element without any", fixture(),
-          {"--set data.split.x.y=5: <split> holds no elements; a path ends with an attribute: by, alpha, shards, "
-           "sizes, size-spread, size-exponent"},
-          {"data.split.x.y=5"});
-    exact("override of one among several", fixture(),
-          {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
-          {"run.cap=5"});
-    exact("override of a run by number", fixture(),
-          {"--set run[9].cap=5: no <run> number 9; there are 3, counted from 1"}, {"run[9].cap=5"});
-    exact("override of a run by number zero", fixture(),
-          {"--set run[0].cap=5: no <run> number 0; there are 3, counted from 1"}, {"run[0].cap=5"});
-    exact("override of a run by an unknown name", fixture(),
-          {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
-          {"run[rank-dat].cap=5"});
-    exact(
-        "override of a parameter that a run lacks", fixture(),
-        {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it",
-         "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it"},
-        {"run[*].cap=5"});
-    exact("override of what is not there", fixture(),
-          {"--set device.name=x: there is no <device> in the scenario; add it to the file"}, {"device.name=x"});
-    exact("override with a control character", fixture(),
+      exact("override without a value", fixture(),
+            {"--set training.batch: not of the form path=value; path=value, e.g. training.batch=64"},
+            {"training.batch"});
+      exact(
+          "override with a wrong value", fixture(),
+          {R"(--set training.batch=abc: batch="abc" of <training> is not a whole number; a whole number from 1 to 1000000)"},
+          {"training.batch=abc"});
+      exact("override of nothing", fixture(),
+            {"--set =5: the path is not valid; use names with dots between them and selectors in brackets, e.g. "
+             "run[2].cap=4"},
+            {"=5"});
+      exact("override with a broken path", fixture(),
+            {"--set training..batch=5: the path is not valid; use names with dots between them and selectors in "
+             "brackets, e.g. run[2].cap=4"},
+            {"training..batch=5"});
+      exact("override with an open bracket", fixture(),
+            {"--set run[2.cap=5: not of the form path=value; path=value, e.g. training.batch=64"}, {"run[2.cap=5"});
+      exact("override of an unknown element", fixture(),
+            {"--set trainning.batch=5: no element 'trainning' in <scenario>; did you mean 'training'?"},
+            {"trainning.batch=5"});
+      exact("override of an unknown attribute", fixture(),
+            {"--set training.batsh=5: unknown attribute 'batsh' of <training>; did you mean 'batch'?"},
+            {"training.batsh=5"});
+      exact("override of an element", fixture(),
+            {"--set training=5: <training> is an element; end the path with an attribute: batch, batches, shuffle, "
+             "epochs, "
+             "target-accuracy, stop, evaluate-every, exact, seeds, label-smoothing, leak-every, clip-norm"},
+            {"training=5"});
+      exact("override of an element with choices", fixture(),
+            {"--set data=5: <data> is an element; go on to one of digits, idx, cifar10, ts, csv, text, shapes, "
+             "utterances, "
+             "grammar, tabular, split, shift, drift"},
+            {"data=5"});
+      exact("override of an element with an attribute", fixture(),
+            {"--set workers=5: <workers> is an element; end the path with an attribute: memory"}, {"workers=5"});
+      exact("override of a description", fixture(),
+            {"--set description=x: <description> is an element; only attributes can be set; edit the file"},
+            {"description=x"});
+      exact("override through an attribute", fixture(),
+            {"--set seed.x=5: 'seed' is an attribute of <scenario> and has no parts; end the path there"},
+            {"seed.x=5"});
+      exact("override below an element without any", fixture(),
+            {"--set data.split.x.y=5: <split> holds no elements; end the path with an attribute: by, alpha, shards, "
+             "sizes, size-spread, size-exponent"},
+            {"data.split.x.y=5"});
+      exact("override of one among several", fixture(),
+            {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
+            {"run.cap=5"});
+      exact("override of a run by number", fixture(),
+            {"--set run[9].cap=5: no <run> number 9; there are 3, counted from 1"}, {"run[9].cap=5"});
+      exact("override of a run by number zero", fixture(),
+            {"--set run[0].cap=5: no <run> number 0; there are 3, counted from 1"}, {"run[0].cap=5"});
+      exact("override of a run by an unknown name", fixture(),
+            {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
+            {"run[rank-dat].cap=5"});
+      exact(
+          "override of a parameter that a run lacks", fixture(),
+          {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have "
+           "it",
+           "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it"},
+          {"run[*].cap=5"});
+      exact("override of what is not there", fixture(),
+            {"--set device.name=x: there is no <device> in the scenario; add the element to the file"},
+            {"device.name=x"});
+      exact(
+          "override with a control character", fixture(),
           {"--set description.x= : the value is not UTF-8 text without control characters; path=value, e.g. "
            "training.batch=64",
            "--set seed= : the value is not UTF-8 text without control characters; path=value, e.g. training.batch=64"},
           {"description.x=\x01", "seed=\x01"});
-    exact("override that adds an optimizer", fixture(),
-          {"--set training.sgd.momentum=0.9: <sgd> beside <adam>; at most one optimizer"},
-          {"training.sgd.momentum=0.9"});
-    exact("override that takes a required attribute away", fixture(),
-          {"@FILE@:3: <platform> lacks 'file'; the path of a platform file, or <gpu-cluster>, <federation> or <wan> "
-           "inside"},
-          {"platform.file="});
-    part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
-         {"@FILE@:10: 10 classes cannot be dealt to 15 workers; a class goes to one worker: at most as many workers as "
-          "classes, or another split"},
-         {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
-    exact(
-        "override inside a platform", with_platform(kFederation),
-        {R"(--set platform.federation.sites[hospital].up=fast: up="fast" of <sites> is neither a bandwidth nor a link )"
-         "of the catalogue; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"},
-        {"platform.federation.sites[hospital].up=fast"});
-    exact("several overrides", fixture(),
-          {R"(--set seed=-1: seed="-1" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)",
-           R"(--set data.split.alpha=x: alpha="x" of <split> is not a number; a number from 0.001 to 1000000)",
-           R"(--set training.epochs=0: epochs="0" of <training> is out of range; a number above 0, at most 1000000)"},
-          {"seed=-1", "training.epochs=0", "data.split.alpha=x"});
+      exact("override that adds an optimizer", fixture(),
+            {"--set training.sgd.momentum=0.9: <sgd> beside <adam>; keep at most one optimizer"},
+            {"training.sgd.momentum=0.9"});
+      exact("override that takes a required attribute away", fixture(),
+            {"@FILE@:3: <platform> lacks 'file'; add the path of a platform file, or <gpu-cluster>, <federation> or "
+             "<wan> inside"},
+            {"platform.file="});
+      part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
+           {"@FILE@:10: 10 classes cannot be dealt to 15 workers; use at most as many workers as classes, or another "
+            "split"},
+           {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
+      exact(
+          "override inside a platform", with_platform(kFederation),
+          {R"(--set platform.federation.sites[hospital].up=fast: up="fast" of <sites> is neither a bandwidth nor a link )"
+           "of the catalogue; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"},
+          {"platform.federation.sites[hospital].up=fast"});
+      exact("several overrides", fixture(),
+            {R"(--set seed=-1: seed="-1" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)",
+             R"(--set data.split.alpha=x: alpha="x" of <split> is not a number; a number from 0.001 to 1000000)",
+             R"(--set training.epochs=0: epochs="0" of <training> is out of range; a number above 0, at most 1000000)"},
+            {"seed=-1", "training.epochs=0", "data.split.alpha=x"});
   }
 
   std::vector<MalformedCase> cases_;
-};
+  };
 
-inline std::vector<MalformedCase> malformed_cases() { return MalformedCases().take(); }
+  inline std::vector<MalformedCase> malformed_cases() { return MalformedCases().take(); }
 
-/// Makes the file of a case. False where it cannot be made unreadable, because the user may read everything.
-inline bool write_case(const MalformedCase& one, const std::string& path, const std::string& platform) {
-  namespace fs = std::filesystem;
-  switch (one.file) {
-    case MalformedCase::File::missing:
-      return true;
-    case MalformedCase::File::folder:
-      return fs::create_directory(path);
-    case MalformedCase::File::pipe:
-      return mkfifo(path.c_str(), 0600) == 0;
-    case MalformedCase::File::regular:
-    case MalformedCase::File::unreadable:
-      break;
+  /// Makes the file of a case. False where it cannot be made unreadable, because the user may read everything.
+  inline bool write_case(const MalformedCase& one, const std::string& path, const std::string& platform) {
+    namespace fs = std::filesystem;
+    switch (one.file) {
+      case MalformedCase::File::missing:
+        return true;
+      case MalformedCase::File::folder:
+        return fs::create_directory(path);
+      case MalformedCase::File::pipe:
+        return mkfifo(path.c_str(), 0600) == 0;
+      case MalformedCase::File::regular:
+      case MalformedCase::File::unreadable:
+        break;
+    }
+    std::ofstream(path, std::ios::binary) << replaced(one.content, "@PLATFORM@", platform);
+    if (one.size > 0) fs::resize_file(path, one.size);
+    if (!one.cluster.empty())
+      std::ofstream(fs::path(path).parent_path() / "cluster.xml", std::ios::binary) << one.cluster;
+    if (one.file == MalformedCase::File::regular) return true;
+    fs::permissions(path, fs::perms::none);
+    return !std::ifstream(path).is_open();
   }
-  std::ofstream(path, std::ios::binary) << replaced(one.content, "@PLATFORM@", platform);
-  if (one.size > 0) fs::resize_file(path, one.size);
-  if (!one.cluster.empty())
-    std::ofstream(fs::path(path).parent_path() / "cluster.xml", std::ios::binary) << one.cluster;
-  if (one.file == MalformedCase::File::regular) return true;
-  fs::permissions(path, fs::perms::none);
-  return !std::ifstream(path).is_open();
-}
 
-/// Returns the error in the message that the case got; empty if none.
-inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
-  std::string folder = std::filesystem::absolute(path).parent_path().string();
-  std::string all;
-  for (const std::string& part : one.expected) {
-    const std::string text = replaced(replaced(part, "@FILE@", path), "@FOLDER@", folder);
-    if (!one.exact && message.find(text) == std::string::npos) return "lacks: " + text + "\nin: " + message;
-    all += (all.empty() ? "" : "\n") + text;
+  /// Returns the error in the message that the case got; empty if none.
+  inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
+    std::string folder = std::filesystem::absolute(path).parent_path().string();
+    std::string all;
+    for (const std::string& part : one.expected) {
+      const std::string text = replaced(replaced(part, "@FILE@", path), "@FOLDER@", folder);
+      if (!one.exact && message.find(text) == std::string::npos) return "lacks: " + text + "\nin: " + message;
+      all += (all.empty() ? "" : "\n") + text;
+    }
+    if (one.exact && message != all) return "expected: " + all + "\ngot: " + message;
+    return {};
   }
-  if (one.exact && message != all) return "expected: " + all + "\ngot: " + message;
-  return {};
-}
 
 }  // namespace dadsim::test

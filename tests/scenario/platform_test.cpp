@@ -104,16 +104,17 @@ TEST_F(Platform, GpuClusterWithNodesThatDoNotFit) {
       EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
     }
   };
-  refused(R"(<more-nodes nodes="1" gpus="3"/>)", "are more than the 3 GPUs of a node, and no multiple of them");
-  refused(R"(<more-nodes nodes="1" nic="ethernet-10g"/>)", "travels by tcp, the adapters of the other nodes by rdma");
-  refused(R"(<more-nodes nodes="1" gpus="1" rails="1" inside="pcie-3"/>)", "means nothing to one GPU per node");
-  refused(R"(<more-nodes nodes="1" nic-latency="1us"/>)", "means nothing without 'nic'");
-  refused(R"(<more-nodes nodes="1" gpus="1" rails="1" bridge="pcie-3"/>)", "means nothing to one GPU per node");
-  refused(R"(<more-nodes nodes="1" mesh="true" bridge="pcie-3"/>)", "stands beside 'bridge'; one of them");
-  refused(R"(<more-nodes nodes="1" bridge-latency="1us"/>)", "means nothing without 'bridge'");
-  refused(R"(<more-nodes nodes="1" slot-gpus="2"/>)", "means nothing without 'slot'; slot=\"pcie-5\" beside it");
+  refused(R"(<more-nodes nodes="1" gpus="3"/>)", "are more than the 3 GPUs of a node, and no multiple of that number");
+  refused(R"(<more-nodes nodes="1" nic="ethernet-10g"/>)", "uses tcp, but the adapters of the other nodes use rdma");
+  refused(R"(<more-nodes nodes="1" gpus="1" rails="1" inside="pcie-3"/>)", "needs several GPUs per node");
+  refused(R"(<more-nodes nodes="1" nic-latency="1us"/>)", "needs 'nic'");
+  refused(R"(<more-nodes nodes="1" gpus="1" rails="1" bridge="pcie-3"/>)", "needs several GPUs per node");
+  refused(R"(<more-nodes nodes="1" mesh="true" bridge="pcie-3"/>)",
+          "cannot be combined with 'bridge'; remove one of them");
+  refused(R"(<more-nodes nodes="1" bridge-latency="1us"/>)", "needs 'bridge'");
+  refused(R"(<more-nodes nodes="1" slot-gpus="2"/>)", "needs 'slot'; add slot=\"pcie-5\"");
   refused(R"(<more-nodes nodes="1" slot="pcie-3" slot-gpus="3"/>)",
-          "are GPUs of a slot by which the 8 GPUs of a node cannot be divided; a divisor of them");
+          "does not divide the 8 GPUs of a node; use a divisor");
   refused(R"(<more-nodes nodes="1"/><torus link="ib-ndr" dimensions="2"/>)", "the cluster has 3");
 }
 
@@ -137,8 +138,8 @@ TEST_F(Platform, SlotsThatGpusShare) {
     ADD_FAILURE() << "two GPUs behind slots of four";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what())
-                  .find("<more-nodes> has slots of 4 GPUs, as the other nodes, by which the 2 "
-                        "GPUs of a node cannot be divided; slot-gpus=\"1\""),
+                  .find("<more-nodes> has slots of 4 GPUs, as the other nodes, which do not divide the 2 "
+                        "GPUs of a node; set slot-gpus=\"1\""),
               std::string::npos)
         << error.what();
   }
@@ -368,7 +369,8 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
             path +
                 ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
                 "host-latency=\"…\"\n" +
-                path + ":2: <wan> lacks <region>; at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>\n" +
+                path +
+                ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>\n" +
                 path + ":3: unknown element <regoin> in <wan>; did you mean 'region'?\n" + path +
                 ":4: unknown element <zone> in <cluster-platform>; one of gpu-cluster, federation, wan, pair, profile, "
                 "background, change");

@@ -61,11 +61,11 @@ TEST(Share, MistakesAreToldAtTheirLines) {
   EXPECT_TRUE(unknown[0].starts_with("3: ")) << unknown[0];
   EXPECT_NE(share_errors("<run algorithm=\"dad\"><share layers=\"*\" statistic=\"dad\"/></run>")
                 .front()
-                .find("<share> means nothing to 'dad'"),
+                .find("<share> has no effect with 'dad'"),
             std::string::npos);
   EXPECT_NE(share_errors("<run algorithm=\"flexible\"><average-deltas above=\"fc1\"/></run>", "proportional")
                 .front()
-                .find("takes the rows of all sites in pairs"),
+                .find("pairs the rows of all sites"),
             std::string::npos);
 }
 

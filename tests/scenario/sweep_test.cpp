@@ -98,30 +98,30 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
     return errors("<sweep" + of_sweep + "><vary " + attributes + "/></sweep>");
   };
   EXPECT_EQ(errors("<sweep/>"),
-            "<sweep> lacks <vary>; what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
+            "<sweep> lacks <vary>; add what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
   EXPECT_EQ(errors(R"(<sweep><linked><vary path="seed" values="1 2"/></linked></sweep>)"),
-            "<linked> has fewer than two <vary>; those that vary together");
+            "<linked> has fewer than two <vary>; add the values that vary together");
   EXPECT_EQ(vary(R"(values="1 2")"), "<vary> lacks 'path'; a path as in --set, e.g. training.batch");
   EXPECT_EQ(vary(R"(path="training." values="1 2")"),
-            "path=\"training.\" of <vary> is no path; names with dots between them and selectors in brackets, as in "
-            "--set, e.g. run[2].cap");
+            "path=\"training.\" of <vary> is not a path; use names with dots between them and selectors in "
+            "brackets, as in --set, e.g. run[2].cap");
   EXPECT_EQ(vary(R"(path="sweep.seeds" values="1 2")"),
-            "path=\"sweep.seeds\" of <vary> is of the sweep itself; a path of the scenario");
+            "path=\"sweep.seeds\" of <vary> belongs to the sweep itself; use a path of the scenario");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( seeds="3")"),
-            "path=\"seed\" of <vary> beside seeds=\"3\"; either of the two");
+            "path=\"seed\" of <vary> cannot be combined with seeds=\"3\"; use either of the two");
   EXPECT_EQ(errors(R"(<sweep><vary path="seed" values="1 2"/><vary path="seed" values="3 4"/></sweep>)"),
-            "path=\"seed\" of <vary> is varied already; each path once");
+            "path=\"seed\" of <vary> is varied already; use each path once");
   EXPECT_EQ(vary(R"(path="seed")"),
-            "<vary> lacks 'values'; values=\"16 32 64\", or from=\"1\" to=\"64\" with steps=\"7\"");
+            "<vary> lacks 'values'; add values=\"16 32 64\", or from=\"1\" to=\"64\" with steps=\"7\"");
   EXPECT_EQ(vary(R"(path="seed" values=" ")"), "values=\" \" of <vary> is empty; values with spaces between them");
-  EXPECT_EQ(vary(R"(path="seed" values="1 2 1")"), "values=\"1 2 1\" of <vary> holds '1' twice; each value once");
+  EXPECT_EQ(vary(R"(path="seed" values="1 2 1")"), "values=\"1 2 1\" of <vary> holds '1' twice; use each value once");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" from="3")"),
-            "from=\"3\" of <vary> stands beside values=\"…\"; a list of values, or a range");
+            "from=\"3\" of <vary> cannot be combined with values=\"…\"; give a list of values, or a range");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="2")"), "<vary> lacks 'steps'; a whole number from 2 to 1000000");
   EXPECT_EQ(vary(R"(path="seed" from="1" steps="2")"),
             "<vary> lacks 'to'; a number from -9007199254740992 to 9007199254740992");
   EXPECT_EQ(vary(R"(path="seed" from="2" to="2" steps="2")"),
-            "to=\"2\" of <vary> is where the range begins; another number, or a single one by values=\"…\"");
+            "to=\"2\" of <vary> is equal to from; use another number, or a single value in values=\"…\"");
   EXPECT_EQ(vary(R"(path="seed" from="0" to="2" steps="2" scale="log")"),
             "from=\"0\" of <vary> is out of range; a number above 0, at most 9007199254740992");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="9" whole="true")"),
@@ -129,27 +129,28 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2" scale="loog")"),
             "scale=\"loog\" of <vary> is unknown; did you mean 'log'?");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2")", R"( method="random" points="4")"),
-            "steps=\"2\" of <vary> means nothing with method=\"random\"; numbers are drawn from the range, as many as "
-            "there are points");
+            "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: as many numbers are drawn from the "
+            "range as there are points");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="x")"),
-            "form=\"x\" of <vary> does not hold {} once; {} once, where the value belongs, e.g. site-[1-{}]");
+            "form=\"x\" of <vary> does not hold {} once; {} once, in the place of the value, e.g. site-[1-{}]");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="{}" unit="s")"),
-            "form=\"{}\" of <vary> stands beside unit=\"…\"; form=\"{}Mbps\" is the same as unit=\"Mbps\"");
+            "form=\"{}\" of <vary> cannot be combined with unit=\"…\"; form=\"{}Mbps\" is the same as unit=\"Mbps\"");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( method="griid")"),
             "method=\"griid\" of <sweep> is unknown; did you mean 'grid'?");
-  EXPECT_EQ(
-      vary(R"(path="seed" values="1 2")", R"( points="4" seed="1")"),
-      "points=\"4\" of <sweep> means nothing with method=\"grid\"; what is varied says how many points there are\n"
-      "seed=\"1\" of <sweep> means nothing with method=\"grid\"; nothing is drawn; the seeds of points are those "
-      "of the scenario");
+  EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( points="4" seed="1")"),
+            "points=\"4\" of <sweep> has no effect with method=\"grid\"; remove it: the varied values give the number "
+            "of points\n"
+            "seed=\"1\" of <sweep> has no effect with method=\"grid\"; remove it: nothing is drawn, and points use the "
+            "seeds of the scenario");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( method="random")"),
             "<sweep> lacks 'points'; a whole number from 1 to 1000000");
   EXPECT_EQ(errors(R"(<sweep><linked><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></linked></sweep>)"),
-            "3 values of 'training.batch' are linked with 2 of 'seed'; as many of each");
-  EXPECT_EQ(errors(R"(<sweep method="list"><vary path="seed" values="1 2"/>
+            "3 values of 'training.batch' are linked with 2 of 'seed'; give as many values of each");
+  EXPECT_EQ(
+      errors(R"(<sweep method="list"><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></sweep>)"),
-            "a list takes as many values of each, not 2, 3; as many of each, or method=\"grid\"");
+      "method=\"list\" needs as many values of each, not 2, 3; give as many values of each, or use method=\"grid\"");
   EXPECT_EQ(errors(R"(<sweep seeds="1000"><vary path="training.batch" from="1" to="2000" steps="2000"/></sweep>)"),
             "<sweep> has 2000 points with 1000 seeds each; at most 1000000 altogether");
   EXPECT_EQ(errors(R"(<sweep><vary path="seed" from="1" to="1000" steps="1000"/>

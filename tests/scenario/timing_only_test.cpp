@@ -63,14 +63,15 @@ TEST(TimingOnlyElement, RefusesWhatMeansNothingBesideIt) {
   const std::string all = errors_of(kTimedAs + kRun +
                                     R"(<data><digits train="10" test="10"/></data><model><dense units="10"/></model>
                                        <training batch="4" epochs="2"><schedule kind="cosine"/></training>)");
-  for (const char* words : {"<data> stands beside <timing-only>", "<model> stands beside <timing-only>", "batch=\"4\"",
-                            "epochs=\"2\"", "<schedule> is of learning"})
+  for (const char* words :
+       {"<data> cannot be combined with <timing-only>", "<model> cannot be combined with <timing-only>", "batch=\"4\"",
+        "epochs=\"2\"", "<schedule> needs learning"})
     EXPECT_NE(all.find(words), std::string::npos) << words << " in\n" << all;
 }
 
 TEST(TimingOnlyElement, NeedsANetworkAndABatchToTime) {
-  EXPECT_NE(errors_of(kRun).find("<timing-only> without a network that is timed"), std::string::npos);
-  EXPECT_NE(errors_of(R"(<timed-as batch="4"/>)" + kRun).find("<timing-only> without a network that is timed"),
+  EXPECT_NE(errors_of(kRun).find("<timing-only> needs a network to time"), std::string::npos);
+  EXPECT_NE(errors_of(R"(<timed-as batch="4"/>)" + kRun).find("<timing-only> needs a network to time"),
             std::string::npos);
   EXPECT_NE(errors_of(R"(<timed-as workload="resnet-50"/>)" + kRun).find("<timed-as> lacks 'batch'"),
             std::string::npos);

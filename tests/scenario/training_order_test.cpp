@@ -39,9 +39,9 @@ TEST(TrainingOrder, IsReadAndPrintedWhereItIsNotTheUsualOne) {
 
 TEST(TrainingOrder, IsRefusedWhereSamplesAreDrawn) {
   EXPECT_NE(load_ordered(R"(<training shuffle="no" batches="poisson"/>)", "dad")
-                .find("means nothing where samples are drawn"),
+                .find("has no effect: samples are drawn at random"),
             std::string::npos);
-  EXPECT_NE(load_ordered(R"(<training shuffle="no"/>)", "fedavg", true).find("draws its samples by chance"),
+  EXPECT_NE(load_ordered(R"(<training shuffle="no"/>)", "fedavg", true).find("draws its samples at random"),
             std::string::npos);
   EXPECT_NE(load_ordered(R"(<training shuffle="no"/>)", "fedavg", false).find(R"(shuffle="no")"), std::string::npos);
 }

@@ -73,12 +73,13 @@ TEST(WorkloadFile, EverythingWrongInACsvIsSaidAtOnce) {
   const std::vector<std::string> expected{
       "bad.csv:2: in=\"eight\" of <layer> is not a whole number; a whole number from 0 to 1000000000",
       "bad.csv:3: kind=\"dens\" of <layer> is unknown; did you mean 'dense'?",
-      "bad.csv:4: 3 cells; 7 as in the heading, with commas between them and none inside",
+      "bad.csv:4: 3 cells;write  7 as in the heading, with commas between them and none inside",
       "bad.csv:5: parameters=\"-1\" of <layer> is out of range; a whole number from 0 to 10000000000000",
       "bad.csv:5: forward-macs-per-sample=\"1e30\" of <layer> is out of range; a number from 0 to 1e+18",
-      "bad.csv:6: a second layer 'fc3'; a name of its own",
-      "bad.csv:7: layer 'mix' of kind attention has a matrix; in and out 0: its matrices are dense layers beside it",
-      "bad.csv:8: name=\"\" of <layer> is empty; a name of its own",
+      "bad.csv:6: a second layer 'fc3'; use another name",
+      "bad.csv:7: layer 'mix' of kind attention has a matrix; set in and out to 0, and add its matrices as dense "
+      "layers",
+      "bad.csv:8: name=\"\" of <layer> is empty; use another name",
   };
   EXPECT_EQ(errors_of("bad.csv", kHeading + "fc1,attention,eight,0,1,0,8\n"
                                             "fc2,dens,8,4,1,32,32\n"
@@ -94,18 +95,18 @@ TEST(WorkloadFile, AHeadingIsCheckedBeforeTheLines) {
   const std::vector<std::string> expected{
       "h.csv:1: unknown column 'params'; one of layer, kind, in, out, rows_per_sample, parameters, "
       "forward_macs_per_sample, outputs_per_sample, sequential",
-      "h.csv:1: the column 'parameters' is missing; a heading with "
+      "h.csv:1: the column 'parameters' is missing; use a heading with "
       "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">",
   };
   EXPECT_EQ(errors_of("h.csv", "layer,kind,in,out,rows_per_sample,params,forward_macs_per_sample\nx\n"), expected);
   EXPECT_EQ(errors_of("e.csv", "\n \n").at(0).substr(0, 25), "e.csv: the file is empty;");
   EXPECT_EQ(errors_of("binary.csv", std::string("\0\1\xFF", 3)).at(0),
-            "binary.csv: the file is not text in UTF-8; a workload as XML or CSV");
+            "binary.csv: the file is not text in UTF-8; use a workload as XML or CSV");
 }
 
 TEST(WorkloadFile, EverythingWrongInXmlIsSaidAtOnce) {
   const std::vector<std::string> expected{
-      "bad.xml:1: <workload> lacks 'name'; what the answer calls it",
+      "bad.xml:1: <workload> lacks 'name'; the name in the result",
       "bad.xml:2: kind=\"convolutional\" of <layer> is unknown; did you mean 'convolution'?",
       std::string("bad.xml:3: <layer> lacks 'kind'; one of dense, convolution, attention, recurrence, embedding, ") +
           "normalisation, element-wise",
@@ -118,15 +119,14 @@ TEST(WorkloadFile, EverythingWrongInXmlIsSaidAtOnce) {
                       "<layer name=\"d\" kind=\"dense\" in=\"4\" out=\"4\" sequential=\"0\"/>\n</workload>"),
             expected);
   EXPECT_EQ(errors_of("root.xml", "<platform/>").at(0),
-            "root.xml:1: the root element is <platform>; a workload starts with <workload name=\"…\">, without a "
-            "namespace");
+            "root.xml:1: the root element is <platform>; use <workload name=\"…\"> as the root, without a namespace");
 }
 
 TEST(WorkloadFile, NeedsAMatrixOfItsOwn) {
   // A tied decoder alone has none: fewer parameters than its matrix has entries.
   EXPECT_EQ(errors_of("none.csv", kHeading + "decoder,dense,650,28869,30,28869,562945500\n").at(0),
-            "none.csv:1: no layer has a matrix of its own; at least one layer of kind dense or convolution with at "
-            "least in × out parameters");
+            "none.csv:1: no layer has a matrix; add at least one layer of kind dense or convolution with at least in × "
+            "out parameters");
 }
 
 // An element that is no element of the language at all ended the program by a signal.
@@ -211,12 +211,13 @@ TEST_F(TimedAsFile, SaysWhatDoesNotGoTogether) {
   folder_.write("bad.csv", kHeading + "fc,dense,8,4,5,36\n");
   says(R"(<timed-as file="nowhere.csv"/>)", "file=\"nowhere.csv\" of <timed-as> does not exist; looked for");
   says(R"(<timed-as file="bad.csv"/>)", "bad.csv:2: 6 cells; 7 as in the heading");
-  says(R"(<timed-as file="own.csv" workload="resnet-50"/>)", "stands beside workload; one of both");
-  says(R"(<timed-as workload="resnet-50" steps="5" epochs="5"/>)", "epochs=\"5\" of <timed-as> stands beside steps");
-  says(R"(<timed-as workload="bert-base" epochs="5"/>)", "is of a workload that nobody counts in epochs; steps");
-  says(R"(<timed-as file="own.csv" epochs="5"/>)", "steps, or samples-per-epoch in the file (as XML)");
-  says(R"(<timed-as workload="resnet-50" target="x"/>)", "steps, epochs, samples or tokens beside it");
-  says(R"(<timed-as steps="5"/>)", "steps=\"5\" of <timed-as> is of the network that learns");
+  says(R"(<timed-as file="own.csv" workload="resnet-50"/>)", "cannot be combined with workload; remove one of the two");
+  says(R"(<timed-as workload="resnet-50" steps="5" epochs="5"/>)",
+       "epochs=\"5\" of <timed-as> cannot be combined with steps");
+  says(R"(<timed-as workload="bert-base" epochs="5"/>)", "needs a workload with a data set size; steps");
+  says(R"(<timed-as file="own.csv" epochs="5"/>)", "use steps, or samples-per-epoch in the file (as XML)");
+  says(R"(<timed-as workload="resnet-50" target="x"/>)", "add steps, epochs, samples or tokens");
+  says(R"(<timed-as steps="5"/>)", "steps=\"5\" of <timed-as> needs a workload or a file");
   says(R"(<timed-as workload="resnet-50" evaluation-every="5"/>)", "<timed-as> lacks 'evaluation-seconds'");
   says(R"(<timed-as workload="resnet-50" start-up="-1s"/>)", "start-up=\"-1s\" of <timed-as>");
   says(R"(<timed-as workload="resnet-50" steps="0"/>)", "steps=\"0\" of <timed-as> is out of range");

@@ -25,7 +25,7 @@ void check_root(const std::string& path, std::string_view text) {
   const bool platform = root && (root->name == "platform" || root->name == "cluster-platform");
   if (!platform && !(root && (root->name == "workload" || root->name == "recorded-step"))) return;
   throw InputError({path, root->line, fmt::format("is a <{}>, not a scenario", root->name),
-                    fmt::format("name it in a scenario: <{} file=\"{}\"{}/>", platform ? "platform" : "timed-as", path,
+                    fmt::format("use it in a scenario: <{} file=\"{}\"{}/>", platform ? "platform" : "timed-as", path,
                                 platform ? "" : " batch=\"1\"")});
 }
 
@@ -97,7 +97,7 @@ spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& ca
   Findings findings(path);
   std::optional<spec::PlatformSpec> platform = read_platform_file({path, catalog, findings});
   findings.throw_if_any();
-  if (!platform) throw std::logic_error("a platform without findings was not read");
+  if (!platform) throw std::logic_error("the platform was not read, but no error was found");
   return std::move(*platform);
 }
 

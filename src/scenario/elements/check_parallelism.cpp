@@ -26,9 +26,9 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
     if (info == context.catalog.algorithms.end() || run.event_driven || !run.communicates) continue;
     if (methods::most_sharding(*info, run) == spec::Sharding::parameters) continue;
     context.findings.add(timed_as.origin,
-                         not_built(fmt::format("run '{}' works on the matrix of a layer, and of {} there are many",
+                         not_built(fmt::format("run '{}' needs one matrix per layer, but a layer with {} has several",
                                                printable(run.label), experts ? "experts" : "adapters"),
-                                   "gradient-sharing without <compress>, or a workload without them"));
+                                   "use gradient-sharing without <compress>, or a workload without these"));
   }
 }
 
@@ -66,8 +66,8 @@ std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
     if (!numbers.empty()) return fmt::format("{} {}", name, in_words(numbers));
     timed.parallelism.*way = asked;
   }
-  return devices % multiple == 0 ? "sizes that go together"
-                                 : fmt::format("<workers> with a multiple of {} hosts", multiple);
+  return devices % multiple == 0 ? "use sizes that divide one another"
+                                 : fmt::format("use <workers> with a multiple of {} hosts", multiple);
 }
 
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
@@ -78,25 +78,25 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
       (how.tensor > 1 || how.sharding == spec::Sharding::parameters || how.offloads_optimizer())) {
     context.findings.add(
         timed_as.origin,
-        not_built("<muon> multiplies whole matrices on the device, and <timed-as> divides them or "
-                  "leaves moments with the host",
-                  "tensor=\"1\", sharding=\"gradients\" and no offload of the optimizer, or <adamw/>"));
+        not_built(
+            "<muon> needs whole matrices and their moments on the device, but <timed-as> divides or offloads them",
+            "use tensor=\"1\", sharding=\"gradients\" and no offload of the optimizer, or <adamw/>"));
   }
   if (how.devices() > 1 && timed.workload.empty()) {
-    context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
-                         "workload=\"…\" beside tensor and pipeline");
+    context.findings.add(timed_as.origin, "<timed-as> can divide only layers of a named workload",
+                         "add workload=\"…\", or remove tensor, context and pipeline");
   }
   if (how.offloads_activations() && timed.workload.empty()) {
-    context.findings.add(timed_as.origin, "<timed-as> leaves with the host what blocks keep, of a network without any",
-                         "workload=\"…\" beside offload, or offload=\"optimizer\"");
+    context.findings.add(timed_as.origin, "offload=\"activations\" of <timed-as> needs a workload with blocks",
+                         "add workload=\"…\", or use offload=\"optimizer\"");
   }
   const auto per_worker = static_cast<std::size_t>(how.devices());
   if (devices % per_worker != 0 || devices == 0) {
     context.findings.add(
         timed_as.origin,
-        infeasible(fmt::format("<timed-as> makes a worker of {} devices, and there are {}", per_worker, devices),
+        infeasible(fmt::format("<timed-as> needs a multiple of {} devices, but there are {}", per_worker, devices),
                    timed.workload.empty() || devices == 0
-                       ? fmt::format("<workers> with a multiple of {} hosts", per_worker)
+                       ? fmt::format("use <workers> with a multiple of {} hosts", per_worker)
                        : remedy_for_division(timed, devices)));
   }
   const std::size_t of_stage = devices / static_cast<std::size_t>(how.pipeline);
@@ -109,26 +109,23 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                    "expert-parallel " + divisors_of(of_stage / static_cast<std::size_t>(how.expert_tensor))));
   }
   if (how.experts > 1 && how.tensor > 1 && !how.sequence_parallel) {
-    context.findings.add(timed_as.origin,
-                         not_built("the devices of a layer hand parts of the rows to experts, and have whole ones "
-                                   "without sequence-parallel",
-                                   "sequence-parallel=\"true\" beside expert-parallel and tensor"));
+    context.findings.add(timed_as.origin, not_built("expert-parallel with tensor needs sequence-parallel",
+                                                    "set sequence-parallel=\"true\""));
   }
   const std::size_t workers = devices / per_worker;
   const auto shares = [](const spec::RunSpec& run) { return run.communicates; };
   if (how.experts == 1 && workers > 1 && std::ranges::any_of(runs, shares) && spec::has_pooled_tables(timed)) {
-    context.findings.add(
-        timed_as.origin,
-        not_built(fmt::format("'{}' has tables whose gradient its {} workers would sum entry by entry, though a batch "
-                              "reads few; in use devices divide the tables",
-                              timed.workload, workers),
-                  fmt::format("expert-parallel=\"{}\" on <timed-as>", workers)));
+    context.findings.add(timed_as.origin,
+                         not_built(fmt::format("'{}' has tables, and its {} workers would sum their whole gradients in "
+                                               "every step; in practice devices divide the tables",
+                                               timed.workload, workers),
+                                   fmt::format("set expert-parallel=\"{}\" on <timed-as>", workers)));
   }
   if (how.sharding_group > 0 && (how.context > 1 || workers % static_cast<std::size_t>(how.sharding_group) != 0)) {
     context.findings.add(
         timed_as.origin,
         how.context > 1
-            ? not_built("<timed-as> divides states in groups of workers, and sequences too", "no sharding-group")
+            ? not_built("sharding-group and context of <timed-as> cannot be combined", "remove sharding-group")
             : infeasible(fmt::format("sharding-group=\"{}\" of <timed-as> does not divide the {} workers",
                                      how.sharding_group, workers),
                          "sharding-group " + divisors_of(workers)));
@@ -156,50 +153,49 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
       context.findings.add(timed_as.origin, infeasible(fmt::format("run '{}' {}", printable(run.label), what), remedy));
     };
     if (own_steps && !spec::takes_islands(run.parameters)) {
-      refuse(
-          "cannot have participants of several devices, or that leave something with others",
-          "<timed-as> without tensor, context, pipeline, expert-parallel, sharding and offload, or another algorithm");
+      refuse("cannot have participants of several devices, or offload",
+             "use <timed-as> without tensor, context, pipeline, expert-parallel, sharding and offload, or another "
+             "algorithm");
     } else if (in_islands && !divides_states(replicas)) {
-      cannot("has participants of one replica, which cannot divide its states among several",
-             "islands=\"1\" on the run, or sharding=\"none\"");
+      cannot("has participants of one replica, and sharding needs several",
+             "set islands=\"1\" on the run, or sharding=\"none\"");
     } else if (in_islands && how.sharding_group > 0 && replicas % static_cast<std::size_t>(how.sharding_group) != 0) {
-      cannot(
-          fmt::format("has participants of {} replicas, and groups of {} divide states", replicas, how.sharding_group),
-          "islands=\"1\" on the run, or no sharding-group");
+      cannot(fmt::format("has participants of {} replicas, which groups of {} do not divide", replicas,
+                         how.sharding_group),
+             "set islands=\"1\" on the run, or remove sharding-group");
     } else if (in_islands && how.experts > 1 &&
                replicas * static_cast<std::size_t>(how.of_stage()) % static_cast<std::size_t>(of_experts) != 0) {
-      cannot(fmt::format("has participants of {} devices to a stage, which cannot divide experts among {}",
+      cannot(fmt::format("has participants of {} devices per stage, which cannot divide experts among {}",
                          replicas * static_cast<std::size_t>(how.of_stage()), of_experts),
-             "islands=\"1\" on the run, or no expert-parallel");
+             "set islands=\"1\" on the run, or remove expert-parallel");
     } else if (in_islands) {
       continue;
     } else if (run.event_driven || run.decentralised) {
-      refuse("cannot have workers that work on micro-batches or are of several devices",
-             "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
+      refuse("cannot have workers with micro-batches or several devices",
+             "use <timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
     } else if (info->sharing == methods::Sharing::pooled &&
                (how.sharding_group > 1 || how.tensor * how.context % (how.experts * how.expert_tensor) != 0)) {
-      refuse("has one worker, and others are needed to divide states or experts with",
-             "<timed-as> without sharding-group and expert-parallel, or another algorithm");
+      refuse("has one worker, and dividing states or experts needs several",
+             "use <timed-as> without sharding-group and expert-parallel, or another algorithm");
     } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
-      refuse("goes through an aggregator, and workers that work on micro-batches or are of several devices do not",
-             "exchange=\"peer\" on the run");
+      refuse("uses an aggregator, and workers with micro-batches or several devices need peers",
+             "set exchange=\"peer\" on the run");
     } else if (run.communicates && how.sharding > methods::most_sharding(*info, run)) {
       const bool alone = methods::most_sharding(*info, run) == spec::Sharding::optimizer;
-      refuse(alone ? "needs gradients whole, and sharding divides them"
-                   : "does not sum gradients, and sharding takes the place of that",
-             fmt::format("sharding=\"{}\", or gradient-sharing without <compress>",
+      refuse(alone ? "needs whole gradients, but sharding divides them"
+                   : "does not sum gradients, and sharding needs their sum",
+             fmt::format("set sharding=\"{}\", or use gradient-sharing without <compress>",
                          to_string(alone ? spec::Sharding::optimizer : spec::Sharding::none)));
     } else if (how.context > 1 && run.communicates && !methods::may_divide_sequences(*info, run)) {
-      refuse("does not sum gradients, and devices that have parts of sequences do",
-             "context=\"1\", or gradient-sharing without <compress>");
+      refuse("does not sum gradients, and devices that divide a sequence have to",
+             "set context=\"1\", or use gradient-sharing without <compress>");
     } else if ((how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v ||
                 how.tensor_overlap != spec::TensorOverlap::none || how.offload != spec::Offload::none) &&
                run.communicates && !info->sends_gradients) {
-      refuse("does not form gradients of weights by itself, and they are what waits or goes elsewhere",
-             "schedule=\"1f1b\", no tensor-overlap and no offload, or gradient-sharing");
+      refuse("does not compute weight gradients separately, as this schedule, tensor-overlap or offload needs",
+             "use schedule=\"1f1b\" without tensor-overlap and offload, or gradient-sharing");
     } else if (how.devices() > 1 && !run.share.empty()) {
-      refuse("chooses what each layer shares, which is not worked out for workers of several devices",
-             "a run without <share>");
+      refuse("chooses what each layer shares, which needs workers of one device", "use a run without <share>");
     }
   }
 }

@@ -13,18 +13,18 @@ namespace {
 
 const Table<spec::CompressSpec>& compress_table() {
   using Spec = spec::CompressSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "compress",
-      "How the matrices of the run become bytes: gradients, activations and deltas, factors, weights. Whole numbers "
-      "and what is learned beside matrices go as they are.",
-      {attribute("method", &Spec::method, name_in("compressors")).must().by_reader(),
-       attribute("memory", &Spec::memory)
-           .printed_if([](const Spec& spec) { return spec.method != "none"; })
-           .by_reader()
-           .without_default()
-           .if_left_out("`true` where the method leaves out for good what is not kept (`top-k`, `sign` …) and the "
-                        "algorithm sends gradients or differences of models; `false` otherwise"),
-       attribute("scope", &Spec::scope).if_given()});
+  static const Table<Spec> kTable =
+      Table<Spec>("compress",
+                  "How the run's matrices are encoded as bytes: gradients, activations and deltas, factors, weights. "
+                  "Whole numbers and other learned parameters are sent unchanged.",
+                  {attribute("method", &Spec::method, name_in("compressors")).must().by_reader(),
+                   attribute("memory", &Spec::memory)
+                       .printed_if([](const Spec& spec) { return spec.method != "none"; })
+                       .by_reader()
+                       .without_default()
+                       .if_left_out("`true` where the method drops entries for good (`top-k`, `sign` …) and the "
+                                    "algorithm sends gradients or differences of models; `false` otherwise"),
+                   attribute("scope", &Spec::scope).if_given()});
   return kTable;
 }
 
@@ -33,22 +33,21 @@ const Table<spec::CompressSpec>& compress_table() {
 std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
                                        const Catalog::Compressor& compressor) {
   if (!algorithm.communicates()) {
-    return Fault{fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged"};
+    return Fault{fmt::format("<compress> has no effect with '{}'", algorithm.name), "remove it: nothing is exchanged"};
   }
   if (!algorithm.compresses(parameters)) {
-    return Fault{fmt::format("<compress> means nothing to '{}' with these parameters", algorithm.name),
-                 "remove it, or a parameter that lets it be used"};
+    return Fault{fmt::format("<compress> has no effect with '{}' and these parameters", algorithm.name),
+                 "remove it, or choose parameters that send what can be compressed"};
   }
   if (compressor.adapts && algorithm.event_driven()) {
-    return not_built(fmt::format("'{}' finds by looking at the numbers how many it sends, and '{}' is simulated "
-                                 "before there are numbers",
+    return not_built(fmt::format("'{}' chooses its size from the values, and '{}' is simulated before any values exist",
                                  compressor.name, algorithm.name),
-                     "one whose sizes are known, e.g. top-k");
+                     "use a method with a known size, e.g. top-k");
   }
   if (compressor.has_momentum && !algorithm.sends_gradients) {
     return Fault{
-        fmt::format("'{}' has the momentum of gradients in it, and '{}' sends others", compressor.name, algorithm.name),
-        "gradient-sharing, or a method without momentum, e.g. top-k"};
+        fmt::format("'{}' needs gradients for its momentum, and '{}' sends none", compressor.name, algorithm.name),
+        "use gradient-sharing, or a method without momentum, e.g. top-k"};
   }
   return std::nullopt;
 }
@@ -60,7 +59,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   if (element == nullptr) return spec;
   const Node node(*element, context.findings);
   if (!algorithm.communicates()) {
-    node.fail(fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+    node.fail(fmt::format("<compress> has no effect with '{}'", algorithm.name), "remove it: nothing is exchanged");
     return spec;
   }
   std::vector<std::string> names;
@@ -84,13 +83,13 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {
-    node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
+    node.fail_at("memory", fmt::format("has no effect with '{}'", *name), "remove it: nothing is lost");
     spec.memory = false;
   }
   compress_table().read(node, context, spec);
   if (spec.scope != spec::CompressSpec::Scope::layer && !algorithm.sends_gradients) {
-    node.fail_at("scope", fmt::format("means nothing to '{}'", algorithm.name),
-                 "remove it: only the gradients of gradient sharing can be one message");
+    node.fail_at("scope", fmt::format("has no effect with '{}'", algorithm.name),
+                 "remove it: only gradient sharing can send all gradients in one message");
   }
   check_parameter_names(node, {compressor->name, compressor->parameters}, owners, context);
   return spec;

@@ -18,8 +18,8 @@ bool takes_steps(const spec::RunSpec& run) { return run.communicates && !run.eve
 
 std::optional<Fault> takes_no_steps(const Node&, const spec::RunSpec& run) {
   if (takes_steps(run)) return std::nullopt;
-  return Fault{fmt::format("means nothing to '{}'", run.algorithm),
-               run.event_driven ? "remove it: the method itself says what it does on a failure"
+  return Fault{fmt::format("has no effect with '{}'", run.algorithm),
+               run.event_driven ? "remove it: the method defines its own reaction to failures"
                                 : "remove it: its sites exchange nothing"};
 }
 
@@ -32,8 +32,8 @@ bool is_drawn_in_steps(const spec::FailureSpec& what) {
 /// it.
 std::optional<Fault> takes_a_part_with_it(const spec::ParallelismSpec& how) {
   const auto fault = [](const char* part, const char* attributes) {
-    return Fault{fmt::format("goes on without workers, each of which has {}, for which the others can only wait", part),
-                 fmt::format("<timed-as> without {}", attributes)};
+    return Fault{fmt::format("skips absent workers, but each worker has {} that no other worker has", part),
+                 fmt::format("use <timed-as> without {}", attributes)};
   };
   if (how.experts > 1 && how.of_stage() % (how.experts * how.expert_tensor) != 0)
     return fault("experts", "expert-parallel, expert-imbalance, expert-capacity and expert-tensor");
@@ -64,21 +64,22 @@ Row<spec::RunSpec> absent_row() {
 
 Row<spec::RunSpec> absent_patience_row() {
   return within(&spec::RunSpec::absence, attribute("absent-patience", &Absence::patience, quantity(kDurationForm)))
-      .only([](const spec::RunSpec& run) { return run.absence.does == Absence::Does::retry; },
-            "means nothing without absent=\"retry\"", "absent=\"retry\", or remove it");
+      .only([](const spec::RunSpec& run) { return run.absence.does == Absence::Does::retry; }, "needs absent=\"retry\"",
+            "set absent=\"retry\", or remove it");
 }
 
 Row<spec::RunSpec> absent_weights_row() {
   return within(&spec::RunSpec::absence, attribute("absent-weights", &Absence::estimate))
-      .only([](const spec::RunSpec& run) { return run.absence.goes_without(); },
-            "means nothing where a step has all sites", "absent=\"without\" or \"retry\", or remove it");
+      .only([](const spec::RunSpec& run) { return run.absence.goes_without(); }, "needs steps that can lack a site",
+            "set absent=\"without\" or \"retry\", or remove it");
 }
 
 void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into) {
   const bool own = run.child("failures") != nullptr || !run.children("availability").empty();
   if (!own) return;
   if (into.conditions.failures == Conditions::Of::none || into.conditions.availability == Conditions::Of::none) {
-    run.fail("<run> leaves out failures or availability, and has its own", "one of the two");
+    run.fail("<run> has failures or availability of its own, and failures=\"none\" or availability=\"none\"",
+             "remove one of the two");
   }
   into.conditions.own = read_failures(run, placed, context);
 }
@@ -104,19 +105,19 @@ void check_conditions(const Scenario& scenario, const std::vector<const Element*
     const spec::FailureSpec& all = scenario.failures;
     if (run.conditions.failures == Conditions::Of::none && !of_file && all.random.empty() && all.outages.empty() &&
         all.checkpoints.empty()) {
-      node.fail_at("failures", "leaves out what is not there: the scenario has no <failures>", "remove it");
+      node.fail_at("failures", "has no effect: the scenario has no <failures>", "remove it");
     }
     if (run.conditions.availability == Conditions::Of::none && all.availability.empty()) {
-      node.fail_at("availability", "leaves out what is not there: the scenario has no <availability>", "remove it");
+      node.fail_at("availability", "has no effect: the scenario has no <availability>", "remove it");
     }
     if (run.conditions.jitter == Conditions::Of::none && scenario.network.jitter == spec::JitterSpec{}) {
-      node.fail_at("jitter", "leaves out what is not there: <network> has no <jitter>", "remove it");
+      node.fail_at("jitter", "has no effect: <network> has no <jitter>", "remove it");
     }
     const spec::FailureSpec what = run.conditions.failures_of(all);
     checkpoints_used = checkpoints_used || run.event_driven || run.absence.does == Absence::Does::restart;
     if (is_drawn_in_steps(what) && run.event_driven) {
-      node.fail(fmt::format("<availability by=\"steps\"> means nothing to '{}', which takes no steps", run.algorithm),
-                "by=\"sessions\", or availability=\"none\" for this run");
+      node.fail(fmt::format("<availability by=\"steps\"> needs a method with steps, which '{}' has not", run.algorithm),
+                "use by=\"sessions\", or availability=\"none\" for this run");
     }
     if (!takes_steps(run)) continue;
     if (scenario.timed_as && run.absence.goes_without()) {
@@ -124,24 +125,24 @@ void check_conditions(const Scenario& scenario, const std::vector<const Element*
         node.fail_at("absent", *std::move(fault));
     }
     if (is_drawn_in_steps(what) && !run.absence.goes_without()) {
-      node.fail("<availability by=\"steps\"> says in which steps a site is away, and not for how long",
-                "absent=\"without\" for this run, or by=\"sessions\"");
+      node.fail("<availability by=\"steps\"> defines which steps a site misses, but no duration to wait for",
+                "set absent=\"without\" for this run, or by=\"sessions\"");
     }
     if (run.absence.does == Absence::Does::retry && !what.has_dates()) {
-      node.fail_at("absent", "waits for nobody: the steps in which a site is away are drawn", "absent=\"without\"");
+      node.fail_at("absent", "needs dated outages, but the missed steps are drawn", "absent=\"without\"");
     }
     if (run.absence.does == Absence::Does::restart && what.checkpoints.empty()) {
-      node.fail_at("absent", "has nothing to go on from", "a <checkpoint> in <failures>");
+      node.fail_at("absent", "needs a checkpoint to restart from", "add a <checkpoint> to <failures>");
     }
     const bool says_so = node.has("absent") && run.absence.does != Absence::Does::wait;
     if (says_so && !of_file && !what.has_dates() && !is_drawn_in_steps(what)) {
-      node.fail_at("absent", "means nothing: nobody is ever away in this run", "<failures> or <availability>");
+      node.fail_at("absent", "has no effect: no site is ever absent in this run", "add <failures> or <availability>");
     }
   }
   if (!scenario.failures.checkpoints.empty() && !checkpoints_used && !elements.empty()) {
     Node(*elements.front(), context.findings)
-        .fail("<checkpoint>: no run goes on from one",
-              "an event-driven run, or absent=\"restart\"; or remove the <checkpoint>");
+        .fail("<checkpoint> has no effect: no run restarts from a checkpoint",
+              "use an event-driven run, or absent=\"restart\"; or remove the <checkpoint>");
   }
 }
 

@@ -20,14 +20,15 @@ const Table<spec::CostSpec::Price>& price_table() {
   using Spec = spec::CostSpec::Price;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "price", "What one device costs, and draws when it waits.",
+          "price", "Price and idle power of one device.",
           {attribute("device", &Spec::device, name_in("devices", "the name of a device; `dadsim devices` lists them"))
                .must(),
-           attribute("per-hour", &Spec::per_hour, real(kPrice)).if_left_out("of the catalogue, see `dadsim prices`"),
+           attribute("per-hour", &Spec::per_hour, real(kPrice)).if_left_out("from the catalogue, see `dadsim prices`"),
            attribute("idle-power", &Spec::idle_power, real(kNonNegative)).if_left_out("0.15 of its power")})
           .check([](const Node& node, const ReadContext&, const Spec&) {
             if (!node.has("per-hour") && !node.has("idle-power"))
-              node.fail("<price> says nothing", "per-hour=\"2.95\" or idle-power=\"60\", or both");
+              node.fail("<price> lacks 'per-hour' and 'idle-power'",
+                        "add per-hour=\"2.95\" or idle-power=\"60\", or both");
           })
           .repeats();
   return kTable;
@@ -37,9 +38,8 @@ const Table<spec::CostSpec::LinePrice>& line_table() {
   using Spec = spec::CostSpec::LinePrice;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "line", "What lines cost for as long as training takes, by the second; in runs that share something.",
-          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"))
-               .must(),
+          "line", "What links cost for the duration of training, billed by the second; in runs that share something.",
+          {attribute("link", &Spec::link, text("link names, with * for any characters, or a class of links")).must(),
            attribute("per-mbps-month", &Spec::per_mbps_month, real(kPrice)).must()})
           .repeats();
   return kTable;
@@ -47,7 +47,7 @@ const Table<spec::CostSpec::LinePrice>& line_table() {
 
 const Table<spec::CostSpec>& egress_table() {
   using Spec = spec::CostSpec;
-  static const Table<Spec> kTable = Table<Spec>("egress", "What is paid for bytes that leave.",
+  static const Table<Spec> kTable = Table<Spec>("egress", "Price of bytes that are sent.",
                                                 {attribute("per-gb", &Spec::egress_per_gb, real(kPrice)).must(),
                                                  attribute("links", &Spec::egress_links, any_text())
                                                      .if_given()
@@ -60,15 +60,14 @@ const Table<spec::CostSpec::SpotPrice>& spot_table() {
   constexpr QuantityForm kTime{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 60s"};
   static const Table<Spec> kTable = Table<Spec>(
       "spot",
-      "What it is to be expected to cost on machines that may be taken away: cheaper, and interrupted. Training goes "
-      "on "
-      "from the last checkpoint, and all machines wait for the one that comes anew.",
+      "Expected cost on machines that can be reclaimed: cheaper, and interrupted. Training restarts from the last "
+      "checkpoint, and all machines wait for the replacement.",
       {attribute("price", &Spec::price, real(kPositiveShare)).must(),
        attribute("interruptions", &Spec::interruptions, real({.minimum = 0, .maximum = 1000, .open_minimum = true}))
            .must(),
        attribute("checkpoint-every", &Spec::checkpoint_every, quantity(kTime))
            .if_given()
-           .if_left_out("what costs least time"),
+           .if_left_out("the interval with the least expected time"),
        attribute("checkpoint-time", &Spec::checkpoint_time, quantity(kDurationForm)).must(),
        attribute("restart", &Spec::restart, quantity(kTime))});
   return kTable;
@@ -82,7 +81,7 @@ Row<spec::CostSpec> carbon_region_row() {
       attribute(kName, text(kForm)),
       [](const Node& node, const ReadContext& context, spec::CostSpec& costs) {
         const std::string region = node.text(kName, "");
-        if (node.has("carbon")) node.refuse(kName, "stands beside carbon", "one of both");
+        if (node.has("carbon")) node.refuse(kName, "cannot be combined with carbon", "remove one of the two");
         if (const estimate::GridCarbon* grid = estimate::find_carbon(region)) {
           costs.carbon = grid->grams;
           return;
@@ -102,7 +101,7 @@ const Table<spec::CostSpec>& costs_table() {
   using Spec = spec::CostSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "costs", "What training costs in money, energy and carbon; without it none of them is told.",
+          "costs", "What training costs in money, energy and carbon; without it no costs are reported.",
           {attribute("currency", &Spec::currency, text()),
            attribute("provider", &Spec::provider, text("a provider of the catalogue; `dadsim prices` lists them"))
                .if_given()
@@ -113,7 +112,7 @@ const Table<spec::CostSpec>& costs_table() {
                .if_given()
                .if_left_out("the latest price"),
            attribute("electricity", &Spec::electricity, real(kPrice)),
-           attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000})).if_left_out("0: not told"),
+           attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000})).if_left_out("0: not reported"),
            carbon_region_row(), attribute("overhead", &Spec::overhead, real({.minimum = 1, .maximum = 10})),
            attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}))
                .if_left_out("0: not counted"),
@@ -138,11 +137,11 @@ void check_prices(const Node& node, const spec::CostSpec& costs, const ReadConte
   }
   for (const char* one : {"provider", "term", "price-date"}) {
     if (node.has(one) && costs.currency != "USD")
-      node.fail_at(one, "is of the catalogue's prices, which are taken in USD alone", "currency=\"USD\", or <price>");
+      node.fail_at(one, "uses the catalogue's prices, which are in USD", "set currency=\"USD\", or add a <price>");
   }
   if (costs.term == spec::PriceTerm::spot && node.child("spot") != nullptr)
-    node.fail_at("term", "is the price of a machine that may be taken away, and <spot> says a share of one on demand",
-                 "term=\"on-demand\", or no <spot>");
+    node.fail_at("term", "is a price of spot machines, but <spot> needs an on-demand price",
+                 "set term=\"on-demand\", or remove <spot>");
   std::vector<std::string> providers;
   bool some = false;
   for (const estimate::DevicePrice& price : estimate::device_prices()) {
@@ -155,8 +154,8 @@ void check_prices(const Node& node, const spec::CostSpec& costs, const ReadConte
     providers.erase(twice.begin(), twice.end());
     node.fail_at("provider", "is unknown", context.findings.suggest(costs.provider, providers));
   } else if (!some) {
-    node.fail("<costs> asks for prices of which the catalogue has none",
-              "another provider, term or price-date; `dadsim prices` lists them");
+    node.fail("<costs> needs prices that the catalogue lacks",
+              "choose another provider, term or price-date; `dadsim prices` lists them");
   }
 }
 
@@ -184,7 +183,7 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
     if (device.empty()) continue;
     if (std::ranges::find(devices, device) == devices.end())
       one.fail_at("device", "is unknown", context.findings.suggest(spec::NameKind::device, device, devices));
-    if (!seen.insert(device).second) one.fail_at("device", "has a price already", "one <price> for a device");
+    if (!seen.insert(device).second) one.fail_at("device", "has a price already", "use one <price> per device");
   }
   return costs;
 }

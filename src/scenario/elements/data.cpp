@@ -50,7 +50,7 @@ std::vector<std::string> comma_list(const Node& node, const char* attribute, con
       return {};
     }
     if (parts.empty()) {
-      node.fail_at(attribute, "lacks a name between commas", form);
+      node.fail_at(attribute, "has an empty name between commas", form);
       return {};
     }
     names.push_back(fmt::format("{}", fmt::join(parts, " ")));
@@ -70,8 +70,8 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
     complete = complete && !files.back().empty();
     // The printed scenario contains its absolute path.
     if (files.back().find(',') != std::string::npos) {
-      node.fail_at(attribute, fmt::format("is found in '{}', a path with a comma", printable(files.back())),
-                   "a folder without one: commas part the files");
+      node.fail_at(attribute, fmt::format("is found in '{}', whose path has a comma", printable(files.back())),
+                   "move it to a folder without a comma: commas separate the files");
       complete = false;
     }
   }
@@ -84,7 +84,7 @@ constexpr const char* kCsvFile = "the path of a CSV file";
 
 constexpr std::size_t kMaxIgnored = 1000;
 constexpr const char* kTsFile = "the path of a .ts file";
-constexpr const char* kCifarFiles = "paths of binary files of CIFAR-10 with commas between them";
+constexpr const char* kCifarFiles = "paths of CIFAR-10 binary files, separated by commas";
 constexpr Range kTestShare{.minimum = 0, .maximum = 1, .open_minimum = true, .open_maximum = true};
 
 /// Returns the row of a file's path, looked up in the data folders.
@@ -117,7 +117,7 @@ Row<Source> files(const char* name, std::vector<std::string> Source::*member, co
 }
 
 constexpr const char* kAll = "all there are";
-constexpr const char* kAllOfFiles = "all there are, with held-back files of their own; else required";
+constexpr const char* kAllOfFiles = "all there are, if held-back files are given; else required";
 
 /// Returns the row of the training samples of a set in files, which finish_files() reads.
 template <class Source>
@@ -152,7 +152,7 @@ Row<Source> not_beside(const char* other, Row<Source> row, const char* because, 
 
 /// Returns the row of a table's ignored columns.
 Row<spec::CsvSource> ignored(const char* name) {
-  constexpr const char* kNames = "names of columns with commas between them";
+  constexpr const char* kNames = "names of columns, separated by commas";
   return by_code<spec::CsvSource>(
              attribute(name, text(kNames)),
              [name](const Node& node, const ReadContext&, spec::CsvSource& source) {
@@ -174,37 +174,37 @@ Row<Source> scale() {
 // Tables of the sources of <data>.
 const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&) {
   using Spec = spec::DigitsSource;
-  static const Table<Spec> kTable =
-      Table<Spec>("digits", "Built-in handwritten-like digits, 28 by 28, ten classes; nothing to download.",
-                  {drawn_train_count<Spec>(), drawn_test_count<Spec>(), scale<Spec>()});
+  static const Table<Spec> kTable = Table<Spec>(
+      "digits", "Built-in images that resemble handwritten digits, 28 by 28, ten classes; nothing to download.",
+      {drawn_train_count<Spec>(), drawn_test_count<Spec>(), scale<Spec>()});
   return kTable;
 }
 
 const Table<spec::IdxSource>& source_table(const spec::IdxSource&) {
   using Spec = spec::IdxSource;
-  static const Table<Spec> kTable = Table<Spec>(
-      "idx",
-      "Images and labels in IDX files, plain or gzip, as MNIST is published. Looked up beside the scenario file, then "
-      "in the folder named by the environment variable DADSIM_DATA.",
-      {file("images", &Spec::images, kIdxFile).must(), file("labels", &Spec::labels, kIdxFile).must(),
-       file("test-images", &Spec::test_images, kIdxFile)
-           .if_left_out("the held-back samples follow the training samples in the same files"),
-       file("test-labels", &Spec::test_labels, kIdxFile)
-           .if_left_out("the held-back samples follow the training samples in the same files"),
-       train_count<Spec>(kAllOfFiles), test_count<Spec>(kAllOfFiles), scale<Spec>()});
+  static const Table<Spec> kTable =
+      Table<Spec>("idx",
+                  "Images and labels in IDX files, plain or gzip, as MNIST is published. Searched next to the scenario "
+                  "file, then in the folder named by the environment variable DADSIM_DATA.",
+                  {file("images", &Spec::images, kIdxFile).must(), file("labels", &Spec::labels, kIdxFile).must(),
+                   file("test-images", &Spec::test_images, kIdxFile)
+                       .if_left_out("the held-back samples follow the training samples in the same files"),
+                   file("test-labels", &Spec::test_labels, kIdxFile)
+                       .if_left_out("the held-back samples follow the training samples in the same files"),
+                   train_count<Spec>(kAllOfFiles), test_count<Spec>(kAllOfFiles), scale<Spec>()});
   return kTable;
 }
 
 const Table<spec::Cifar10Source>& source_table(const spec::Cifar10Source&) {
   using Spec = spec::Cifar10Source;
-  static const Table<Spec> kTable = Table<Spec>(
-      "cifar10",
-      "Colour images, 32 by 32, in the binary files of CIFAR-10. Looked up beside the scenario file, then in the "
-      "folder named by the environment variable DADSIM_DATA; plain or gzip.",
-      {files("files", &Spec::files, kCifarFiles).must(),
-       files("test-files", &Spec::test_files, kCifarFiles)
-           .if_left_out("the held-back samples follow the training samples in the same files"),
-       train_count<Spec>(kAllOfFiles), test_count<Spec>(kAllOfFiles), scale<Spec>()});
+  static const Table<Spec> kTable =
+      Table<Spec>("cifar10",
+                  "Colour images, 32 by 32, in the binary files of CIFAR-10. Searched next to the scenario file, then "
+                  "in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
+                  {files("files", &Spec::files, kCifarFiles).must(),
+                   files("test-files", &Spec::test_files, kCifarFiles)
+                       .if_left_out("the held-back samples follow the training samples in the same files"),
+                   train_count<Spec>(kAllOfFiles), test_count<Spec>(kAllOfFiles), scale<Spec>()});
   return kTable;
 }
 
@@ -212,8 +212,8 @@ const Table<spec::TsSource>& source_table(const spec::TsSource&) {
   using Spec = spec::TsSource;
   static const Table<Spec> kTable = Table<Spec>(
       "ts",
-      "Labelled time series in the .ts files of the UEA and UCR archive. Looked up beside the scenario "
-      "file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
+      "Labelled time series in the .ts files of the UEA and UCR archive. Searched next to the scenario file, then in "
+      "the folder named by the environment variable DADSIM_DATA; plain or gzip.",
       {file("train-file", &Spec::train_file, kTsFile).must(), file("test-file", &Spec::test_file, kTsFile).must(),
        train_count<Spec>(kAll), test_count<Spec>(kAll), scale<Spec>()});
   return kTable;
@@ -223,23 +223,21 @@ const Table<spec::CsvSource>& source_table(const spec::CsvSource&) {
   using Spec = spec::CsvSource;
   static const Table<Spec> kTable = Table<Spec>(
       "csv",
-      "A table with a line of names and commas, semicolons or tabs between fields; columns of words become one feature "
-      "per word. Looked up beside the scenario file, then in the folder named by the environment variable DADSIM_DATA; "
+      "A table with a header line and commas, semicolons or tabs between fields; a column of words becomes one feature "
+      "per word. Searched next to the scenario file, then in the folder named by the environment variable DADSIM_DATA; "
       "plain or gzip.",
-      {not_beside("files", file("file", &Spec::file, kCsvFile), "stands beside 'files'",
-                  "file for one table, files for a table for each site"),
-       files("files", &Spec::site_files, "paths of CSV files with commas between them, one for each site"),
+      {not_beside("files", file("file", &Spec::file, kCsvFile), "cannot be combined with 'files'",
+                  "give file for one table, or files for one table per site"),
+       files("files", &Spec::site_files, "paths of CSV files, one per site, separated by commas"),
        attribute("names", &Spec::names).if_given(),
-       attribute("target", &Spec::target,
-                 text("the name of the column that holds the class, its number from 1, or last"))
+       attribute("target", &Spec::target, text("the name of the column with the class, its number from 1, or last"))
            .must(),
-       not_beside("files",
-                  attribute("site", &Spec::site, text("the name of the column that says of which site a row is")),
-                  "means nothing beside 'files'", "each file is a site: one of the two")
+       not_beside("files", attribute("site", &Spec::site, text("the name of the column with each row's site")),
+                  "cannot be combined with 'files'", "remove one of the two: each file is a site")
            .if_given(),
        ignored("ignore"),
        not_beside("test-file", attribute("test-share", &Spec::test_share, real(kTestShare)),
-                  "means nothing beside 'test-file'", "one of the two")
+                  "cannot be combined with 'test-file'", "remove one of the two")
            .printed_if([](const Spec& csv) { return csv.test_file.empty(); }),
        file("test-file", &Spec::test_file, kCsvFile), train_count<Spec>(kAll), test_count<Spec>(kAll), scale<Spec>()});
   return kTable;
@@ -249,9 +247,8 @@ const Table<spec::TextSource>& source_table(const spec::TextSource&) {
   using Spec = spec::TextSource;
   static const Table<Spec> kTable = Table<Spec>(
       "text",
-      "Plain text in UTF-8, of which the next character is learned, at every position of windows of the "
-      "same length. Looked up beside the scenario file, then in the folder named by the environment "
-      "variable DADSIM_DATA; plain or gzip.",
+      "Plain text in UTF-8; the next character is learned at every position of windows of equal length. Searched next "
+      "to the scenario file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
       {file("file", &Spec::file, "the path of a text").must(),
        attribute("length", &Spec::length, integer(spec::kMinTextLength, spec::kMaxTextLength)),
        attribute("test-share", &Spec::test_share, real(kTestShare)), train_count<Spec>(kAll), test_count<Spec>(kAll)});
@@ -269,7 +266,7 @@ const Table<spec::ShapesSource>& source_table(const spec::ShapesSource&) {
 const Table<spec::UtterancesSource>& source_table(const spec::UtterancesSource&) {
   using Spec = spec::UtterancesSource;
   static const Table<Spec> kTable = Table<Spec>(
-      "utterances", "Built-in sequences in the manner of spoken digits, 13 channels, ten classes; nothing to download.",
+      "utterances", "Built-in sequences that resemble spoken digits, 13 channels, ten classes; nothing to download.",
       {attribute("length", &Spec::length, integer(spec::kMinUtteranceLength, spec::kMaxUtteranceLength)),
        drawn_train_count<Spec>(), drawn_test_count<Spec>(), scale<Spec>()});
   return kTable;
@@ -277,19 +274,19 @@ const Table<spec::UtterancesSource>& source_table(const spec::UtterancesSource&)
 
 const Table<spec::GrammarSource>& source_table(const spec::GrammarSource&) {
   using Spec = spec::GrammarSource;
-  static const Table<Spec> kTable = Table<Spec>(
-      "grammar",
-      "Built-in arithmetic with nested brackets, of which the next character is learned; 21 characters; nothing to "
-      "download.",
-      {attribute("length", &Spec::length, integer(spec::kMinTextLength, spec::kMaxTextLength)),
-       drawn_train_count<Spec>(), drawn_test_count<Spec>()});
+  static const Table<Spec> kTable =
+      Table<Spec>("grammar",
+                  "Built-in arithmetic with nested brackets, in which the next character is learned; 21 characters; "
+                  "nothing to download.",
+                  {attribute("length", &Spec::length, integer(spec::kMinTextLength, spec::kMaxTextLength)),
+                   drawn_train_count<Spec>(), drawn_test_count<Spec>()});
   return kTable;
 }
 
 const Table<spec::TabularSource>& source_table(const spec::TabularSource&) {
   using Spec = spec::TabularSource;
   static const Table<Spec> kTable =
-      Table<Spec>("tabular", "Built-in table that a random network labels; nothing to download.",
+      Table<Spec>("tabular", "Built-in table, labelled by a random network; nothing to download.",
                   {attribute("features", &Spec::features, integer(1, spec::kMaxTabularFeatures)),
                    attribute("classes", &Spec::classes, integer(2, spec::kMaxTabularClasses)),
                    attribute("noise", &Spec::noise, real(kDecay)), drawn_train_count<Spec>(), drawn_test_count<Spec>(),
@@ -301,8 +298,8 @@ const Table<spec::ShiftSpec>& shift_table() {
   using Spec = spec::ShiftSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "shift",
-      "Makes the training features of the sites differ as if each had an instrument of its own; held-back samples stay "
-      "as they are.",
+      "Makes the training features differ between sites, as if each site had its own instrument; held-back samples "
+      "stay unchanged.",
       {attribute("gain", &Spec::gain, real(kDeviation)), attribute("offset", &Spec::offset, real(kNonNegative)),
        attribute("noise", &Spec::noise, real(kNonNegative))});
   return kTable;
@@ -338,7 +335,7 @@ DataFindings finish_files(const Node& node, Source source, bool own_test, bool c
     }
     const std::optional<std::int64_t> asked = node.integer(attribute);
     if (asked && own_test && facts && *asked > held) {
-      node.fail_at(attribute, "is more than there is", fmt::format("the files hold {} samples", held));
+      node.fail_at(attribute, "is more than the files hold", fmt::format("the files hold {} samples", held));
     }
     return asked.value_or(0);
   };
@@ -346,7 +343,7 @@ DataFindings finish_files(const Node& node, Source source, bool own_test, bool c
   source.test = samples("test", facts ? facts->test.value_or(0) : 0);
   if (!own_test && facts && source.train + source.test > facts->train) {
     node.fail(fmt::format("<{}> asks for {} + {} samples", node.element().name, source.train, source.test),
-              fmt::format("the files hold {}; train and test together are at most that", facts->train));
+              fmt::format("reduce train or test: the files hold {} samples", facts->train));
   }
   DataFindings data;
   data.spec.source = source;
@@ -404,7 +401,7 @@ DataFindings read_csv(const Node& node, const ReadContext& context) {
   if (std::ranges::find(source.ignore, source.target) != source.ignore.end()) refuse_target("ignore");
   if (!source.site.empty() && std::ranges::find(source.ignore, source.site) != source.ignore.end()) {
     node.fail_at("ignore", fmt::format("names the column of the sites '{}'", printable(source.site)),
-                 "other columns: nothing is learned from it anyway");
+                 "use other columns: the column of sites is not a feature");
     complete = false;
   }
   return finish_files(node, source, true, complete, context);
@@ -443,10 +440,12 @@ DataFindings read_source(const Node& node, const ReadContext& context) {
       const auto asked = std::visit([](const auto& one) { return one.train + one.test; }, data.spec.source);
       if (data.shape.size() > 0 && asked > spec::kMaxSampleValues / data.shape.size()) {
         inside.fail(fmt::format("<{}> asks for {} samples of {} values", child.name, asked, data.shape.size()),
-                    fmt::format("at most {} values together, which are 1 GiB", spec::kMaxSampleValues));
+                    fmt::format("use at most {} values (samples × values per sample), which are 1 GiB",
+                                spec::kMaxSampleValues));
       }
     } else if (child.name != first->name) {
-      context.findings.add(child.origin, fmt::format("<{}> and <{}> in <data>", first->name, child.name), "one source");
+      context.findings.add(child.origin, fmt::format("<{}> and <{}> in <data>", first->name, child.name),
+                           "keep one source");
     }
   }
   if (first == nullptr) {
@@ -464,7 +463,8 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
   DataFindings data = read_source(node, context);
   const auto count = static_cast<std::int64_t>(workers);
   if (data.train > 0 && data.train < count) {
-    node.fail(fmt::format("{} training samples for {} workers", data.train, workers), "at least one for each");
+    node.fail(fmt::format("{} training samples for {} workers", data.train, workers),
+              "use at least one for each worker");
   }
   // Samples that name their site stay there unless the scenario gives a split.
   const auto fallback = data.sites.empty() ? spec::SplitSpec::Kind::iid : spec::SplitSpec::Kind::by_site;
@@ -475,7 +475,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
     const Node one(*shift, context.findings);
     shift_table().read(one, context, data.spec.shift);
     if (data.shape.vocabulary > 0 && !data.spec.shift.none())
-      one.fail("<shift> of data that are symbols", "data that are numbers, or no <shift>");
+      one.fail("<shift> needs numeric data, but these are symbols", "use numeric data, or remove <shift>");
   }
   return data;
 }
@@ -492,8 +492,8 @@ std::vector<ElementRule> data_rules() {
   std::vector<std::string> children;
   for (const auto& [name, read] : kSources) children.emplace_back(name);
   return {element("data",
-                  "What is learned from, and how the sites share it; exactly one source, at most one split and one "
-                  "shift, any number of drifts.")
+                  "Training data and their division among sites; exactly one source, at most one split and one shift, "
+                  "any number of drifts.")
               .holds(children)
               .holds({"split", "shift", "drift"}),
           source_table(spec::DigitsSource()).rule(),

@@ -40,7 +40,7 @@ const Table<spec::KindEfficiency>& efficiency_table() {
 const Table<spec::DeviceSpec>& device_table() {
   using Spec = spec::DeviceSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("device", "A device of your own beside the catalogue (`dadsim devices`), by its roofline.",
+      Table<Spec>("device", "Your own device, in addition to the catalogue (`dadsim devices`), by its roofline.",
                   {attribute("name", &Spec::name, text("a name for <worker device=\"…\">")).must(),
                    attribute("description", &Spec::description, any_text()).if_given(),
                    attribute("peak-flops", &Spec::peak_flops, quantity(kPeak)).if_given(),
@@ -74,7 +74,7 @@ void read_efficiencies(const Node& node, spec::DeviceSpec& device, const ReadCon
       return other.kind == one.kind && other.precision == one.precision;
     });
     if (twice) {
-      context.findings.add(element->origin, "<efficiency> for the same products twice", "one of them");
+      context.findings.add(element->origin, "<efficiency> for the same products twice", "remove one of them");
     } else {
       device.efficiencies.push_back(std::move(one));
     }
@@ -88,9 +88,9 @@ spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   if (!any_peak) required_quantity(node, "peak-flops", kPeak);
   device_table().read(node, context, device);
   if (device.fp8_flops > 0 && !node.has("bf16-flops"))
-    node.fail_at("fp8-flops", "stands without bf16-flops", "both: all but dense layers is in bf16 then");
+    node.fail_at("fp8-flops", "needs bf16-flops", "set both: all but dense layers then uses bf16");
   if (device.fp4_flops > 0 && !node.has("fp8-flops"))
-    node.fail_at("fp4-flops", "stands without fp8-flops", "both: what multiplies in 4 bit does so in 8 bit too");
+    node.fail_at("fp4-flops", "needs fp8-flops", "set both: 4-bit devices also multiply in 8 bit");
   // Without fp32 a device needs another precision.
   if (any_peak && !node.has("peak-flops") && device.precisions().empty()) required_quantity(node, "peak-flops", kPeak);
   read_efficiencies(node, device, context);
@@ -117,8 +117,8 @@ std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadConte
     const std::string& name = devices.back().name;
     if (name.empty() || names.insert(name).second) continue;
     const bool in_catalog = std::ranges::find(context.catalog.devices, name) != context.catalog.devices.end();
-    node.fail_at("name", in_catalog ? "is a device of the catalogue" : "is taken by another <device>",
-                 "a name of its own");
+    node.fail_at("name", in_catalog ? "is the name of a device of the catalogue" : "is the name of another <device>",
+                 "use another name");
   }
   return devices;
 }
@@ -142,7 +142,7 @@ void check_precision(const Scenario& scenario, const std::vector<spec::Placement
     const Attribute* asked = timed_as == nullptr ? nullptr : timed_as->find("precision");
     context.findings.add(asked == nullptr ? origins.at(i) : asked->origin,
                          fmt::format("device '{}' has no {}", printable(device->name), to_string(precision)),
-                         fmt::format("<timed-as precision=\"…\"> of what it has: {}", device->precisions()));
+                         fmt::format("set <timed-as precision=\"…\"> to one it has: {}", device->precisions()));
   }
 }
 

@@ -26,9 +26,9 @@ Row<spec::DriftSpec> corruption() {
 Row<spec::DriftSpec> severity() {
   Row<spec::DriftSpec> row = attribute("severity", &spec::DriftSpec::severity, integer(1, spec::kMaxSeverity));
   row.refused = [](const Node&, const spec::DriftSpec& drift) -> std::optional<Fault> {
-    if (!drift.corrupts) return Fault{"means nothing without 'corruption'", "both, or neither"};
+    if (!drift.corrupts) return Fault{"needs 'corruption'", "add corruption=\"…\", or remove severity"};
     if (drift.corruption == spec::Corruption::none)
-      return Fault{"means nothing without a corruption", "only a corruption has it"};
+      return Fault{"needs a corruption other than none", "choose a corruption, or remove severity"};
     return std::nullopt;
   };
   return std::move(row).printed_if(
@@ -38,16 +38,15 @@ Row<spec::DriftSpec> severity() {
 const Table<spec::DriftSpec>& drift_table() {
   using Spec = spec::DriftSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "drift",
-          "From a simulated time on, some sites see other samples: corrupted ones, or other shares of the classes. For "
-          "event-driven runs. What a later drift of a site does not mention stays.",
-          {attribute("sites", &Spec::sites, text()).if_given().by_reader().if_left_out("all"),
-           attribute("at", &Spec::at, quantity(kDurationForm)).must(), corruption().if_left_out("as before"),
-           severity(),
-           attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}))
-               .if_given()
-               .if_left_out("as before")})
+      Table<Spec>("drift",
+                  "From a simulated time on, some sites have other samples: corrupted ones, or other shares of the "
+                  "classes. For event-driven runs. A later drift of a site changes only what it names.",
+                  {attribute("sites", &Spec::sites, text()).if_given().by_reader().if_left_out("all"),
+                   attribute("at", &Spec::at, quantity(kDurationForm)).must(), corruption().if_left_out("as before"),
+                   severity(),
+                   attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}))
+                       .if_given()
+                       .if_left_out("as before")})
           .repeats();
   return kTable;
 }
@@ -58,7 +57,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
     for (std::size_t i = 0; i < workers.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
     return numbers;
   }
-  const std::string remedy = "hosts of workers, e.g. gpu-[0-3]; without it, all drift";
+  const std::string remedy = "hosts of workers, e.g. gpu-[0-3]; without it, all sites drift";
   const std::optional<std::string> text = node.required_text("sites", remedy);
   if (!text) return numbers;
   const HostList list = expand_hosts(*text, kMaxWorkers, [&] {
@@ -75,7 +74,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
       found = true;
     }
     if (!found && !workers.empty()) {
-      node.fail_at("sites", fmt::format("holds '{}', on which no worker stands", printable(host)), remedy);
+      node.fail_at("sites", fmt::format("holds '{}', which hosts no worker", printable(host)), remedy);
     }
   }
   std::ranges::sort(numbers);
@@ -97,19 +96,19 @@ bool has_pixels_from_0_to_1(const spec::DataSource& source) {
 void check_corruption(const Node& node, const spec::DriftSpec& drift, const DataFindings& data) {
   if (drift.corrupts && drift.corruption != spec::Corruption::none) {
     if (data.shape.vocabulary > 0)
-      node.fail_at("corruption", "is of data that are symbols", "data that are numbers, or label-alpha");
+      node.fail_at("corruption", "needs numeric data, but these are symbols", "use numeric data, or label-alpha");
     else
       check_picture(node, drift.corruption, data);
     if (!has_pixels_from_0_to_1(data.spec.source))
-      node.fail_at("corruption", "is of pixels between 0 and 1", "scale=\"unit\" of the source of data");
+      node.fail_at("corruption", "needs pixels between 0 and 1", "set scale=\"unit\" on the source of data");
   }
   if (node.has("label-alpha") && data.labels_per_sample > 1) {
     node.fail_at("label-alpha",
                  fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
-                 "a corruption");
+                 "use a corruption");
   }
   if (!node.has("label-alpha") && !node.has("corruption"))
-    node.fail("<drift> lacks 'corruption' and 'label-alpha'", "one of the two, or both");
+    node.fail("<drift> lacks 'corruption' and 'label-alpha'", "add one of the two, or both");
 }
 
 }  // namespace
@@ -127,25 +126,26 @@ std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std:
     }
     const auto learned_first = std::ranges::find_if(runs, [](const spec::RunSpec& run) { return !run.event_driven; });
     if (drifts.empty() && learned_first != runs.end()) {
-      node.fail(not_built(
-          fmt::format("<drift> beside a run of {}, which learns without regard to time", learned_first->algorithm),
-          "event-driven algorithms alone, e.g. fedavg, or no <drift>"));
+      node.fail(not_built(fmt::format("<drift> cannot act on a run of {}, which is learned before it is timed",
+                                      learned_first->algorithm),
+                          "use event-driven algorithms only, e.g. fedavg, or remove <drift>"));
     }
     for (const spec::RunSpec& run : runs) {
       const auto algorithm = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
       if (!drifts.empty() || !run.event_driven || algorithm->follows_drift) continue;
       node.fail(
-          not_built(fmt::format("<drift> beside a run of {}, whose batches are drawn before it begins", run.algorithm),
-                    "algorithms with local training, e.g. fedavg, local-sgd, diloco, or no <drift>"));
+          not_built(fmt::format("<drift> cannot act on a run of {}, whose batches are drawn before the run begins",
+                                run.algorithm),
+                    "use algorithms with local training, e.g. fedavg, local-sgd, diloco, or remove <drift>"));
     }
     const auto in_islands = [&](const spec::RunSpec& run) {
       const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
       return islands > 0 && islands < workers.size();
     };
     if (const auto run = std::ranges::find_if(runs, in_islands); drifts.empty() && run != runs.end()) {
-      node.fail(not_built(
-          fmt::format("<drift> beside run '{}', whose islands have the data of several workers", printable(run->label)),
-          "islands=\"0\", or no <drift>"));
+      node.fail(not_built(fmt::format("<drift> cannot act on run '{}', whose islands pool the data of several workers",
+                                      printable(run->label)),
+                          "set islands=\"0\", or remove <drift>"));
     }
     spec::DriftSpec drift;
     drift.sites = trimmed(node.text("sites", ""));

@@ -15,7 +15,7 @@ Kind corruptions() {
   std::vector<std::string> names = spec::all_names<spec::Corruption>();
   names.erase(names.begin());
   Kind kind = one_of(std::move(names));
-  kind.form = "what becomes of the values, e.g. gain-offset";
+  kind.form = "a corruption of the values, e.g. gain-offset";
   return kind;
 }
 
@@ -23,7 +23,7 @@ Kind corruptions() {
 template <class Compare>
 void sort(const Node& node, const char* attribute, std::vector<std::int64_t>& numbers, Compare before) {
   std::ranges::sort(numbers, before);
-  if (std::ranges::adjacent_find(numbers) != numbers.end()) node.fail_at(attribute, "says one twice", "each once");
+  if (std::ranges::adjacent_find(numbers) != numbers.end()) node.fail_at(attribute, "names one twice", "each once");
 }
 
 const Table<spec::EvaluationSpec::SiteShift>& site_shift_table() {
@@ -45,8 +45,8 @@ const Table<spec::EvaluationSpec>& evaluation_table() {
   using Spec = spec::EvaluationSpec;
   static const Table<Spec> kTable =
       Table<Spec>("evaluation",
-                  "Tries the last model of every event-driven run on held-back data of sites that have shifted, with "
-                  "corrections that need no training.",
+                  "Evaluates the last model of every event-driven run on shifted held-back data, with corrections that "
+                  "need no training.",
                   {attribute("batch", &Spec::batches, integers(1, 1'000'000)),
                    attribute("quantiles", &Spec::quantiles, integer(2, 10'000)),
                    attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}))
@@ -63,21 +63,19 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
   if (!runs.empty() && std::ranges::none_of(runs, &spec::RunSpec::event_driven)) {
-    node.fail(not_built(fmt::format("<evaluation> beside runs that all are learned before they are timed ({}): their "
-                                    "last model is not kept",
+    node.fail(not_built(fmt::format("<evaluation> needs an event-driven run: runs such as {} keep no last model",
                                     runs.front().algorithm),
-                        "an event-driven run, e.g. fedavg, or no <evaluation>"));
+                        "add an event-driven run, e.g. fedavg, or remove <evaluation>"));
   }
   if (data.shape.vocabulary > 0) {
-    node.fail("<evaluation> of data that are symbols, whose values have no quantiles",
-              "data that are numbers, or no <evaluation>");
+    node.fail("<evaluation> needs numeric data, but these are symbols", "use numeric data, or remove <evaluation>");
   }
   spec::EvaluationSpec evaluation;
   evaluation_table().read(node, context, evaluation);
   if (node.has("label-alpha") && data.labels_per_sample > 1) {
     node.fail_at("label-alpha",
                  fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
-                 "only <site-shift>");
+                 "remove it, and keep <site-shift>");
   }
   const std::vector<const Element*> shifts = node.children("site-shift");
   for (std::size_t i = 0; i < evaluation.shifts.size(); ++i)
@@ -87,7 +85,8 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
 
 void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data) {
   if (!needs_picture(corruption) || data.shape.size() == 0 || (data.shape.height > 1 && data.shape.width > 1)) return;
-  node.fail_at("corruption", "is of samples that are no pictures", "noise, gain-offset, clip, gamma or exponential");
+  node.fail_at("corruption", "needs images, and these samples are none",
+               "use noise, gain-offset, clip, gamma or exponential");
 }
 
 std::vector<ElementRule> evaluation_rules() { return {evaluation_table().rule(), site_shift_table().rule()}; }

@@ -145,7 +145,7 @@ class AvailabilityReader {
     const std::optional<double> at = all ? time_of(words[columns[1]]) : std::nullopt;
     const std::optional<bool> on = all ? state_of(words[columns[2]]) : std::nullopt;
     if (!at || !on) {
-      findings_.add(Origin{"", number}, fmt::format("'{}' is no change of a host", printable(line)), kLineForm);
+      findings_.add(Origin{"", number}, fmt::format("'{}' is no state of a host", printable(line)), kLineForm);
       return;
     }
     lines_.push_back({{words[columns[0]], *at, *on}, number});
@@ -163,7 +163,7 @@ class AvailabilityReader {
         findings_.add(Origin{"", line.number},
                       fmt::format("'{}' is on and off at {:g} s, see line {}", printable(line.change.host),
                                   line.change.at, before->number),
-                      "one state at a time");
+                      "keep one of the two lines");
       }
       before = &line;
     }
@@ -185,16 +185,15 @@ std::vector<Change> read_availability_file(const std::string& content, const std
   for (const Change& change : changes) {
     if (std::ranges::find(placed, change.host) != placed.end() || !reported.insert(change.host).second) continue;
     findings.add(Origin{"", reader.line_of(change.host)},
-                 fmt::format("no worker or aggregator stands on '{}', and '{}' has no line", printable(change.host),
+                 fmt::format("no worker or aggregator runs on '{}', and '{}' has no line", printable(change.host),
                              printable(*without)),
                  findings.suggest(change.host, placed));
   }
   // Hosts without lines are always available; if that holds for all hosts, the file has no effect.
   const bool none = std::ranges::none_of(hosts, [&](const std::string& host) { return reader.line_of(host) > 0; });
   if (none && findings.empty()) {
-    findings.add(Origin{"", 1},
-                 fmt::format("no line is of '{}', and none of another host in question", printable(*without)),
-                 "lines of the hosts that hosts=\"…\" names, or hosts=\"…\" with those that the lines are of");
+    findings.add(Origin{"", 1}, fmt::format("no line names '{}' or another selected host", printable(*without)),
+                 "add lines for the hosts of hosts=\"…\", or select hosts that have lines");
   }
   return changes;
 }
@@ -203,9 +202,9 @@ using By = spec::AvailabilitySpec::By;
 
 constexpr std::size_t kMaxRules = 1000;                 // per kind
 constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, a few very long times dominate the mean
-constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
-constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";
-constexpr const char* kNodes = "names of nodes in which * stands for anything, e.g. node-7";
+constexpr const char* kHosts = "names of hosts with * for any characters, e.g. phone-*";
+constexpr const char* kLinks = "names of links with * for any characters, e.g. \"hub *\"";
+constexpr const char* kNodes = "names of nodes with * for any characters, e.g. node-7";
 
 template <class Spec>
 std::string match_text(const Spec& one, const PathText&) {
@@ -231,7 +230,7 @@ std::vector<Row<Spec>> with_match(std::vector<Row<Spec>> rows) {
 const Table<spec::RandomFailureSpec>& fails_table() {
   using Spec = spec::RandomFailureSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("fails", "Hosts, links or nodes that fail at random, each by itself.",
+      Table<Spec>("fails", "Hosts, links or nodes that fail at random, each independently.",
                   with_match<Spec>({attribute("mtbf", &Spec::mean_up, quantity(kDurationForm)).must(),
                                     attribute("mttr", &Spec::mean_down, quantity(kDurationForm)).must(),
                                     attribute("shape", &Spec::shape, real(kShape))}))
@@ -243,7 +242,7 @@ const Table<spec::OutageSpec>& outage_table() {
   using Spec = spec::OutageSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "outage", "An outage of hosts, links or nodes, once or again and again.",
+          "outage", "An outage of hosts, links or nodes, once or repeatedly.",
           with_match<Spec>({attribute("from", &Spec::from, quantity(kLatencyForm)),
                             attribute("for", &Spec::seconds, quantity(kDurationForm))
                                 .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })
@@ -256,7 +255,7 @@ const Table<spec::OutageSpec>& outage_table() {
 
 const Table<spec::OutageSpec>& joins_table() {
   using Spec = spec::OutageSpec;
-  static const Table<Spec> kTable = Table<Spec>("joins", "Hosts that are not there before a time.",
+  static const Table<Spec> kTable = Table<Spec>("joins", "Hosts that join at a given time.",
                                                 {by_code<Spec>(attribute("hosts", text()).must()),
                                                  attribute("at", &Spec::seconds, quantity(kDurationForm)).must()})
                                         .repeats();
@@ -265,7 +264,7 @@ const Table<spec::OutageSpec>& joins_table() {
 
 const Table<spec::OutageSpec>& leaves_table() {
   using Spec = spec::OutageSpec;
-  static const Table<Spec> kTable = Table<Spec>("leaves", "Hosts that go for good.",
+  static const Table<Spec> kTable = Table<Spec>("leaves", "Hosts that leave for good.",
                                                 {by_code<Spec>(attribute("hosts", text()).must()),
                                                  attribute("at", &Spec::from, quantity(kLatencyForm)).must()})
                                         .repeats();
@@ -277,7 +276,7 @@ const Table<spec::CheckpointSpec>& checkpoint_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "checkpoint",
-          "Nodes that write down their state and go on from it after a failure. The first that fits a node counts.",
+          "Nodes that save their state and restart from it after a failure. The first element that fits a node counts.",
           {attribute("hosts", &Spec::hosts, text()).by_reader().if_left_out("`*`"),
            attribute("every", &Spec::every, quantity(kDurationForm)).must(),
            attribute("size", &Spec::bytes, quantity(kBytesForm)).must(),
@@ -291,7 +290,7 @@ const Table<spec::AvailabilitySpec>& availability_table() {
   using Spec = spec::AvailabilitySpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "availability", "When hosts are there. Runs begin at midnight.",
+          "availability", "When hosts are available. Runs begin at midnight.",
           {attribute("hosts", &Spec::hosts, text()).must().by_reader(), attribute("by", &Spec::by).if_given(),
            attribute("from", &Spec::from, quantity(kLatencyForm))
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
@@ -323,8 +322,8 @@ const Table<spec::AvailabilitySpec>& availability_table() {
                .needed(),
            attribute("drop-out", &Spec::drop_out, real(kShare)).if_given(),
            attribute("returns", &Spec::returns, quantity(kDurationForm))
-               .only([](const Spec& one) { return one.drop_out > 0; }, "means nothing without drop-out",
-                     "drop-out=\"0.05\", or remove it")
+               .only([](const Spec& one) { return one.drop_out > 0; }, "needs drop-out",
+                     "set drop-out=\"0.05\", or remove it")
                .if_left_out("`600s`")})
           .repeats();
   return kTable;
@@ -395,8 +394,8 @@ class FailureReader {
     std::string pattern = plain_name(node.required_text("nodes", kNodes).value_or(""));
     if (const auto* file = std::get_if<spec::PlatformFileSpec>(&platform_.what)) {
       if (file->path.empty()) return pattern;  // it could not be read
-      node.fail_at("nodes", "means nothing in a platform of a file, which does not say what its nodes are",
-                   "hosts=\"…\", an element for those of each node");
+      node.fail_at("nodes", "needs a platform with nodes, and a platform file of SimGrid defines none",
+                   "use hosts=\"…\", with one element per node");
       return pattern;
     }
     if (pattern.empty() || placed_.empty()) return pattern;
@@ -420,7 +419,8 @@ class FailureReader {
     const char* given = spec.links ? "links" : "nodes";
     for (const char* other : {"hosts", "nodes"}) {
       if (given == std::string_view(other)) continue;
-      node.refuse(other, fmt::format("stands beside {}", given), "one of the two; another element for the other");
+      node.refuse(other, fmt::format("cannot be combined with {}", given),
+                  "remove one of the two, or use a second element");
     }
     spec.match = spec.links ? plain_name(node.required_text("links", kLinks).value_or("")) : nodes_of(node);
   }
@@ -437,9 +437,9 @@ class FailureReader {
     read_match(node, spec);
     outage_table().read(node, context_, spec);
     if (spec.every > 0 && !node.has("for")) {
-      node.fail_at("every", "means nothing of an outage without end", "for=\"4h\", or remove it");
+      node.fail_at("every", "needs an outage that ends", "set for=\"4h\", or remove it");
     } else if (spec.every > 0 && spec.every <= spec.seconds) {
-      node.fail_at("every", "is no longer than the outage itself", "a longer time, or a shorter outage");
+      node.fail_at("every", "is not longer than the outage", "use a longer interval, or a shorter outage");
     }
     return spec;
   }
@@ -459,7 +459,8 @@ class FailureReader {
     if (spec.by == By::diurnal) read_diurnal(node, spec);
     if (spec.by == By::file) read_file(node, spec);
     if (spec.by == By::always && spec.drop_out == 0) {
-      node.fail("<availability> says nothing", "by=\"diurnal\", \"sessions\" or \"file\", or drop-out=\"0.05\"");
+      node.fail("<availability> lacks 'by' and 'drop-out'",
+                "set by=\"diurnal\", \"sessions\" or \"file\", or drop-out=\"0.05\"");
     }
     return spec;
   }
@@ -471,7 +472,7 @@ class FailureReader {
     spec.from = required_quantity(node, "from", within).value_or(0);
     spec.until = required_quantity(node, "until", within).value_or(spec.period / 2);
     spec.spread = quantity(node, "spread", within, 0);
-    if (spec.from == spec.until) node.fail_at("until", "is the same time as from", "a later time, or an earlier one");
+    if (spec.from == spec.until) node.fail_at("until", "is the same time as from", "use a later or an earlier time");
   }
 
   void read_file(const Node& node, spec::AvailabilitySpec& spec) {
@@ -517,16 +518,16 @@ void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathTex
 }
 
 std::vector<ElementRule> failures_rules() {
-  return {element("failures",
-                  "What goes wrong while runs are simulated. Inside of a run: in that run, in the place of what the "
-                  "scenario has.")
-              .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
-          fails_table().rule(),
-          outage_table().rule(),
-          joins_table().rule(),
-          leaves_table().rule(),
-          checkpoint_table().rule(),
-          availability_table().rule()};
+  return {
+      element("failures",
+              "What fails while runs are simulated. Inside a run: for that run, instead of the scenario's <failures>.")
+          .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
+      fails_table().rule(),
+      outage_table().rule(),
+      joins_table().rule(),
+      leaves_table().rule(),
+      checkpoint_table().rule(),
+      availability_table().rule()};
 }
 
 }  // namespace dadsim::scenario

@@ -12,7 +12,7 @@ constexpr std::size_t kMaxClasses = kMaxHosts;
 const Table<spec::FederationSpec::Sites>& sites_table() {
   using Spec = spec::FederationSpec::Sites;
   static const Table<Spec> kTable =
-      Table<Spec>("sites", "Sites with the same line.",
+      Table<Spec>("sites", "Sites with equal lines.",
                   std::vector<Row<Spec>>{attribute("name", &Spec::name, text("", kPrefix)).must().by_reader(),
                                          attribute("count", &Spec::count, integer(1, kMaxHosts))
                                              .by_reader()
@@ -34,15 +34,15 @@ std::vector<Row<spec::FederationSpec>> hub_rows() {
 }
 
 const Table<spec::FederationSpec>& hub_table() {
-  static const Table<spec::FederationSpec> kTable("hub", "The line of the hub. Without it the hub is never the limit.",
-                                                  hub_rows());
+  static const Table<spec::FederationSpec> kTable(
+      "hub", "The line of the hub. Without it the hub never limits a transfer.", hub_rows());
   return kTable;
 }
 
 const Table<spec::FederationSpec>& federation_table() {
   using Spec = spec::FederationSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("federation", "Sites around a hub, each with a line of its own. There is a host hub.",
+      Table<Spec>("federation", "Sites around a hub, each with its own line. The hub is a host, too.",
                   {attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader()})
           .holds({"sites", "hub"})
           .repeats();
@@ -59,13 +59,13 @@ spec::FederationSpec read_federation(const Element& element, const ReadContext& 
   if (classes.empty()) {
     node.fail(
         "<federation> lacks <sites>",
-        "at least one, e.g. <sites name=\"hospital\" count=\"5\" up=\"10Mbps\" down=\"50Mbps\" latency=\"8ms\"/>");
+        "add at least one, e.g. <sites name=\"hospital\" count=\"5\" up=\"10Mbps\" down=\"50Mbps\" latency=\"8ms\"/>");
   }
   if (classes.size() > kMaxClasses) node.children("sites", kMaxClasses);
   for (const Element* one : classes) {
     const Node sites(*one, context.findings);
     spec::FederationSpec::Sites spec;
-    spec.name = read_host_prefix(sites, "name", "what the hosts are called");
+    spec.name = read_host_prefix(sites, "name", "the prefix of the host names");
     spec.numbered = sites.has("count");
     if (spec.numbered) spec.count = sites.integer("count").value_or(1);
     const AccessLine line = read_access_line(sites, spec.name, context);

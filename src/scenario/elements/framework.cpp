@@ -41,9 +41,8 @@ constexpr std::array kOfServers{"server-serialise", "server-deserialise", "serve
 const Table<Framework>& framework_table() {
   static const Table<Framework> kTable = Table<Framework>(
       "framework",
-      "What software adds to what lines carry ([frameworks.md](frameworks.md)): a framework of the table, and numbers "
-      "of "
-      "one's own in place of its.",
+      "Software overhead of messages ([frameworks.md](frameworks.md)): a framework of the table, and your own numbers "
+      "where given.",
       {attribute("name", &Framework::name, one_of(spec::framework_names())).by_reader(),
        attribute("version", &Framework::version, any_text())
            .by_reader()
@@ -77,7 +76,7 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
   const std::string version = node.text("version", "");
   if (node.has("version") && spec::find_framework(names[chosen], version) == nullptr) {
     if (names[chosen] == "none") {
-      node.fail_at("version", "is of no framework", "name=\"…\" beside it");
+      node.fail_at("version", "needs a framework", "add name=\"…\", or remove it");
     } else {
       node.fail_at("version", fmt::format("is no version of '{}' in the table", names[chosen]),
                    context.findings.suggest(version, spec::framework_versions(names[chosen])));
@@ -87,10 +86,10 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
   }
   framework_table().read(node, context, framework);
   if (node.has("server-cores") && framework.server_serialise == 0 && framework.server_deserialise == 0)
-    node.fail_at("server-cores", "does nothing in no time", "server-serialise or server-deserialise beside it");
+    node.fail_at("server-cores", "needs a server that packs or unpacks", "add server-serialise or server-deserialise");
   if (node.has("streams") && framework.serialise == 0 && framework.deserialise == 0 && framework.copy == 0 &&
       framework.server_serialise == 0 && framework.server_deserialise == 0)
-    node.fail_at("streams", "is of packing that takes no time", "serialise or deserialise beside it");
+    node.fail_at("streams", "needs packing or unpacking with a rate", "add serialise or deserialise");
   return framework;
 }
 
@@ -99,13 +98,13 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
   const Node node(element, context.findings);
   const bool computes_alone = framework.none() && framework.computing != 1;  // only the duration of computing changes
   if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
-    node.fail("<framework> means nothing: no run exchanges anything", "remove it");
+    node.fail("<framework> has no effect: no run exchanges anything", "remove it");
     return;
   }
   const auto sums = [](const spec::RunSpec& run) { return run.event_driven && spec::sums_among_peers(run.parameters); };
   if (!framework.none() && std::ranges::any_of(runs, sums)) {
-    node.fail(not_built("<framework> does not know sums among the participants of event-driven runs (to=\"peers\")",
-                        "remove it, or to=\"aggregator\" on the run"));
+    node.fail(not_built("<framework> has no cost of sums among the participants of event-driven runs (to=\"peers\")",
+                        "remove it, or set to=\"aggregator\" on the run"));
   }
   const auto has_server = [](const spec::RunSpec& run) {
     return run.event_driven ||
@@ -114,14 +113,14 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
   const auto is_in_rounds = [](const spec::RunSpec& run) { return run.parameters.contains("over-selection"); };
   if (std::ranges::none_of(runs, has_server)) {
     for (const char* attribute : kOfServers)
-      node.refuse(attribute, "means nothing: no run has a server", "remove it, or a run through an aggregator");
+      node.refuse(attribute, "has no effect: no run has a server", "remove it, or add a run with an aggregator");
   }
   if (std::ranges::none_of(runs, &spec::RunSpec::event_driven)) {
     for (const char* attribute : kOfEvents)
-      node.refuse(attribute, "means nothing: no run is event-driven", "remove it, or a run such as fedavg");
+      node.refuse(attribute, "has no effect: no run is event-driven", "remove it, or add a run such as fedavg");
   } else if (std::ranges::none_of(runs, is_in_rounds)) {
-    node.refuse("evaluate", "means nothing: no run is in rounds in which clients are asked",
-                "remove it, or a run such as fedavg");
+    node.refuse("evaluate", "has no effect: no run works in rounds of selected clients",
+                "remove it, or add a run such as fedavg");
   }
 }
 

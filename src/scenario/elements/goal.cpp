@@ -38,12 +38,12 @@ const Table<spec::AllowedChange>& allow_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "allow",
-          "A change that may be made: one of a list of values, or any number of a range. The first range is answered "
-          "to three digits; of others seven numbers are tried. Or how the network is divided among its devices.",
+          "A change that the plan may make: one of a list of values, or any number of a range. The first range is "
+          "answered to three digits; of other ranges seven numbers are tried. Or a different layout of the network.",
           {within(&Spec::varied,
                   attribute("path", &spec::VariedPath::path, text("a path as in --set, e.g. training.batch"))
                       .by_reader()
-                      .if_left_out("`layout` in its place")),
+                      .if_left_out("`layout` instead")),
            by_code<Spec>(attribute("values", text()), {},
                          [](const Spec& one, const PathText&) { return values_text(one.varied.values); })
                .printed_if([](const Spec& one) { return !allows_range(one); }),
@@ -66,7 +66,7 @@ const Table<spec::AllowedChange>& allow_table() {
            within(&Spec::varied, attribute("form", &spec::VariedPath::form, text())).if_given().by_reader(),
            by_code<Spec>(attribute("layout", one_of({"any"}))),
            by_code<Spec>(
-               attribute("global-batch", integer(1, kMostSamples)).if_left_out("that of the scenario as it stands"))})
+               attribute("global-batch", integer(1, kMostSamples)).if_left_out("the global batch of the scenario"))})
           .repeats();
   return kTable;
 }
@@ -75,14 +75,14 @@ const Table<spec::GoalSpec>& goal_table() {
   using Spec = spec::GoalSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "goal", "What dadsim plan is to reach, and by which changes.",
+          "goal", "What dadsim plan should reach, and which changes it may make.",
           {attribute("accuracy", &Spec::accuracy, real(kPositiveShare))
-               .if_left_out("the target of `<training>`; with `<timing-only>` the work is to be done"),
+               .if_left_out("the target of `<training>`; with `<timing-only>` all work is done"),
            attribute("within", &Spec::seconds, quantity(kDurationForm)).if_left_out("no limit"),
            limit("cost", &Spec::money, 1).if_left_out("no limit"),
            limit("energy-kwh", &Spec::joules, kJoulesPerKwh).if_left_out("no limit"),
            limit("carbon-kg", &Spec::carbon, kGramsPerKilogram).if_left_out("no limit"),
-           attribute("memory", &Spec::memory, quantity(kBytesForm)).if_left_out("what the device has"),
+           attribute("memory", &Spec::memory, quantity(kBytesForm)).if_left_out("the device's memory"),
            limit("power-kw", &Spec::watts, kWattsPerKilowatt).if_left_out("no limit"),
            attribute("gpus", &Spec::devices, integer(1, kMostGpus)).if_left_out("no limit"),
            attribute("throughput", &Spec::throughput, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}))
@@ -103,8 +103,7 @@ class GoalReader {
   spec::GoalSpec read() {
     goal_table().read(node_, context_, goal_);
     for (const char* limit : {"cost", "energy-kwh", "carbon-kg", "power-kw"}) {
-      if (node_.has(limit) && !scenario_.costs)
-        node_.fail_at(limit, "is a limit on what is not told", "<costs> in the scenario");
+      if (node_.has(limit) && !scenario_.costs) node_.fail_at(limit, "needs costs", "add <costs> to the scenario");
     }
     check_timing();
     check_objectives();
@@ -117,10 +116,10 @@ class GoalReader {
  private:
   void check_timing() {
     if (scenario_.stand_in) {
-      node_.refuse("accuracy", "is learned, and <timing-only> learns nothing",
-                   "the work is that of <timed-as>: tokens, samples, epochs or steps");
+      node_.refuse("accuracy", "needs learning, and <timing-only> learns nothing",
+                   "remove it: the work is that of <timed-as> (tokens, samples, epochs or steps)");
     } else {
-      node_.refuse("scaling", "is known with <timing-only> alone", "<timing-only> in the place of <data> and <model>");
+      node_.refuse("scaling", "needs <timing-only>", "use <timing-only> instead of <data> and <model>");
     }
   }
 
@@ -129,48 +128,47 @@ class GoalReader {
       return one != spec::Objective::automatic && one != spec::Objective::quickest;
     };
     if (is_of_costs(goal_.objective) && !scenario_.costs)
-      node_.fail_at("objective", "is of what is not told", "<costs> in the scenario");
+      node_.fail_at("objective", "needs costs", "add <costs> to the scenario");
     if (!goal_.against) return;
     if (is_of_costs(*goal_.against) && !scenario_.costs)
-      node_.fail_at("against", "is of what is not told", "<costs> in the scenario");
+      node_.fail_at("against", "needs costs", "add <costs> to the scenario");
     if (goal_.objective == spec::Objective::automatic || goal_.against == spec::Objective::automatic) {
-      node_.fail_at("against", "makes a front of two that are not both named",
-                    "objective=\"cheapest\" against=\"quickest\"");
+      node_.fail_at("against", "needs two named objectives", "set objective=\"cheapest\" against=\"quickest\"");
     } else if (goal_.against == goal_.objective) {
-      node_.fail_at("against", "is the objective itself", "objective=\"cheapest\" against=\"quickest\"");
+      node_.fail_at("against", "is the same as objective", "set objective=\"cheapest\" against=\"quickest\"");
     }
   }
 
   void check_run() {
     if (goal_.run.empty()) {
       if (!scenario_.runs.empty() && std::ranges::none_of(scenario_.runs, &spec::RunSpec::communicates))
-        node_.fail("<goal>: no run of the scenario shares anything", "a run of another algorithm, or no <goal>");
+        node_.fail("<goal> needs a run that shares something", "add a run of another algorithm, or remove <goal>");
       return;
     }
     std::vector<std::string> labels;
     for (const spec::RunSpec& run : scenario_.runs) labels.push_back(run.label);
     if (std::ranges::find(labels, goal_.run) == labels.end())
-      node_.fail_at("run", "is no label of a run", context_.findings.suggest(goal_.run, labels));
+      node_.fail_at("run", "is not the label of a run", context_.findings.suggest(goal_.run, labels));
   }
 
   /// Reads <allow layout="any">: the network may be divided differently.
   void read_layouts(const Node& node) {
     for (const char* other : {"path", "values", "from", "to", "whole", "prefer", "unit", "form"})
-      node.refuse(other, "stands beside layout=\"any\"", "an <allow> of its own");
-    if (goal_.layouts) node.fail_at("layout", "is allowed already", "one <allow layout=\"any\">");
+      node.refuse(other, "cannot be combined with layout=\"any\"", "use a separate <allow>");
+    if (goal_.layouts) node.fail_at("layout", "is allowed already", "keep one <allow layout=\"any\">");
     node.chosen("layout");
     goal_.layouts.emplace();
     if (node.has("global-batch")) goal_.layouts->global_batch = node.integer("global-batch");
     if (!scenario_.timed_as || scenario_.timed_as->workload.empty()) {
-      node.fail_at("layout", "divides a network that does not say how its layers divide",
-                   "<timed-as workload=\"…\"> of `dadsim workloads`");
+      node.fail_at("layout", "needs a workload that defines how its layers divide",
+                   "set <timed-as workload=\"…\"> to one of `dadsim workloads`");
     }
     for (const spec::RunSpec& run : scenario_.runs) {
       const bool asked = goal_.run.empty() ? run.communicates : run.label == goal_.run;
       if (asked && run.event_driven) {
         node.fail_at("layout",
-                     not_built(fmt::format("is of runs that take steps, and '{}' does not", printable(run.label)),
-                               "run=\"…\" of <goal> with the label of one that does"));
+                     not_built(fmt::format("needs a run with steps, and '{}' is event-driven", printable(run.label)),
+                               "set run=\"…\" of <goal> to the label of a run with steps"));
       }
     }
   }
@@ -183,36 +181,36 @@ class GoalReader {
       if (path.starts_with(prefix) &&
           std::ranges::find(spec::kLayoutAttributes, std::string_view(path).substr(prefix.size())) !=
               spec::kLayoutAttributes.end())
-        node.fail_at("path", "is searched with the layout", "one of both");
+        node.fail_at("path", "is searched by layout=\"any\" already", "remove one of the two");
     }
   }
 
   void read_allow(const Element& element) {
     const Node node(element, context_.findings);
     if (node.has("layout")) return read_layouts(node);
-    node.refuse("global-batch", "is of layouts", "layout=\"any\" beside it");
+    node.refuse("global-batch", "needs layout=\"any\"", "add layout=\"any\", or remove it");
     spec::AllowedChange change;
     change.varied.line = element.origin.line;
     change.varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
     if (!change.varied.path.empty()) {
       if (!is_override_path(change.varied.path)) {
-        node.fail_at("path", "is no path",
-                     "names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
+        node.fail_at("path", "is not a path",
+                     "use names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
       } else if (change.varied.path.starts_with("goal.") || change.varied.path.starts_with("sweep.")) {
-        node.fail_at("path", "is of the question itself", "a path of the rest of the scenario");
+        node.fail_at("path", "belongs to the question itself", "use a path of the rest of the scenario");
       } else if (!paths_.insert(change.varied.path).second) {
-        node.fail_at("path", "is allowed already", "each path once");
+        node.fail_at("path", "is allowed already", "use each path once");
       }
     }
     if (node.has("values")) {
       for (const char* other : {"from", "to", "whole", "prefer"})
-        node.refuse(other, "stands beside values=\"…\"", "a list of values, or a range");
+        node.refuse(other, "cannot be combined with values=\"…\"", "give a list of values, or a range");
       change.varied.values = values_of(node.text("values", ""));
       if (change.varied.values.empty()) node.fail_at("values", "is empty", "values with spaces between them");
     } else if (node.has("from") || node.has("to")) {
       read_range(node, change);
     } else {
-      node.fail("<allow> lacks 'values'", "values=\"16 32 64\", or from=\"1\" to=\"1000\"");
+      node.fail("<allow> lacks 'values'", "add values=\"16 32 64\", or from=\"1\" to=\"1000\"");
     }
     read_form(node, change.varied);
     goal_.allowed.push_back(std::move(change));
@@ -224,7 +222,7 @@ class GoalReader {
     change.varied.from = node.real("from").value_or(1);
     change.varied.to = node.real("to").value_or(2);
     if (context_.findings.added() == before && change.varied.from >= change.varied.to)
-      node.fail_at("to", "is not above from", "the smaller number first");
+      node.fail_at("to", "is not above from", "put the smaller number first");
     change.prefers_least = node.chosen("prefer") == 0;
   }
 

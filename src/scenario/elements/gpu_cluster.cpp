@@ -48,16 +48,15 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
 
 void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behind, std::int64_t gpus) {
   if (behind > 1 && !(slot.bandwidth > 0)) {
-    node.fail_at("slot-gpus", "means nothing without 'slot'", "slot=\"pcie-5\" beside it, or remove it");
+    node.fail_at("slot-gpus", "needs 'slot'", "add slot=\"pcie-5\", or remove it");
   } else if (gpus % behind != 0) {
-    const std::string what =
-        fmt::format("the {} of a node cannot be divided", gpus == 1 ? "one GPU" : fmt::format("{} GPUs", gpus));
+    const std::string what = fmt::format("the {} of a node", gpus == 1 ? "one GPU" : fmt::format("{} GPUs", gpus));
     if (node.has("slot-gpus")) {
-      node.fail_at("slot-gpus", fmt::format("are GPUs of a slot by which {}", what), "a divisor of them");
+      node.fail_at("slot-gpus", fmt::format("does not divide {}", what), "use a divisor");
     } else {
-      node.fail(
-          fmt::format("<{}> has slots of {} GPUs, as the other nodes, by which {}", node.element().name, behind, what),
-          "slot-gpus=\"1\", or another divisor of them");
+      node.fail(fmt::format("<{}> has slots of {} GPUs, as the other nodes, which do not divide {}",
+                            node.element().name, behind, what),
+                "set slot-gpus=\"1\", or another divisor");
     }
   }
 }
@@ -66,7 +65,7 @@ void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behi
 void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   if (node.has("slot")) {
     cluster.slot = read_cluster_link(node, "slot", spec::Transport::rdma, 0, context);
-    if (!(cluster.nic.bandwidth > 0)) node.refuse("slot", "means nothing without adapters", "remove it");
+    if (!(cluster.nic.bandwidth > 0)) node.refuse("slot", "needs network adapters", "remove it");
   }
   check_slots(node, cluster.slot, cluster.slot_gpus, cluster.gpus);
 }
@@ -84,7 +83,7 @@ void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
   cluster.flow_limit = quantity(node, "flow-limit", kBandwidthForm, 0);
   for (const char* attribute : {"sockets", "socket-threads", "flow-limit", "mtu"}) {
     if (node.has(attribute) && !tcp) {
-      node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(cluster.nic.transport)),
+      node.refuse(attribute, fmt::format("needs transport=\"tcp\", not {}", to_string(cluster.nic.transport)),
                   "remove it: only tcp has sockets");
     }
   }
@@ -222,7 +221,7 @@ void read_link(const Node& node, const char* attribute, double latency, spec::Li
                const ReadContext& context) {
   if (!node.has(attribute)) {
     const std::string beside = fmt::format("{}-latency", attribute);
-    node.refuse(beside, fmt::format("means nothing without '{}'", attribute), "remove it");
+    node.refuse(beside, fmt::format("needs '{}'", attribute), "remove it");
     return;
   }
   const spec::LinkSpec usual = link;
@@ -239,15 +238,15 @@ void read_buses(const Node& node, const spec::GpuClusterSpec& cluster, spec::Nod
                 const ReadContext& context) {
   if (group.gpus == 1) {
     for (const char* attribute : {"mesh", "bridge", "bridge-latency"}) {
-      node.refuse(attribute, "means nothing to one GPU per node", "remove it");
+      node.refuse(attribute, "needs several GPUs per node", "remove it");
     }
   } else if (node.has("bridge")) {
-    if (node.boolean("mesh", false)) node.refuse("mesh", "stands beside 'bridge'", "one of them");
+    if (node.boolean("mesh", false)) node.refuse("mesh", "cannot be combined with 'bridge'", "remove one of them");
     group.inside = spec::InsideNode::shared;
     group.bridge = read_cluster_link(node, "bridge", spec::Transport::rdma, kInside, context);
     if (is_own_link(group.bridge)) group.bridge.name = "gpu-cluster bridge";
   } else {
-    node.refuse("bridge-latency", "means nothing without 'bridge'", "remove it");
+    node.refuse("bridge-latency", "needs 'bridge'", "remove it");
     if (node.has("mesh"))
       group.inside = node.boolean("mesh", false) ? spec::InsideNode::mesh : spec::InsideNode::switched;
   }
@@ -264,8 +263,8 @@ const Table<spec::NodeGroup>& more_nodes_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "more-nodes",
-          "Nodes of another size or with other links, numbered on behind the `nodes` of the cluster. What is left out "
-          "is as there.",
+          "Nodes of another size or with other links, numbered after the `nodes` of the cluster. Omitted attributes "
+          "are as in the cluster.",
           std::vector<Row<Spec>>{attribute("nodes", &Spec::nodes, integer(1, kMaxHosts)).must(),
                                  attribute("gpus", &Spec::gpus, integer(1, kMaxHosts)).without_default()} +
               cluster_link<Spec>("inside", &Spec::port, name_in("links"), false,
@@ -298,11 +297,10 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
     more_nodes_table().read(own, context, group);
     if (group.gpus == 1) {
       for (const char* attribute : {"inside", "inside-latency"}) {
-        own.refuse(attribute, "means nothing to one GPU per node", "remove it");
+        own.refuse(attribute, "needs several GPUs per node", "remove it");
       }
     } else if (!own.has("inside") && cluster.port.name.empty()) {
-      own.fail("<more-nodes> lacks 'inside'",
-               "the link between the GPUs of a node, which the other nodes have none of");
+      own.fail("<more-nodes> lacks 'inside'", "add the link between the GPUs of a node; the other nodes have none");
     } else {
       read_link(own, "inside", kInside, group.port, context);
     }
@@ -311,13 +309,14 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
     if (cluster.library_is_given) group.port.library = cluster.port.library;
     if (group.nic.transport != cluster.nic.transport) {
       own.fail_at("nic",
-                  fmt::format("travels by {}, the adapters of the other nodes by {}", to_string(group.nic.transport),
+                  fmt::format("uses {}, but the adapters of the other nodes use {}", to_string(group.nic.transport),
                               to_string(cluster.nic.transport)),
-                  "adapters of one transport, as one fabric joins them");
+                  "use adapters of one transport: one fabric joins them");
     }
     if (group.rails > group.gpus && group.rails % group.gpus != 0) {
-      own.fail_at("rails", fmt::format("are more than the {} GPUs of a node, and no multiple of them", group.gpus),
-                  "at most one for each GPU, or the same number for each");
+      own.fail_at("rails",
+                  fmt::format("are more than the {} GPUs of a node, and no multiple of that number", group.gpus),
+                  "use at most one per GPU, or the same number for each");
     }
     cluster.more.push_back(std::move(group));
   }
@@ -341,8 +340,8 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "gpu-cluster",
-          "Nodes of GPUs. Hosts are called gpu-0, gpu-1 and so on, node by node. Without a fabric inside, all nodes "
-          "hang on one switch.",
+          "Nodes of GPUs. Hosts are called gpu-0, gpu-1 and so on, node by node. Without a fabric inside, one switch "
+          "joins all nodes.",
           std::vector<Row<Spec>>{attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader(),
                                  attribute("nodes", &Spec::nodes, integer(1, kMaxHosts)).must().by_reader(),
                                  attribute("gpus", &Spec::gpus, integer(1, kMaxHosts)).must().by_reader()} +
@@ -375,8 +374,8 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
 void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
   const bool named = !cluster.port.name.empty() && !is_own_link(cluster.port);
   if (named)
-    node.refuse("inside-transport", "means nothing where 'inside' is of the catalogue, which knows it", "remove it");
-  if (cluster.port.name.empty()) node.refuse("inside-transport", "means nothing without 'inside'", "remove it");
+    node.refuse("inside-transport", "has no effect: the catalogue link 'inside' sets the transport", "remove it");
+  if (cluster.port.name.empty()) node.refuse("inside-transport", "needs 'inside'", "remove it");
   const bool amd = node.has("library") && node.chosen("library") == 1;
   if (!named && !cluster.port.name.empty() && cluster.port.transport == spec::Transport::rdma) {
     cluster.port.costs = amd ? spec::MessageCosts::xgmi : spec::MessageCosts::pcie;
@@ -402,25 +401,25 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   if (!alone || node.has("inside")) {
     cluster.port = scenario::read_cluster_link(node, "inside", travels, kInside, context);
   } else if (node.has("inside-latency")) {
-    node.refuse("inside-latency", "means nothing without 'inside'", "remove it");
+    node.refuse("inside-latency", "needs 'inside'", "remove it");
   }
   if (node.boolean("mesh", false)) {
-    if (alone) node.refuse("mesh", "means nothing to one GPU per node", "remove it");
-    if (node.has("bridge")) node.refuse("mesh", "stands beside 'bridge'", "one of them");
+    if (alone) node.refuse("mesh", "needs several GPUs per node", "remove it");
+    if (node.has("bridge")) node.refuse("mesh", "cannot be combined with 'bridge'", "remove one of them");
     cluster.inside = spec::InsideNode::mesh;
   }
   read_library(node, cluster);
   if (node.has("bridge")) {
-    if (alone) node.refuse("bridge", "means nothing to one GPU per node", "remove it");
+    if (alone) node.refuse("bridge", "needs several GPUs per node", "remove it");
     cluster.inside = spec::InsideNode::shared;
     cluster.bridge = scenario::read_cluster_link(node, "bridge", spec::Transport::rdma, kInside, context);
   } else if (node.has("bridge-latency")) {
-    node.refuse("bridge-latency", "means nothing without 'bridge'", "remove it");
+    node.refuse("bridge-latency", "needs 'bridge'", "remove it");
   }
   gpu_cluster_table().read(node, context, cluster);
   if (gpus && cluster.rails > *gpus && cluster.rails % *gpus != 0) {
-    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node, and no multiple of them", *gpus),
-                 "at most one for each GPU, or the same number for each");
+    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node, and no multiple of that number", *gpus),
+                 "use at most one per GPU, or the same number for each");
   }
   const spec::Transport own = node.named("transport", spec::Transport::tcp);
   cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);
@@ -439,12 +438,12 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
       cluster.fabric = std::move(spec);
     } else if (fabric->name != child.name) {
       context.findings.add(child.origin, fmt::format("<{}> beside <{}>", child.name, fabric->name),
-                           "at most one fabric");
+                           "keep at most one fabric");
     }
   }
   read_adapters(node, cluster);
   if (node.has("transport") && !any_own) {
-    node.refuse("transport", "means nothing where all links between nodes are of the catalogue", "remove it");
+    node.refuse("transport", "has no effect: all links between nodes are of the catalogue", "remove it");
   }
   return cluster;
 }

@@ -17,7 +17,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr const char* kHostForm =
-    "a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it";
+    "a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name";
 constexpr std::string_view kSpecial = " \t\r\n[]*\\'\"";
 
 /// Returns the number, or −1 if it is none.
@@ -82,14 +82,14 @@ class Expansion {
   void add(const HostWord& word) {
     const std::string shown = printable(word.text);
     if (!word.closed) {
-      return fail(fmt::format("holds '{}' behind a quotation mark that is not closed", shown),
-                  "one before and one after the name, as 'Edge 1'");
+      return fail(fmt::format("holds '{}' after a quotation mark that is not closed", shown),
+                  "put quotation marks before and after the name, as 'Edge 1'");
     }
     if (word.text.size() > kMaxHostName) {
       return fail(fmt::format("holds the host '{}' of {} bytes", shown, word.text.size()),
                   fmt::format("at most {}", kMaxHostName));
     }
-    if (word.text.empty()) return fail("holds an empty name", "the name of a host");
+    if (word.text.empty()) return fail("holds an empty name", "write the name of a host");
     const bool pattern = word.find('*') != std::string::npos;
     const std::size_t open = word.find('[');
     const std::size_t close = word.find(']');
@@ -106,7 +106,7 @@ class Expansion {
       return fail(fmt::format("holds '{}' with a range that is not two numbers", shown), kHostForm);
     if (last < first)
       return fail(fmt::format("holds '{}' with a range that ends before it begins", shown),
-                  "the smaller number comes first");
+                  "put the smaller number first");
     if (static_cast<std::size_t>(last - first) >= limit_ - list_.hosts.size()) return too_many();
     const bool padded = first_text.size() > 1 && first_text.front() == '0';
     for (std::int64_t i = first; i <= last && list_.what.empty(); ++i) {
@@ -141,7 +141,7 @@ class Expansion {
       list_.hosts.push_back(host);
     }
     if (list_.hosts.size() == before) {
-      fail(fmt::format("holds '{}', which fits no host of the platform that is left", printable(name)),
+      fail(fmt::format("holds '{}', which matches no remaining host of the platform", printable(name)),
            fmt::format("a name with *; the first host is {}", in_host_list(known_.front())));
     }
   }

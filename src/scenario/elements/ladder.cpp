@@ -7,8 +7,9 @@ namespace dadsim::scenario {
 const Table<Scenario>& ladder_table() {
   using Spec = Scenario;
   static const Table<Spec> kTable = Table<Spec>(
-      "ladder", "Relative steps come from a scale study, at the size of what is timed: for runs of the same label.",
-      {by_code<Spec>(attribute("file", text("what `dadsim scale-study --json` has written")).must(), {},
+      "ladder",
+      "Relative steps come from a scale study, at the size of the timed workload: for runs of the same label.",
+      {by_code<Spec>(attribute("file", text("the file that `dadsim scale-study --json` has written")).must(), {},
                      [](const Spec& scenario, const PathText& path) {
                        return path && !scenario.ladder.empty() ? path(scenario.ladder) : scenario.ladder;
                      })});
@@ -17,10 +18,11 @@ const Table<Scenario>& ladder_table() {
 
 std::string read_ladder(const Element& element, const Scenario& scenario, const ReadContext& context) {
   const Node node(element, context.findings);
-  const std::optional<std::string> name = node.required_text("file", "what `dadsim scale-study --json` has written");
+  const std::optional<std::string> name =
+      node.required_text("file", "the file that `dadsim scale-study --json` has written");
   if (!scenario.timed_as || !scenario.timed_as->of_other_network()) {
-    node.fail("<ladder> without another network that is timed",
-              "<timed-as workload=\"…\"/>: relative steps of the network that learns are learned");
+    node.fail("<ladder> needs a timed workload",
+              "add <timed-as workload=\"…\"/>, or remove <ladder>: relative steps of the learning network are learned");
   }
   if (!name) return {};
   std::string path = beside(context.path, *name);

@@ -51,7 +51,7 @@ const Table<spec::ConvolutionSpec>& convolution_table() {
 const Table<spec::PoolSpec>& max_pool_table() {
   using Spec = spec::PoolSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("max-pool", "The largest value of square windows of an image, channel by channel.",
+      Table<Spec>("max-pool", "The largest value of each square window of an image, channel by channel.",
                   {attribute("size", &Spec::size, integer(1, 100)),
                    attribute("stride", &Spec::stride, integer(1, 100)).without_default().if_left_out("the size")},
                   {.kind = Spec::Kind::maximum})
@@ -62,7 +62,7 @@ const Table<spec::PoolSpec>& max_pool_table() {
 const Table<spec::PoolSpec>& mean_pool_table() {
   using Spec = spec::PoolSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("mean-pool", "The mean of square windows of an image, channel by channel.",
+      Table<Spec>("mean-pool", "The mean of each square window of an image, channel by channel.",
                   {attribute("size", &Spec::size, integer(1, 100)),
                    attribute("stride", &Spec::stride, integer(1, 100)).without_default().if_left_out("the size")},
                   {.kind = Spec::Kind::mean})
@@ -176,7 +176,7 @@ const Table<spec::ResidualSpec>& residual_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "residual",
-          "The sum of what its layers give and of its shortcut: the input itself unless it holds a shortcut element.",
+          "The sum of the output of its layers and its shortcut: the input itself unless it holds a shortcut element.",
           {attribute("activation", &Spec::activation).if_left_out("`identity`")})
           .holds(kLayers)
           .holds({"shortcut"})
@@ -348,11 +348,12 @@ class LayersReader {
       const Node inside(*shortcut, context_.findings);
       residual.shortcut = read_inside(*shortcut, nullptr);
       if (!holds_layers(*shortcut)) {
-        inside.fail("<shortcut> lacks layers", "at least one; without <shortcut> the input itself is added");
+        inside.fail("<shortcut> lacks layers", "add at least one, or remove <shortcut>: the input itself is added");
       }
     };
     in_branches([&] { residual.layers = read_inside(node.element(), nullptr); }, read_shortcut);
-    if (!holds_layers(node.element())) node.fail("<residual> lacks layers", "at least one beside <shortcut>");
+    if (!holds_layers(node.element()))
+      node.fail("<residual> lacks layers", "add at least one layer in addition to <shortcut>");
     return residual;
   }
 
@@ -416,7 +417,7 @@ std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings&
   }
   const std::size_t wrong = context.findings.added();
   if (!node.element().children.empty()) {
-    node.fail(fmt::format("layers beside preset=\"{}\"", *name), "either a preset or layers");
+    node.fail(fmt::format("layers beside preset=\"{}\"", *name), "use either a preset or layers");
   }
   spec::ParameterValues values;
   for (const spec::ParameterSpec& parameter : preset->parameters)
@@ -439,7 +440,7 @@ void refuse_parameters(const Node& node, const ReadContext& context) {
     if (std::ranges::find(known, attribute.name) != known.end()) continue;
     context.findings.add(
         attribute.origin, fmt::format("unknown attribute '{}' of <model>", printable(attribute.name)),
-        fmt::format("{}; parameters belong to a preset=\"…\"", context.findings.suggest(attribute.name, known)));
+        fmt::format("{}; parameters need a preset=\"…\"", context.findings.suggest(attribute.name, known)));
   }
 }
 
@@ -450,13 +451,13 @@ void check_logits(const spec::SampleShape& logits, const Element* last, const Or
     const bool one = data.labels_per_sample == 1;
     context.findings.add(
         origin,
-        fmt::format("logits at {} position{} of a sample that has {} label{}", logits.positions(),
+        fmt::format("logits at {} position{} for a sample that has {} label{}", logits.positions(),
                     logits.positions() == 1 ? "" : "s", data.labels_per_sample, one ? "" : "s"),
-        one ? "<mean/>, <select/> or a <dense> with positions=\"together\" before the end"
-            : "a value at each position to the end: the last layer is a <dense> with positions=\"each\"");
+        one ? "add <mean/>, <select/> or a <dense> with positions=\"together\" before the end"
+            : "keep a value per position to the end: use <dense> with positions=\"each\" as the last layer");
   } else if (logits.channels != data.classes && (last == nullptr || last->name != "dense")) {
     context.findings.add(origin, fmt::format("{} logits, and the data have {} classes", logits.channels, data.classes),
-                         fmt::format("<dense units=\"{}\"/> as the last layer", data.classes));
+                         fmt::format("use <dense units=\"{}\"/> as the last layer", data.classes));
   }
 }
 
@@ -478,7 +479,8 @@ spec::ModelSpec read_model(const Element& element, const DataFindings& data, con
       if (LayersReader::is_layer(child)) last = &child;
     }
     if (last == nullptr) {
-      node.fail("<model> lacks layers", "at least one, the last a <dense> with one unit per class; or preset=\"…\"");
+      node.fail("<model> lacks layers",
+                "add at least one layer, the last a <dense> with one unit per class; or set preset=\"…\"");
     }
     model.layers = reader.read_inside(element, last);
   }
@@ -495,9 +497,9 @@ spec::ModelSpec read_model(const Element& element, const DataFindings& data, con
   if (reader.shape() && reader.count() > 0) {
     check_logits(*reader.shape(), last, last == nullptr ? node.origin() : last->origin, data, context);
     if (reader.parameters() > kMaxModelParameters) {
-      node.fail(
-          fmt::format("<model> has {:.3g} parameters", reader.parameters()),
-          fmt::format("at most {:g}: it is learned for real; time a larger one with <timed-as>", kMaxModelParameters));
+      node.fail(fmt::format("<model> has {:.3g} parameters", reader.parameters()),
+                fmt::format("at most {:g}, since the model is learned for real; time a larger one with <timed-as>",
+                            kMaxModelParameters));
     }
   }
   return model;

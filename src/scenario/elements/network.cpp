@@ -12,7 +12,7 @@ namespace {
 const Table<spec::JitterSpec>& jitter_table() {
   using Spec = spec::JitterSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("jitter", "How much the speed of computing scatters: log-normal factors with mean 1.",
+      Table<Spec>("jitter", "How much computing speed varies: log-normal factors with mean 1.",
                   {attribute("spatial", &Spec::spatial, real(kDeviation)),
                    attribute("temporal", &Spec::temporal, real(kDeviation))});
   return kTable;
@@ -27,7 +27,7 @@ const Table<spec::NetworkSpec>& network_table() {
                   {attribute("fidelity", &Spec::fidelity),
                    attribute("message-budget", &Spec::message_budget, integer(1, 1'000'000'000'000))
                        .only([](const Spec& network) { return network.fidelity == spec::Fidelity::automatic; },
-                             "means nothing with that fidelity", "only fidelity=\"auto\" has a budget"),
+                             "needs fidelity=\"auto\"", "set fidelity=\"auto\", or remove it"),
                    attribute("timed-steps", &Spec::timed_steps, integer(8, 1'000'000)).if_given().if_left_out("all"),
                    attribute("rendezvous", &Spec::rendezvous),
                    attribute("streams", &Spec::streams, integer(1, 1024)).if_given(),
@@ -47,8 +47,8 @@ void check_connections(const Element& network, const spec::PlatformSpec& platfor
     return;
   }
   for (const char* attribute : {"streams", "window"}) {
-    node.refuse(attribute, "means nothing here: no line of the platform is given as it was measured",
-                "measured=\"goodput\" at the lines, a <pair> without a queue, or remove it");
+    node.refuse(attribute, "needs a line with its measured bandwidth, and the platform has none",
+                "set measured=\"goodput\" on the lines, add a <pair> without a queue, or remove it");
   }
 }
 
@@ -57,8 +57,7 @@ void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& ru
   if (runs.empty() || std::ranges::any_of(runs, takes_steps)) return;
   const Node node(network, context.findings);
   const char* what =
-      "means nothing here: messages of event-driven runs are simulated one by one, and no other run "
-      "exchanges any";
+      "has no effect: messages of event-driven runs are simulated one by one, and no other run exchanges any";
   // A printed scenario contains the default.
   const std::string budget = std::to_string(spec::NetworkSpec().message_budget);
   if (node.text("message-budget", budget) != budget) node.refuse("message-budget", what, "remove it");

@@ -21,7 +21,7 @@ const Table<GivenPair>& pair_table() {
   using Spec = GivenPair;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "pair", "What lies between two regions, or between two clusters.",
+          "pair", "The connection of two regions or clusters.",
           {within(&Spec::pair, attribute("from", &spec::WanSpec::Pair::from, text()).must().by_reader()),
            within(&Spec::pair, attribute("to", &spec::WanSpec::Pair::to, text()).must().by_reader()),
            within(&Spec::pair,
@@ -36,7 +36,7 @@ const Table<GivenPair>& pair_table() {
                })
                .if_left_out("none, `measured=\"goodput\"`; with `wire` `300kB`"),
            by_code<Spec>(congestion_rule()),
-           by_code<Spec>(measured_rule().if_left_out("`goodput`; beside a queue `wire`")),
+           by_code<Spec>(measured_rule().if_left_out("`goodput`; with a queue `wire`")),
            printed_as<Spec>(per_connection_rule(),
                             [](const Spec& given) { return fmt::format("{}Bps", given.pair.per_connection); })
                .printed_if([](const Spec& given) { return given.pair.per_connection > 0; })})
@@ -81,14 +81,14 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
     return;
   }
   if (*from == *to) {
-    node.fail_at("to", "is where the pair comes from", fmt::format("two different {}s", noun));
+    node.fail_at("to", "is also the other end of the pair", fmt::format("two different {}s", noun));
     return;
   }
   const auto give = [&, &pair = pair](std::size_t a, std::size_t b) {
     std::optional<spec::WanSpec::Pair>& given = at(a, b);
     if (given) {
       node.fail(fmt::format("a second <pair> from '{}' to '{}'", printable(ends_[a]), printable(ends_[b])),
-                "each direction once; a pair stands for both unless one-way=\"true\"");
+                "use each direction once; a pair covers both unless one-way=\"true\"");
       return;
     }
     pair.from = ends_[a];

@@ -18,20 +18,20 @@ using Parallelism = spec::ParallelismSpec;
 
 /// Restricts a row to divided layers: without them it has no effect.
 Row<Parallelism> of_divided_layers(Row<Parallelism> row) {
-  return std::move(row).only([](const Parallelism& how) { return how.tensor > 1; }, "goes with dividing layers",
-                             "tensor=\"2\" or more beside it");
+  return std::move(row).only([](const Parallelism& how) { return how.tensor > 1; }, "needs tensor parallelism",
+                             "set tensor=\"2\" or more");
 }
 
 /// Restricts a row to pipelines: without one it has no effect.
 Row<Parallelism> of_pipeline(Row<Parallelism> row) {
-  return std::move(row).only([](const Parallelism& how) { return how.pipeline > 1; }, "is of a pipeline",
-                             "pipeline=\"2\" or more beside it");
+  return std::move(row).only([](const Parallelism& how) { return how.pipeline > 1; }, "needs a pipeline",
+                             "set pipeline=\"2\" or more");
 }
 
 /// Restricts a row to divided experts: without them it has no effect.
 Row<Parallelism> of_divided_experts(Row<Parallelism> row) {
-  return std::move(row).only([](const Parallelism& how) { return how.experts > 1; }, "is of divided experts",
-                             "expert-parallel=\"2\" or more beside it");
+  return std::move(row).only([](const Parallelism& how) { return how.experts > 1; }, "needs expert parallelism",
+                             "set expert-parallel=\"2\" or more");
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
       attribute("pipeline", &Parallelism::pipeline, integer(1, kMostDivided)).if_given(),
       attribute("context", &Parallelism::context, integer(1, kMostDivided)).if_given(),
       attribute("context-exchange", &Parallelism::context_exchange)
-          .only([](const Parallelism& how) { return how.context > 1; }, "is of divided sequences",
-                "context=\"2\" or more beside it"),
+          .only([](const Parallelism& how) { return how.context > 1; }, "needs context parallelism",
+                "set context=\"2\" or more"),
       attribute("expert-parallel", &Parallelism::experts, integer(1, kMostDivided)).if_given(),
       of_divided_experts(
           attribute("expert-imbalance", &Parallelism::expert_imbalance, real({.minimum = 1, .maximum = 1e3}))),
@@ -62,20 +62,19 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
       attribute("micro-batch", &Parallelism::micro_batch, integer(1, 1'000'000)).if_given().if_left_out("the batch"),
       attribute("expert-overlap", &Parallelism::expert_overlap)
           .only([](const Parallelism& how) { return how.experts > 1 && how.micro_batch > 0; },
-                "is of divided experts and several micro-batches",
-                "expert-parallel=\"2\" and micro-batch=\"1\" beside it")
+                "needs expert parallelism and several micro-batches", "set expert-parallel=\"2\" and micro-batch=\"1\"")
           .if_given(),
       attribute("recompute", &Parallelism::recomputation).if_given(),
       attribute("sharding", &Parallelism::sharding).if_given(),
       attribute("sharding-group", &Parallelism::sharding_group, integer(1, 1'000'000))
-          .only([](const Parallelism& how) { return how.sharding != spec::Sharding::none; },
-                "is of what workers divide", "sharding=\"parameters\" or another beside it")
+          .only([](const Parallelism& how) { return how.sharding != spec::Sharding::none; }, "needs sharding",
+                "set sharding=\"parameters\", \"gradients\" or \"optimizer\"")
           .if_given()
           .if_left_out("all workers"),
       attribute("deferred-sums", &Parallelism::deferred_sums)
           .only([](const Parallelism& how) { return how.sharding >= spec::Sharding::gradients && how.micro_batch > 0; },
-                "has no effect where gradients are not divided or a batch is one micro-batch",
-                "sharding=\"parameters\" or \"gradients\" and a micro-batch, or remove it")
+                "needs sharded gradients or parameters, and micro-batches",
+                "set sharding=\"parameters\" or \"gradients\" and a micro-batch, or remove it")
           .if_given(),
       attribute("loss-parts", &Parallelism::loss_parts, integer(1, 1'000'000))
           .without_default()
@@ -84,15 +83,15 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
       attribute("feed-forward-parts", &Parallelism::feed_forward_parts, integer(1, 1'000'000)).if_given(),
       attribute("prefetch", &Parallelism::prefetch, integer(0, 1000))
           .only([](const Parallelism& how) { return how.sharding == spec::Sharding::parameters; },
-                "is of parameters that are gathered", "sharding=\"parameters\" beside it"),
+                "needs sharding=\"parameters\"", "set sharding=\"parameters\", or remove it"),
       attribute("offload", &Parallelism::offload).if_given(),
       attribute("offload-rate", &Parallelism::offload_rate, quantity(kHostRate))
-          .only([](const Parallelism& how) { return how.offload != spec::Offload::none; }, "is of what the host keeps",
-                "offload=\"optimizer\" or \"activations\" beside it")
+          .only([](const Parallelism& how) { return how.offload != spec::Offload::none; }, "needs offload",
+                "set offload=\"optimizer\" or \"activations\"")
           .if_given(),
       attribute("host-rate", &Parallelism::host_rate, quantity(kHostRate))
-          .only([](const Parallelism& how) { return how.offloads_optimizer(); }, "is of the host that updates",
-                "offload=\"optimizer\" beside it")
+          .only([](const Parallelism& how) { return how.offloads_optimizer(); }, "needs offload=\"optimizer\"",
+                "set offload=\"optimizer\"")
           .if_given()};
   std::vector<Row<spec::TimedAsSpec>> rows;
   for (Row<Parallelism>& row : all) rows.push_back(within(&spec::TimedAsSpec::parallelism, std::move(row)));
@@ -108,49 +107,48 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
   const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
   if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
     node.fail_at("interleave",
-                 infeasible(fmt::format("goes with as many micro-batches as there are stages, or a multiple of that "
-                                        "({} stages, {} micro-batches)",
+                 infeasible(fmt::format("needs a multiple of the stages as micro-batches ({} stages, {} micro-batches)",
                                         how.pipeline, micro_batches),
-                            "another micro-batch, or schedule=\"gpipe\""));
+                            "use another micro-batch, or schedule=\"gpipe\""));
     how.interleave = 1;
   }
   if (how.order == spec::PipelineOrder::zero_bubble && how.interleave > 1) {
-    node.fail_at("interleave", not_built("stands beside schedule=\"zb-h1\", whose stages have one piece each",
-                                         "schedule=\"dualpipe-v\" with two, or no interleave"));
+    node.fail_at("interleave", not_built("cannot be combined with schedule=\"zb-h1\"",
+                                         "use schedule=\"dualpipe-v\" with two, or remove interleave"));
     how.interleave = 1;
   }
   if (how.order == spec::PipelineOrder::dualpipe_v && (how.interleave != 2 || micro_batches < 2 * how.pipeline)) {
-    node.fail_at("schedule", infeasible(fmt::format("dualpipe-v goes with two pieces to a stage and at least twice as "
-                                                    "many micro-batches as stages ({} pieces, {} stages, {} "
-                                                    "micro-batches)",
-                                                    how.interleave, how.pipeline, micro_batches),
-                                        "interleave=\"2\" and a smaller micro-batch, or another schedule"));
+    node.fail_at("schedule",
+                 infeasible(fmt::format("dualpipe-v needs interleave=\"2\" and at least twice as many micro-batches as "
+                                        "stages (interleave {}, {} stages, {} micro-batches)",
+                                        how.interleave, how.pipeline, micro_batches),
+                            "use interleave=\"2\" and a smaller micro-batch, or another schedule"));
     how.order = spec::PipelineOrder::one_f_one_b;
   }
   if (how.deferred_sums == spec::DeferredSums::replicas && how.sharding_group == 0) {
-    node.fail_at("deferred-sums", "says replicas, and no groups of workers have the same",
-                 "sharding-group=\"8\" or another beside it, or deferred-sums=\"all\"");
+    node.fail_at("deferred-sums", "needs sharding groups",
+                 "set sharding-group=\"8\" or another, or deferred-sums=\"all\"");
   }
   if (how.tensor_overlap == spec::TensorOverlap::products && !how.sequence_parallel)
-    node.fail_at("tensor-overlap", "says products, whose inputs come in parts along the sequence",
-                 "sequence-parallel=\"true\" beside it, or tensor-overlap=\"backward\"");
+    node.fail_at("tensor-overlap", "needs sequence-parallel",
+                 "set sequence-parallel=\"true\", or tensor-overlap=\"backward\"");
   if (how.expert_tensor > 1 && how.expert_tensor != how.tensor)
-    node.fail_at("expert-tensor", not_built(fmt::format("is not the {} devices that divide a layer", how.tensor),
-                                            "the same as tensor, or no expert-tensor"));
+    node.fail_at("expert-tensor", not_built(fmt::format("differs from tensor=\"{}\"", how.tensor),
+                                            "use the value of tensor, or remove expert-tensor"));
   if (how.expert_capacity > 0 && how.expert_capacity >= how.expert_imbalance)
-    node.fail_at("expert-capacity", "drops nothing: no device has more rows than expert-imbalance says",
-                 "less than expert-imbalance, or no expert-capacity");
+    node.fail_at("expert-capacity", "drops nothing: it is not below expert-imbalance",
+                 "use less than expert-imbalance, or remove expert-capacity");
   if (how.offload == spec::Offload::none) return;
   const bool waits = how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v;
   if (how.offloads_activations() && waits) {
-    node.fail_at("offload", not_built("leaves activations with the host, and gradients of weights that wait need them",
-                                      "schedule=\"1f1b\" or \"gpipe\", or offload=\"optimizer\""));
+    node.fail_at("offload", not_built("cannot offload activations with a schedule that delays weight gradients",
+                                      "use schedule=\"1f1b\" or \"gpipe\", or offload=\"optimizer\""));
     how.offload = how.offload == spec::Offload::both ? spec::Offload::optimizer : spec::Offload::none;
   }
   if (!node.has("offload-rate"))
-    node.fail("<timed-as> lacks 'offload-rate'", "the rate of the link to the host, e.g. 25GBps");
+    node.fail("<timed-as> lacks 'offload-rate'", "add the rate of the link to the host, e.g. offload-rate=\"25GBps\"");
   if (how.offloads_optimizer() && !node.has("host-rate"))
-    node.fail("<timed-as> lacks 'host-rate'", "the rate of the host that updates, e.g. 25GBps");
+    node.fail("<timed-as> lacks 'host-rate'", "add the rate of the optimizer on the host, e.g. host-rate=\"25GBps\"");
 }
 
 }  // namespace dadsim::scenario

@@ -62,7 +62,8 @@ spec::CompositionSpec read_composition(const Node& platform, const std::vector<c
     std::string name;
     if (element->name == "wan") {
       read_wan(*element, context);
-      context.findings.add(element->origin, "<wan> beside another cluster", "a <wan> joins regions and stands alone");
+      context.findings.add(element->origin, "<wan> cannot be combined with another cluster",
+                           "remove one of them: a <wan> has all its regions inside");
       continue;
     }
     if (element->name == "gpu-cluster") {
@@ -77,12 +78,12 @@ spec::CompositionSpec read_composition(const Node& platform, const std::vector<c
     const Attribute* attribute = element->find("name");
     if (attribute == nullptr) {
       context.findings.add(element->origin, fmt::format("<{}> lacks 'name'", element->name),
-                           "each of several clusters needs a name of its own");
+                           "give each of several clusters its own name");
     } else if (!name.empty() && std::ranges::find(names, name) != names.end()) {
       context.findings.add(
           attribute->origin,
-          fmt::format("name=\"{}\" of <{}> is taken by another cluster", printable(name), element->name),
-          "names of their own");
+          fmt::format("name=\"{}\" of <{}> is the name of another cluster", printable(name), element->name),
+          "use another name");
     }
     names.push_back(std::move(name));
   }
@@ -118,7 +119,7 @@ void read_clusters(const Node& node, spec::PlatformSpec& platform, const ReadCon
   if (only.name == "wan") platform.what = read_wan(only, context);
   for (const Element* pair : node.children("pair")) {
     context.findings.add(pair->origin, fmt::format("<pair> in <{}> with one cluster", node.element().name),
-                         "it joins several clusters; the pairs of regions stand in <wan>");
+                         "remove it: it joins several clusters, and <wan> holds the pairs of regions");
   }
 }
 
@@ -136,7 +137,7 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::Platfo
   DeclaredHosts hosts(platform);
   if (!hosts.twice().empty()) {
     node.fail(fmt::format("two hosts are called '{}'", printable(hosts.twice())),
-              "names that differ; the hub of a <federation> is called 'hub'");
+              "use different names; the hub of a <federation> is called 'hub'");
     return std::nullopt;
   }
   return hosts;
@@ -183,8 +184,8 @@ void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t 
   const std::vector<const Element*> profiles = node.children("profile");
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what) && !profiles.empty()) {
     // SimGrid seals the links of a file while it reads it.
-    context.findings.add(profiles.front()->origin, "<profile> beside a platform file of SimGrid",
-                         "bandwidth_file=\"…\" or latency_file=\"…\" of the link in that file");
+    context.findings.add(profiles.front()->origin, "<profile> cannot be combined with a platform file of SimGrid",
+                         "set bandwidth_file=\"…\" or latency_file=\"…\" on the link in that file");
   }
   for (spec::LinkChange& change : read_changes(node, context)) platform.changes.push_back(std::move(change));
   std::vector<spec::PlatformSpec::Profile> given = read_profiles(node, context);
@@ -209,7 +210,7 @@ spec::PlatformSpec read_cluster_platform(const std::string& content, const ReadC
   const Node node(root, context.findings);
   platform.description = node.text("description", "");
   if (clusters_of(root).empty()) {
-    node.fail("<cluster-platform> lacks a cluster", "<gpu-cluster>, <federation> or <wan> inside");
+    node.fail("<cluster-platform> lacks a cluster", "add <gpu-cluster>, <federation> or <wan> inside");
   } else {
     read_clusters(node, platform, context);
   }
@@ -245,7 +246,7 @@ std::optional<spec::PlatformSpec> read_named_file(const Node& node, const ReadCo
 std::string read_host_prefix(const Node& node, const char* attribute, const std::string& remedy) {
   const std::string name = node.required_text(attribute, remedy).value_or("");
   if (name.find_first_of(" \t\r\n[]") != std::string::npos) {
-    node.fail_at(attribute, "holds white space or brackets", "lists of hosts need these between and in names");
+    node.fail_at(attribute, "holds white space or brackets", "use other characters: lists of hosts need these");
     return {};
   }
   if (name.size() > kMaxClusterName) {
@@ -256,14 +257,14 @@ std::string read_host_prefix(const Node& node, const char* attribute, const std:
 }
 
 std::string read_cluster_name(const Node& node) {
-  return node.has("name") ? read_host_prefix(node, "name", "what stands before the names of its hosts, or no attribute")
+  return node.has("name") ? read_host_prefix(node, "name", "the prefix of the names of its hosts, or no attribute")
                           : "";
 }
 
 std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context) {
   constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // bound on the text before a root element
   constexpr const char* kKinds =
-      "a platform of SimGrid, which starts with <platform version=\"4.1\">, or one that starts with <cluster-platform>";
+      "use a platform file of SimGrid with <platform version=\"4.1\">, or a file with <cluster-platform>";
   const std::optional<std::string> beginning =
       read_beginning(context.path, kBeginning, kClusterPlatformDocument, context.findings);
   if (!beginning) return std::nullopt;
@@ -299,8 +300,9 @@ std::optional<spec::PlatformSpec> read_platform(const Element& element, const Re
   if (node.has("file")) {
     for (const Element& child : element.children) {
       if (!is_cluster(child) && child.name != "pair") continue;
-      context.findings.add(child.origin, fmt::format("<{}> beside file=\"…\" of <platform>", child.name),
-                           "a file, or clusters inside");
+      context.findings.add(child.origin,
+                           fmt::format("<{}> cannot be combined with file=\"…\" of <platform>", child.name),
+                           "use either a file or clusters inside");
     }
     std::optional<spec::PlatformSpec> given = read_named_file(node, context);
     if (!given) {
@@ -311,15 +313,15 @@ std::optional<spec::PlatformSpec> read_platform(const Element& element, const Re
     if (auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what)) {
       file->transport = node.named("transport", file->transport);
     } else {
-      node.refuse("transport", "means nothing to a <cluster-platform>", "remove it: its links say how they are used");
+      node.refuse("transport", "cannot be set on a <cluster-platform>", "remove it: its links define their transport");
     }
     platform.description = node.text("description", platform.description);
   } else {
-    node.refuse("transport", "means nothing without a file of SimGrid", "remove it: links say how they are used");
+    node.refuse("transport", "needs a platform file of SimGrid", "remove it: the links define their transport");
     platform.description = node.text("description", "");
     if (clusters_of(element).empty()) {
       node.fail("<platform> lacks 'file'",
-                "the path of a platform file, or <gpu-cluster>, <federation> or <wan> inside");
+                "add the path of a platform file, or <gpu-cluster>, <federation> or <wan> inside");
     } else {
       read_clusters(node, platform, context);
     }

@@ -112,7 +112,7 @@ std::string read_aggregator_host(const Node& node) {
       split_host_words(node.required_text("host", "the name of a host in the platform").value_or(""));
   if (words.empty()) return {};
   if (words.size() > 1) {
-    node.fail_at("host", "is more than one name", "one host; a name that holds blanks in quotation marks, as 'Edge 1'");
+    node.fail_at("host", "is more than one name", "use one host; quote a name with spaces, as 'Edge 1'");
   } else if (words.front().size() > kMaxHostName) {
     node.fail_at("host", "is too long", fmt::format("at most {} bytes", kMaxHostName));
   } else {
@@ -158,7 +158,8 @@ ClusterLinks read_workers(const Element& element, const std::vector<spec::Device
   }
   const std::vector<const Element*> workers = node.children("worker");
   if (workers.empty())
-    node.fail("<workers> lacks <worker>", "at least one, e.g. <worker hosts=\"gpu-[0-15]\" device=\"a100-sxm4-80\"/>");
+    node.fail("<workers> lacks <worker>",
+              "add at least one, e.g. <worker hosts=\"gpu-[0-15]\" device=\"a100-sxm4-80\"/>");
   for (const Element* worker : workers) {
     const Node one(*worker, context.findings);
     const std::string device = read_device(one);
@@ -192,7 +193,7 @@ std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const ClusterL
       context.findings.add(
           origin,
           fmt::format("no host '{}' in the platform", printable(*missing[i])) +
-              (folded ? fmt::format(", and none of {} more up to '{}'", missing.size() - 1, printable(*missing.back()))
+              (folded ? fmt::format(", nor any of {} more up to '{}'", missing.size() - 1, printable(*missing.back()))
                       : std::string()),
           context.findings.full() ? "" : hosts.suggest(*missing[i]));
     }
@@ -302,7 +303,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
 
   ClusterLinks cluster;
   if (const Element* workers =
-          node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
+          node.required_child("workers", "add the participants: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, given_platform, context);
   const Element* timed_as = node.child("timed-as");
   // Workers, some of which may consist of several devices.
@@ -318,12 +319,11 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (stand_in) scenario.payload = stand_in->payload;
   DataFindings data;
   const Element* data_element =
-      stand_in ? &stand_in->data
-               : node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
+      stand_in ? &stand_in->data : node.required_child("data", "add training data: <data> with <digits/> or <idx …/>");
   if (data_element != nullptr) data = read_data(*data_element, worker_count, context);
   const Element* model =
       stand_in ? &stand_in->model
-               : node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>");
+               : node.required_child("model", "add the network that learns: <model> with <dense units=\"…\"/>");
   if (model != nullptr) scenario.model = read_model(*model, data, context);
   const bool learns = data_element != nullptr && node.child("model") != nullptr;
   const auto check_memory = [&] {  // before anything builds such a network
@@ -353,7 +353,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (timed_as != nullptr) {
     if (!scenario.runs.empty() && std::ranges::all_of(scenario.runs, &spec::RunSpec::event_driven)) {
       Node(*timed_as, context.findings)
-          .refuse("input-rate", "means nothing here: it limits steps, and no run takes any", "remove it");
+          .refuse("input-rate", "has no effect: it limits steps, and every run is event-driven", "remove it");
     }
     check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, scenario.training.optimizer,
                       context);
@@ -365,7 +365,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
   if (!scenario.costs && scenario.metric != spec::AskedMetric::automatic &&
       scenario.metric != spec::AskedMetric::throughput) {
-    node.fail_at("metric", "is of what is not told", "<costs> in the scenario");
+    node.fail_at("metric", "needs costs", "add <costs> to the scenario");
   }
   if (const Element* goal = node.child("goal")) scenario.goal = scenario::read_goal(*goal, scenario, context);
   if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);

@@ -34,11 +34,11 @@ std::string values_text(const std::vector<std::string>& values) {
 }
 
 void read_form(const Node& node, spec::VariedPath& varied) {
-  constexpr const char* kForm = "{} once, where the value belongs, e.g. site-[1-{}]";
+  constexpr const char* kForm = "{} once, in the place of the value, e.g. site-[1-{}]";
   if (node.has("unit")) {
-    node.refuse("form", "stands beside unit=\"…\"", "form=\"{}Mbps\" is the same as unit=\"Mbps\"");
+    node.refuse("form", "cannot be combined with unit=\"…\"", "form=\"{}Mbps\" is the same as unit=\"Mbps\"");
     const std::string unit = node.required_text("unit", "e.g. Mbps").value_or("");
-    if (unit.find("{}") != std::string::npos) node.fail_at("unit", "holds {}", "form=\"…\" takes it");
+    if (unit.find("{}") != std::string::npos) node.fail_at("unit", "holds {}", "use form=\"…\" for it");
     varied.form = "{}" + unit;
   } else if (node.has("form")) {
     varied.form = node.text("form", "");
@@ -55,7 +55,7 @@ bool has_range(const spec::VariedPath& varied) { return varied.values.empty(); }
 const Table<spec::VariedPath>& vary_table() {
   using Spec = spec::VariedPath;
   static const Table<Spec> kTable =
-      Table<Spec>("vary", "A value of the scenario that is varied: by a list of values, or by a range of numbers.",
+      Table<Spec>("vary", "A scenario value that is varied: by a list of values, or by a range of numbers.",
                   {attribute("path", &Spec::path, text("a path as in --set, e.g. training.batch")).must(),
                    by_code<Spec>(attribute("values", text()), {},
                                  [](const Spec& one, const PathText&) { return values_text(one.values); })
@@ -101,13 +101,13 @@ class AxesReader {
       const Node linked(child, context_.findings);
       spec::SweepAxis axis;
       for (const Element* one : linked.children("vary")) axis.push_back(read_vary(*one, true));
-      if (axis.size() < 2) linked.fail("<linked> has fewer than two <vary>", "those that vary together");
+      if (axis.size() < 2) linked.fail("<linked> has fewer than two <vary>", "add the values that vary together");
       check_combinations(linked, axis);
       sweep_.axes.push_back(std::move(axis));
     }
     if (sweep_.axes.empty()) {
       node_.fail(fmt::format("<{}> lacks <vary>", name()),
-                 "what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
+                 "add what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
     }
   }
 
@@ -139,7 +139,7 @@ class AxesReader {
     } else if (node.has("from") || node.has("to")) {
       read_range(node, varied);
     } else {
-      node.fail("<vary> lacks 'values'", "values=\"16 32 64\", or from=\"1\" to=\"64\" with steps=\"7\"");
+      node.fail("<vary> lacks 'values'", "add values=\"16 32 64\", or from=\"1\" to=\"64\" with steps=\"7\"");
     }
     read_form(node, varied);
     return varied;
@@ -148,21 +148,21 @@ class AxesReader {
   void check_path(const Node& node, const std::string& path) {
     if (path.empty()) return;
     if (!is_override_path(path)) {
-      node.fail_at("path", "is no path",
-                   "names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
+      node.fail_at("path", "is not a path",
+                   "use names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
     } else if (path.starts_with("sweep.") || path.starts_with("scale-study.")) {
-      node.fail_at("path", fmt::format("is of the {} itself", name() == "sweep" ? "sweep" : "study"),
-                   "a path of the scenario");
+      node.fail_at("path", fmt::format("belongs to the {} itself", name() == "sweep" ? "sweep" : "study"),
+                   "use a path of the scenario");
     } else if (path == "seed" && sweep_.seeds > 1) {
-      node.fail_at("path", fmt::format("beside seeds=\"{}\"", sweep_.seeds), "either of the two");
+      node.fail_at("path", fmt::format("cannot be combined with seeds=\"{}\"", sweep_.seeds), "use either of the two");
     } else if (!paths_.insert(path).second) {
-      node.fail_at("path", "is varied already", "each path once");
+      node.fail_at("path", "is varied already", "use each path once");
     }
   }
 
   void read_values(const Node& node, spec::VariedPath& varied, bool linked) {
     for (const char* other : {"from", "to", "steps", "scale", "whole"}) {
-      node.refuse(other, "stands beside values=\"…\"", "a list of values, or a range");
+      node.refuse(other, "cannot be combined with values=\"…\"", "give a list of values, or a range");
     }
     varied.values = values_of(node.text("values", ""));
     if (varied.values.empty()) {
@@ -173,7 +173,7 @@ class AxesReader {
     std::set<std::string> seen;
     for (const std::string& value : varied.values) {
       if (!seen.insert(value).second) {
-        node.fail_at("values", fmt::format("holds '{}' twice", printable(value)), "each value once");
+        node.fail_at("values", fmt::format("holds '{}' twice", printable(value)), "use each value once");
         return;
       }
     }
@@ -189,10 +189,10 @@ class AxesReader {
     varied.from = node.real("from", range).value_or(1);
     varied.to = node.real("to", range).value_or(1);
     if (context_.findings.added() == before && varied.from == varied.to)
-      node.fail_at("to", "is where the range begins", "another number, or a single one by values=\"…\"");
+      node.fail_at("to", "is equal to from", "use another number, or a single value in values=\"…\"");
     if (sweep_.drawn()) {
-      node.refuse("steps", fmt::format("means nothing with method=\"{}\"", to_string(sweep_.method)),
-                  "numbers are drawn from the range, as many as there are points");
+      node.refuse("steps", fmt::format("has no effect with method=\"{}\"", to_string(sweep_.method)),
+                  "remove it: as many numbers are drawn from the range as there are points");
       return;
     }
     varied.steps = node.integer("steps").value_or(2);
@@ -212,15 +212,15 @@ class AxesReader {
           context_.findings.add({"", varied.line},
                                 fmt::format("{} values of '{}' are linked with {} of '{}'", varied.count(),
                                             printable(varied.path), axis.front().count(), printable(axis.front().path)),
-                                "as many of each");
+                                "give as many values of each");
         }
       }
       counts.push_back(axis.front().count());
     }
     if (sweep_.method == spec::SweepSpec::Method::list &&
         std::ranges::any_of(counts, [&](std::size_t count) { return count != counts.front(); })) {
-      node_.fail(fmt::format("a list takes as many values of each, not {}", fmt::join(counts, ", ")),
-                 "as many of each, or method=\"grid\"");
+      node_.fail(fmt::format("method=\"list\" needs as many values of each, not {}", fmt::join(counts, ", ")),
+                 "give as many values of each, or use method=\"grid\"");
     }
     if (count_points(sweep_) * sweep_.seeds > spec::kMostSweepTrials &&
         count_points(sweep_) <= spec::kMostSweepPoints) {

@@ -111,12 +111,13 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
   if (node.has("queue")) queue = quantity(node, "queue", kBytesForm, 0);
   const bool bbr = node.chosen("congestion") == 1;
   if (bbr) {
-    if (queue) node.refuse("queue", "means nothing beside congestion=\"bbr\", which keeps queues short", "remove it");
+    if (queue)
+      node.refuse("queue", "cannot be combined with congestion=\"bbr\", which keeps queues short", "remove it");
     queue = kNeverFull;
   }
   for (const char* attribute : {"queue", "congestion"}) {
     if (!node.has(attribute) || any_tcp) continue;
-    node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(transport)),
+    node.refuse(attribute, fmt::format("needs transport=\"tcp\", not {}", to_string(transport)),
                 fmt::format("remove it: only tcp has {}", attribute == std::string_view("queue") ? "a queue" : "one"));
   }
   return queue;
@@ -127,8 +128,8 @@ MeasuredRow read_measured(const Node& node, bool any_tcp, bool usual, spec::Tran
   if (!any_tcp) {
     for (const char* attribute : {"measured", "per-connection"}) {
       if (node.has(attribute)) {
-        node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(transport)),
-                    "remove it: only tcp makes less of a line than it is");
+        node.refuse(attribute, fmt::format("needs transport=\"tcp\", not {}", to_string(transport)),
+                    "remove it: other transports reach the bandwidth of the line");
       }
     }
     return measured;
@@ -136,14 +137,14 @@ MeasuredRow read_measured(const Node& node, bool any_tcp, bool usual, spec::Tran
   measured.is_goodput = node.has("measured") ? node.chosen("measured") == 1 : usual;
   if (!measured.is_goodput) {
     if (node.has("per-connection")) {
-      node.refuse("per-connection", "means nothing beside a queue, whose losses limit a connection",
-                  "measured=\"goodput\" and no 'queue' or 'congestion', or remove it");
+      node.refuse("per-connection", "needs a connection without a queue, whose losses would limit it",
+                  "use measured=\"goodput\" and no 'queue' or 'congestion', or remove it");
     }
     return measured;
   }
   for (const char* attribute : {"queue", "congestion", "efficiency"}) {
     if (!node.has(attribute)) continue;
-    node.refuse(attribute, "means nothing beside measured=\"goodput\", which has it in it", "remove one of them");
+    node.refuse(attribute, "cannot be combined with measured=\"goodput\", which includes it", "remove one of them");
   }
   measured.per_connection = quantity(node, "per-connection", kBandwidthForm, 0);
   return measured;
@@ -173,7 +174,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
   line.up.latency = quantity(node, "up-latency", kLatencyForm, line.up.latency);
   line.down.latency = quantity(node, "down-latency", kLatencyForm, line.down.latency);
   if (node.has("up-latency") && node.has("down-latency")) {
-    node.refuse("latency", "means nothing beside 'up-latency' and 'down-latency'", "remove it");
+    node.refuse("latency", "cannot be combined with 'up-latency' and 'down-latency'", "remove it");
   }
   const bool up_lacks = line.up.latency < 0 && !node.has("up-latency");
   const bool down_lacks = line.down.latency < 0 && !node.has("down-latency");
@@ -182,7 +183,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
                           up_lacks && down_lacks ? "latency"
                           : up_lacks             ? "up-latency"
                                                  : "down-latency"),
-              "seconds one way with their unit, e.g. 5ms; only links of the catalogue bring their own");
+              "seconds one way with their unit, e.g. 5ms; only links of the catalogue have their own");
   }
 
   const bool any_tcp = std::ranges::any_of(both, [](const auto* l) { return l->transport == spec::Transport::tcp; });
@@ -203,7 +204,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
 spec::LinkSpec read_host_link(const Node& node, const ReadContext& context) {
   spec::LinkSpec link = own_link("host", 0, 0, spec::Transport::tcp);
   if (node.has("host")) {
-    node.refuse("host-bandwidth", "stands beside 'host'", "one of them");
+    node.refuse("host-bandwidth", "cannot be combined with 'host'", "remove one of them");
     link = read_catalog_link(node, "host", context);
     link.latency = quantity(node, "host-latency", kLatencyForm, link.latency);
   } else if (node.has("host-bandwidth")) {

@@ -26,7 +26,7 @@ bool has_sums(const spec::RunSpec& run) { return has_collectives(run) || spec::s
 
 std::optional<Fault> no_collectives(const Node&, const spec::RunSpec& run) {
   if (has_collectives(run)) return std::nullopt;
-  return Fault{fmt::format("means nothing to '{}'", run.algorithm),
+  return Fault{fmt::format("has no effect with '{}'", run.algorithm),
                run.communicates ? "remove it: there are no collectives" : "remove it: nothing is exchanged"};
 }
 
@@ -38,7 +38,7 @@ Row<spec::RunSpec> first_bucket() {
   return attribute("first-bucket", &spec::RunSpec::first_bucket_bytes, quantity(kFirstBucket))
       .refused_if([](const Node& node, const spec::RunSpec& run) -> std::optional<Fault> {
         if (!has_collectives(run) || run.bucket_bytes > 0) return no_collectives(node, run);
-        return Fault{"means nothing without buckets", "remove it, or give bucket=\"…\""};
+        return Fault{"needs buckets", "remove it, or set bucket=\"…\""};
       })
       .printed_if([](const spec::RunSpec& run) { return has_collectives(run) && run.bucket_bytes > 0; });
 }
@@ -51,7 +51,7 @@ const Table<spec::RunSpec>& run_table() {
           {attribute("algorithm", &Spec::algorithm, name_in("algorithms")).must().by_reader(),
            attribute("label", &Spec::label, text())
                .by_reader()
-               .if_left_out("the algorithm, and what tells it from other runs of the same algorithm"),
+               .if_left_out("the algorithm, and the differences from other runs of the same algorithm"),
            attribute("exchange", &Spec::exchange)
                .by_reader()
                .without_default()
@@ -73,13 +73,11 @@ const Table<spec::RunSpec>& run_table() {
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .without_default()
-               .if_left_out(
-                   "for gradient sharing and PowerSGD among peers 25MiB (PyTorch's DistributedDataParallel); of "
-                   "gradients that `<timed-as>` divides what its framework has: with a divided optimizer, or several "
-                   "devices to a worker, 40 million numbers or one million for each replica (Megatron-LM), with "
-                   "divided "
-                   "gradients 500 million (DeepSpeed), with divided parameters 0, a block at a time (FSDP); 0 "
-                   "otherwise"),
+               .if_left_out("for gradient sharing and PowerSGD among peers 25MiB (PyTorch's DistributedDataParallel); "
+                            "where `<timed-as>` divides the gradients, the default of its framework: with a divided "
+                            "optimizer, or several devices per worker, 40 million numbers or one million for each "
+                            "replica (Megatron-LM), with divided gradients 500 million (DeepSpeed), with divided "
+                            "parameters 0, a block at a time (FSDP); 0 otherwise"),
            first_bucket().if_left_out(
                "1MiB with buckets of 25MiB, as in PyTorch's DistributedDataParallel; else as `bucket`"),
            weights_row(), failures_row(), availability_row(), jitter_row(), absent_row(), absent_patience_row(),
@@ -110,22 +108,22 @@ namespace {
 spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
   const spec::ExchangeMode fallback = has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
   if (!algorithm.communicates()) {
-    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+    node.refuse("exchange", fmt::format("has no effect with '{}'", algorithm.name), "remove it: nothing is exchanged");
     return fallback;
   }
   if (algorithm.event_driven()) {
-    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
-                "remove it: the algorithm itself says who exchanges what with whom");
+    node.refuse("exchange", fmt::format("has no effect with '{}'", algorithm.name),
+                "remove it: the algorithm defines who exchanges what with whom");
     return has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
   }
   if (algorithm.decentralised()) {
-    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
+    node.refuse("exchange", fmt::format("has no effect with '{}'", algorithm.name),
                 "remove it: sites exchange with their neighbours in a graph");
     return spec::ExchangeMode::peer;
   }
   const spec::ExchangeMode exchange = node.named("exchange", fallback);
   if (exchange == spec::ExchangeMode::aggregator && !has_aggregator) {
-    node.fail_at("exchange", "needs an aggregator", "an <aggregator> in <workers>, or exchange=\"peer\"");
+    node.fail_at("exchange", "needs an aggregator", "add an <aggregator> to <workers>, or set exchange=\"peer\"");
   }
   return exchange;
 }
@@ -138,8 +136,8 @@ void take_server(const Node& node, const Catalog::Algorithm& algorithm, bool has
     node.fail_at("algorithm",
                  fmt::format("'{}' needs an aggregator{}", algorithm.name,
                              algorithm.needs_server.depends() ? " with these parameters" : ""),
-                 algorithm.needs_server.depends() ? "an <aggregator> in <workers>, or to=\"peers\""
-                                                  : "an <aggregator> in <workers>");
+                 algorithm.needs_server.depends() ? "add an <aggregator> to <workers>, or set to=\"peers\""
+                                                  : "add an <aggregator> to <workers>");
   }
 }
 
@@ -152,8 +150,7 @@ void check_collectives(const Node& node, const spec::RunSpec& run, const ReadCon
     if (std::ranges::find(choices, chosen) == choices.end()) {
       node.fail_at(attribute, "is unknown", context.findings.suggest(chosen, choices));
     } else if (by_aggregator && chosen != "auto") {
-      node.fail_at(attribute, "means nothing where sites send to an aggregator and it to them",
-                   "exchange=\"peer\", or remove it");
+      node.fail_at(attribute, "has no effect with exchange=\"aggregator\"", "set exchange=\"peer\", or remove it");
     }
   };
   check("all-reduce", context.catalog.all_reduces, run.all_reduce);
@@ -246,7 +243,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
   std::vector<spec::RunSpec> runs;
   if (elements.empty()) {
     const auto usual = std::ranges::find(context.catalog.algorithms, true, &Catalog::Algorithm::is_baseline);
-    scenario.fail("<scenario> lacks <run>", fmt::format("at least one, e.g. <run algorithm=\"{}\"/>",
+    scenario.fail("<scenario> lacks <run>", fmt::format("add at least one, e.g. <run algorithm=\"{}\"/>",
                                                         usual == context.catalog.algorithms.end() ? "…" : usual->name));
   }
   if (elements.size() > kMaxRuns) scenario.children("run", kMaxRuns);
@@ -266,7 +263,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       if (run.label.size() > kMaxLabel)
         node.fail_at("label", fmt::format("has {} bytes", run.label.size()), fmt::format("at most {}", kMaxLabel));
       if (!run.label.empty() && !labels.insert(run.label).second)
-        node.fail_at("label", "is taken by another run", "labels are unique");
+        node.fail_at("label", "is the label of another run", "labels are unique");
     }
     const std::optional<std::string> name = node.required_text("algorithm", context.findings.suggest("", names));
     if (!name) continue;
@@ -301,7 +298,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       take_default_buckets(*timed, workers, run);
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
     if (run.compress.memory && !algorithm->remembers()) {
-      node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),
+      node.fail(fmt::format("<compress memory=\"true\"> has no effect with '{}'", algorithm->name),
                 fmt::format("remove the memory: {}", algorithm->forgets));
     }
     if (const auto compressor =
@@ -316,35 +313,36 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     check_run(node, *algorithm, run, islands > 0 ? islands : workers, network, context);
     if (algorithm->event_driven() && algorithm->draws_samples &&
         training.batches == spec::TrainingSpec::Batches::poisson) {
-      node.fail_at("algorithm", not_built(fmt::format("'{}' draws its samples as it goes and knows no <training "
-                                                      "batches=\"poisson\">",
-                                                      algorithm->name),
-                                          "batches=\"proportional\" or \"equal\""));
+      node.fail_at("algorithm",
+                   not_built(fmt::format("'{}' draws its own samples and cannot use <training batches=\"poisson\">",
+                                         algorithm->name),
+                             "set batches=\"proportional\" or \"equal\""));
     }
     if (algorithm->draws_samples && training.in_order) {
-      node.fail_at("algorithm", fmt::format("'{}' draws its samples by chance", algorithm->name),
-                   "<training> without shuffle=\"no\"");
+      node.fail_at("algorithm", fmt::format("'{}' draws its samples at random", algorithm->name),
+                   "use <training> without shuffle=\"no\"");
     }
     const spec::OptimizerSpec& optimizer = training.optimizer;
     if (const auto compressor =
             std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
         compressor != context.catalog.compressors.end() && compressor->has_momentum && run.compress.memory &&
         (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
-      node.fail(fmt::format("<compress method=\"{}\"> has a momentum of its own", compressor->name),
-                "<sgd/> without a momentum in <training>");
+      node.fail(
+          fmt::format("<compress method=\"{}\"> has its own momentum and needs SGD without one", compressor->name),
+          "use <sgd/> without a momentum in <training>");
     }
     if (algorithm->optimizer == methods::Needs::plain_sgd &&
         (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
       node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),
-                   "<sgd/> without a momentum in <training>");
+                   "use <sgd/> without a momentum in <training>");
     }
     if (algorithm->optimizer == methods::Needs::adam && optimizer.kind != spec::OptimizerSpec::Kind::adam &&
         optimizer.kind != spec::OptimizerSpec::Kind::adamw) {
-      node.fail_at("algorithm", fmt::format("'{}' is a form of Adam", algorithm->name),
-                   "<adam/> or <adamw/> in <training>");
+      node.fail_at("algorithm", fmt::format("'{}' needs Adam", algorithm->name),
+                   "use <adam/> or <adamw/> in <training>");
     }
     if (algorithm->optimizer == methods::Needs::muon && optimizer.kind != spec::OptimizerSpec::Kind::muon) {
-      node.fail_at("algorithm", fmt::format("'{}' is a form of Muon", algorithm->name), "<muon/> in <training>");
+      node.fail_at("algorithm", fmt::format("'{}' needs Muon", algorithm->name), "use <muon/> in <training>");
     }
     runs.push_back(std::move(run));
   }

@@ -20,14 +20,14 @@ void read_against(const Node& node, const ReadContext&, spec::ScaleStudySpec& st
     const std::optional<SizeKind> kind = spec::parse<SizeKind>(word);
     if (!kind || std::ranges::find(kinds, *kind) != kinds.end()) {
       node.fail_at("against", "is no list of kinds of size",
-                   fmt::format("one or several of {}, each once", fmt::join(spec::all_names<SizeKind>(), ", ")));
+                   fmt::format("use one or several of {}, each once", fmt::join(spec::all_names<SizeKind>(), ", ")));
       return;
     }
     kinds.push_back(*kind);
   }
   if (kinds.empty()) {
     node.fail_at("against", "is empty",
-                 fmt::format("one or several of {}", fmt::join(spec::all_names<SizeKind>(), ", ")));
+                 fmt::format("use one or several of {}", fmt::join(spec::all_names<SizeKind>(), ", ")));
   } else {
     study.against = std::move(kinds);
   }
@@ -42,13 +42,12 @@ std::string against_text(const spec::ScaleStudySpec& study, const PathText&) {
 const Table<spec::ScaleStudySpec>& scale_study_table() {
   using Spec = spec::ScaleStudySpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "scale-study",
-          "A family of networks that `dadsim scale-study` learns, to see how relative steps move with size. Its "
-          "vary and linked are those of sweep: every value of an axis with every other.",
-          {by_code<Spec>(attribute("against", text()), read_against, against_text).if_left_out("`parameters`"),
-           attribute("level", &Spec::level, real({.minimum = 0.5, .maximum = 0.999})),
-           attribute("hold-out", &Spec::hold_out, integer(0, 100))})
+      Table<Spec>("scale-study",
+                  "A family of networks that `dadsim scale-study` learns, to measure how relative steps change with "
+                  "size. Its vary and linked work as in sweep: every value of an axis with every other.",
+                  {by_code<Spec>(attribute("against", text()), read_against, against_text).if_left_out("`parameters`"),
+                   attribute("level", &Spec::level, real({.minimum = 0.5, .maximum = 0.999})),
+                   attribute("hold-out", &Spec::hold_out, integer(0, 100))})
           .holds({"vary", "linked"});
   return kTable;
 }
@@ -60,18 +59,18 @@ void check_study(const Node& node, const spec::ScaleStudySpec& study, const Scen
   if (fitted < needed) {
     node.fail(fmt::format("<scale-study> has {} rungs, of which {} at most are fitted", count_points(study.rungs),
                           std::max<std::int64_t>(0, fitted)),
-              fmt::format("{} beside those that are left out: two more than there are kinds of size", needed));
+              fmt::format("use {} rungs plus those held out: two more than there are kinds of size", needed));
   }
   if (scenario.training.seeds < 2) {
-    node.fail("<scale-study> beside seeds=\"1\" of <training>, which tells nothing of chance",
-              "seeds=\"3\" of <training>, or more");
+    node.fail("<scale-study> needs several seeds to measure chance, not seeds=\"1\" of <training>",
+              "set seeds=\"3\" of <training>, or more");
   }
   const bool of_batch = std::ranges::any_of(study.rungs.axes, [](const spec::SweepAxis& axis) {
     return axis.size() == 1 && axis.front().path == "training.batch";
   });
   if (std::ranges::find(study.against, SizeKind::batch_per_critical) != study.against.end() && !of_batch) {
-    node.fail_at("against", "asks for a critical batch, which one batch at each size does not tell",
-                 "<vary path=\"training.batch\" values=\"…\"/> that stands alone, not in <linked>");
+    node.fail_at("against", "needs a critical batch, which one batch at each size does not show",
+                 "add <vary path=\"training.batch\" values=\"…\"/> outside <linked>");
   }
 }
 

@@ -7,9 +7,9 @@ const Table<Scenario>& scenario_table() {
   using Spec = Scenario;
   static const Table<Spec> kTable =
       Table<Spec>("scenario",
-                  "A question to dadsim: who learns what from which data on which cluster, and which algorithms are "
-                  "compared. Its elements may come in any order; platform, workers, data, model and at least one run "
-                  "are required; with timing-only no data and no model.",
+                  "A question to dadsim: which participants learn what from which data on which cluster, and which "
+                  "algorithms are compared. Its elements may come in any order; platform, workers, data, model and at "
+                  "least one run are required; with timing-only no data and no model.",
                   {attribute("name", &Spec::name, text("a title for the scenario")).must(),
                    attribute("seed", &Spec::seed, seed()), attribute("metric", &Spec::metric).if_given()})
           .holds({"description", "platform", "network", "framework", "failures",    "availability", "device",
@@ -21,7 +21,7 @@ const Table<Scenario>& scenario_table() {
 const Table<Scenario>& workers_table() {
   using Spec = Scenario;
   static const Table<Spec> kTable =
-      Table<Spec>("workers", "Who takes part; at least one worker, at most one aggregator.",
+      Table<Spec>("workers", "The participants; at least one worker, at most one aggregator.",
                   {attribute("memory", &Spec::ignore_memory, one_of({"check", "ignore"}))})
           .holds({"worker", "aggregator"});
   return kTable;
@@ -45,13 +45,12 @@ const Table<spec::PayloadSpec>& timing_only_table() {
   constexpr QuantityForm kStep{Unit::seconds, {.minimum = 0, .maximum = 1e9}, "seconds with their unit, e.g. 90s"};
   static const Table<Spec> kTable = Table<Spec>(
       "timing-only",
-      "Nothing is learned: runs are asked for their times alone, of the workload and with the batch of timed-as, or of "
-      "a "
-      "payload. There is no data and no model then, and of training only the optimizer.",
-      {attribute("payload", &Spec::bytes, quantity(kBytesForm)).if_given().if_left_out("what timed-as names"),
+      "Nothing is learned: runs are only timed, with the workload and batch of timed-as, or with a payload. There is "
+      "no data and no model then, and of training only the optimizer.",
+      {attribute("payload", &Spec::bytes, quantity(kBytesForm)).if_given().if_left_out("the network of timed-as"),
        attribute("step-time", &Spec::step_seconds, quantity(kStep))
-           .only([](const Spec& payload) { return payload.bytes > 0; }, "is of a payload",
-                 "payload=\"…\" beside it, or a device with a step-time")
+           .only([](const Spec& payload) { return payload.bytes > 0; }, "needs a payload",
+                 "add payload=\"…\", or a device with a step-time")
            .if_given(),
        attribute("samples", &Spec::samples, integer(1, 1'000'000'000)).if_given().if_left_out("one batch")});
   return kTable;
@@ -59,7 +58,7 @@ const Table<spec::PayloadSpec>& timing_only_table() {
 
 std::vector<ElementRule> scenario_rules() {
   return {scenario_table().rule(),
-          element("description", "What the scenario is about.").holds_text(),
+          element("description", "What the scenario shows.").holds_text(),
           workers_table().rule(),
           worker_table().rule(),
           element("aggregator", "The node in the middle of an exchange by aggregator.",

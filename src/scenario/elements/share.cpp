@@ -11,14 +11,13 @@ namespace {
 const Table<spec::ShareRule>& share_table() {
   using Spec = spec::ShareRule;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "share",
-          "How some layers are shared, in a run of an algorithm that lets layers differ. The first that fits a layer "
-          "decides.",
-          {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*")).must(),
-           attribute("statistic", &Spec::statistic, text("what sites hand over there, e.g. gradient")).must(),
-           attribute("every", &Spec::every, integer(1, 1'000'000))},
-          {.layers = "*", .statistic = "gradient"})
+      Table<Spec>("share",
+                  "How some layers are shared, in a run of an algorithm that lets layers differ. The first rule that "
+                  "fits a layer decides.",
+                  {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*")).must(),
+                   attribute("statistic", &Spec::statistic, text("what sites send for it, e.g. gradient")).must(),
+                   attribute("every", &Spec::every, integer(1, 1'000'000))},
+                  {.layers = "*", .statistic = "gradient"})
           .repeats();
   return kTable;
 }
@@ -36,7 +35,7 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
   for (const Element* element : run.children("share")) {
     const Node rule(*element, context.findings);
     if (algorithm.statistics.empty()) {
-      rule.fail(fmt::format("<share> means nothing to '{}'", algorithm.name),
+      rule.fail(fmt::format("<share> has no effect with '{}'", algorithm.name),
                 remedy + ", whose layers may be shared in different ways");
       continue;
     }
@@ -48,7 +47,7 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
   if (const Element* element = run.child("average-deltas")) {
     const Node average(*element, context.findings);
     if (algorithm.statistics.empty()) {
-      average.fail(fmt::format("<average-deltas> means nothing to '{}'", algorithm.name), remedy);
+      average.fail(fmt::format("<average-deltas> has no effect with '{}'", algorithm.name), remedy);
       return;
     }
     into.average_deltas_above = average.required_text("above", "the name of a layer").value_or("");
@@ -81,8 +80,8 @@ void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec:
     for (const Diagnostic& fault : faults.diagnostics()) context.findings.add(fault);
   }
   if (average != nullptr && facts.model != nullptr && !network.equal_batches) {
-    context.findings.add(average->origin, "<average-deltas> takes the rows of all sites in pairs",
-                         "<training batches=\"equal\">");
+    context.findings.add(average->origin, "<average-deltas> pairs the rows of all sites",
+                         "set <training batches=\"equal\">");
   }
 }
 
@@ -94,8 +93,8 @@ void write_share(XmlWriter& xml, const spec::RunSpec& run) {
 std::vector<ElementRule> share_rules() {
   return {share_table().rule(),
           element("average-deltas",
-                  "In the backward pass the deltas of a layer become their mean over sites, row by row; that layer and "
-                  "those below it are each site's own and go on with them.",
+                  "In the backward pass the deltas of a layer become their mean over sites, row by row; each site then "
+                  "computes that layer and those below with its own weights and the mean.",
                   {attribute("above", text("the name of a layer")).must()})};
 }
 

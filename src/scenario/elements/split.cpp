@@ -22,11 +22,11 @@ std::string few_of(const std::vector<std::string>& names) {
 void check_sites(const Node& node, std::size_t workers, const DataFindings& data) {
   if (data.classes == 0 || workers == 0) return;  // unknown because of an earlier fault
   if (data.sites.empty()) {
-    node.fail_at("by", "needs samples that say of which site they are", "<csv> with site=\"…\" or files=\"…\"");
+    node.fail_at("by", "needs samples with a site", "use <csv> with site=\"…\" or files=\"…\"");
   } else if (data.sites.size() != workers) {
-    node.fail(
-        fmt::format("the data are of {} sites ({}), for {} workers", data.sites.size(), few_of(data.sites), workers),
-        "a worker for each site, in this order, or another split, e.g. <split by=\"iid\"/>");
+    node.fail(fmt::format("the data have {} sites ({}), and there are {} workers", data.sites.size(),
+                          few_of(data.sites), workers),
+              "use one worker per site, in this order, or another split, e.g. <split by=\"iid\"/>");
   }
 }
 
@@ -35,22 +35,22 @@ void check_sites(const Node& node, std::size_t workers, const DataFindings& data
 const Table<spec::SplitSpec>& split_table() {
   using Spec = spec::SplitSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("split", "How the training samples are dealt to the workers.",
+      Table<Spec>("split", "How the training samples are divided among the workers.",
                   {attribute("by", &Spec::kind).without_default(),
                    attribute("alpha", &Spec::alpha, real({.minimum = 0.001, .maximum = 1e6}))
-                       .only_with("by", &Spec::kind, {Spec::Kind::dirichlet}, "only by=\"dirichlet\" has it"),
+                       .only_with("by", &Spec::kind, {Spec::Kind::dirichlet}, "set by=\"dirichlet\", or remove it"),
                    attribute("shards", &Spec::shards, integer(1, 10'000))
-                       .only_with("by", &Spec::kind, {Spec::Kind::shards}, "only by=\"shards\" has it"),
+                       .only_with("by", &Spec::kind, {Spec::Kind::shards}, "set by=\"shards\", or remove it"),
                    attribute("sizes", &Spec::sizes, integers(1, kMaxSamples))
-                       .only_with("by", &Spec::kind, {Spec::Kind::sizes}, "only by=\"sizes\" has it")
+                       .only_with("by", &Spec::kind, {Spec::Kind::sizes}, "set by=\"sizes\", or remove it")
                        .needed(),
                    attribute("size-spread", &Spec::size_spread, real({.minimum = 0, .maximum = 5}))
                        .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
-                                  "only by=\"iid\" and by=\"dirichlet\" have it")
+                                  "set by=\"iid\" or by=\"dirichlet\", or remove it")
                        .if_given(),
                    attribute("size-exponent", &Spec::size_exponent, real({.minimum = 0, .maximum = 5}))
                        .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
-                                  "only by=\"iid\" and by=\"dirichlet\" have it")
+                                  "set by=\"iid\" or by=\"dirichlet\", or remove it")
                        .if_given()});
   return kTable;
 }
@@ -68,28 +68,29 @@ spec::SplitSpec read_split(const Element& element, std::size_t workers, const Da
   const std::int64_t train = data.train;
   if (data.labels_per_sample > 1 && split.kind != iid && split.kind != sizes) {
     node.fail_at("by", fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
-                 "by=\"iid\" or by=\"sizes\"");
+                 "use by=\"iid\" or by=\"sizes\"");
   } else if (split.kind == by_class && data.classes > 0 && count > data.classes) {
-    node.fail(fmt::format("{} classes cannot be dealt to {} workers", data.classes, workers),
-              "a class goes to one worker: at most as many workers as classes, or another split");
+    node.fail(fmt::format("{} classes cannot be divided among {} workers", data.classes, workers),
+              "use at most as many workers as classes, or another split");
   }
   if (split.kind == by_site) check_sites(node, workers, data);
   if (split.kind == shards && workers > 0 && train > 0 && split.shards * count > train) {
     node.fail(
         fmt::format("{} shards for each of {} workers are more than {} training samples", split.shards, workers, train),
-        "fewer shards");
+        "use fewer shards");
   }
-  if (split.size_spread > 0) node.refuse("size-exponent", "stands beside size-spread", "one of the two");
+  if (split.size_spread > 0)
+    node.refuse("size-exponent", "cannot be combined with size-spread", "remove one of the two");
   if (split.sizes.empty() || workers == 0) return split;
   if (split.sizes.size() != workers) {
     node.fail_at("sizes", fmt::format("holds {} numbers", split.sizes.size()),
-                 fmt::format("one for each of the {} workers", workers));
+                 fmt::format("give one for each of the {} workers", workers));
     return split;
   }
   std::int64_t sum = 0;  // at most 1e5 workers × 1e9 samples
   for (const std::int64_t size : split.sizes) sum += size;
   if (train > 0 && sum > train)
-    node.fail_at("sizes", fmt::format("adds up to {}", sum), fmt::format("at most the {} training samples", train));
+    node.fail_at("sizes", fmt::format("adds up to {}", sum), fmt::format("use at most the {} training samples", train));
   return split;
 }
 

@@ -25,12 +25,12 @@ Element made(const char* name, std::vector<std::pair<const char*, std::string>> 
 void check_training(const Node& training) {
   for (const std::string& attribute : find_rule("training")->attribute_names()) {
     if (attribute != "clip-norm")
-      training.refuse(attribute, "is of learning, and <timing-only> learns nothing",
-                      "the batch is that of <timed-as>; of <training> the optimizer");
+      training.refuse(attribute, "needs learning, and <timing-only> learns nothing",
+                      "remove it: the batch is that of <timed-as>, and only the optimizer of <training> counts");
   }
   if (const Element* schedule = training.child("schedule")) {
     Node(*schedule, training.findings())
-        .fail("<schedule> is of learning, and <timing-only> learns nothing", "<training> without it");
+        .fail("<schedule> needs learning, and <timing-only> learns nothing", "remove it from <training>");
   }
 }
 
@@ -46,9 +46,9 @@ std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as
                                                 std::max<std::int64_t>(1, batch));
   if (batches * workers <= kMostBatches) return batches;
   Node(asked, context.findings)
-      .fail_at(
-          "samples", fmt::format("make {} batches of all clients", batches * workers),
-          fmt::format("at most {} in all; local-steps on the runs says how many steps a client makes", kMostBatches));
+      .fail_at("samples", fmt::format("make {} batches of all clients", batches * workers),
+               fmt::format("use at most {} in all; local-steps on the runs sets how many steps a client makes",
+                           kMostBatches));
   return 1;
 }
 
@@ -60,8 +60,8 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
   for (const char* name : {"data", "model", "evaluation", "scale-study"}) {
     if (const Element* beside = scenario.child(name)) {
       Node(*beside, context.findings)
-          .fail(fmt::format("<{}> stands beside <timing-only>, which learns nothing", name),
-                "one of both; `dadsim --timing-only` times a scenario that has data and a model");
+          .fail(fmt::format("<{}> cannot be combined with <timing-only>, which learns nothing", name),
+                "remove one of the two; `dadsim --timing-only` times a scenario that has data and a model");
     }
   }
   StandIn stand_in;
@@ -69,14 +69,14 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
   const Element* timed_as = scenario.child("timed-as");
   if (stand_in.payload.bytes > 0 || asked->find("payload") != nullptr) {
     if (timed_as != nullptr)
-      context.findings.add(timed_as->origin, "<timed-as> stands beside a payload", "one of both");
+      context.findings.add(timed_as->origin, "<timed-as> cannot be combined with a payload", "remove one of the two");
   } else if (timed_as == nullptr || (timed_as->find("workload") == nullptr && timed_as->find("file") == nullptr)) {
     context.findings.add(timed_as == nullptr ? asked->origin : timed_as->origin,
-                         "<timing-only> without a network that is timed",
-                         "<timed-as workload=\"…\" batch=\"…\"/>; `dadsim workloads` lists them");
+                         "<timing-only> needs a network to time",
+                         "add <timed-as workload=\"…\" batch=\"…\"/>; `dadsim workloads` lists them");
   } else if (timed_as->find("batch") == nullptr) {
-    context.findings.add(timed_as->origin, "<timed-as> lacks 'batch', and with <timing-only> there is no other",
-                         "samples per worker and step, e.g. batch=\"8\"");
+    context.findings.add(timed_as->origin, "<timed-as> lacks 'batch', which <timing-only> needs",
+                         "add samples per worker and step, e.g. batch=\"8\"");
   }
   const Origin& origin = asked->origin;
   const auto train = std::to_string(workers * batches_of(stand_in.payload, timed_as, workers, *asked, context));
@@ -110,41 +110,41 @@ void check_stand_in(const Node& scenario, const StandIn& stand_in, const std::ve
     for (std::size_t i = 0; i < runs.size() && i < elements.size(); ++i) {
       if (runs[i].event_driven) continue;
       Node(*elements[i], context.findings)
-          .fail_at("algorithm", "takes steps of a network, and a payload is none",
-                   "<timed-as workload=\"…\" batch=\"…\"/> in the place of payload, or an event-driven run");
+          .fail_at("algorithm", "needs steps of a network, and a payload has none",
+                   "use <timed-as workload=\"…\" batch=\"…\"/> instead of payload, or an event-driven run");
     }
   }
   if (stand_in.payload.samples > 0 && std::ranges::none_of(runs, &spec::RunSpec::event_driven))
-    asked.fail_at("samples", "means nothing: no run is event-driven", "remove it");
+    asked.fail_at("samples", "has no effect: no run is event-driven", "remove it");
 }
 
 void check_recorded(const Node& node, const Scenario& scenario, std::size_t workers, const ReadContext& context) {
   const Node timed_as(*node.child("timed-as"), context.findings);
   if (!scenario.stand_in)
-    timed_as.fail_at("file", "holds a step that was recorded, and nothing learns in it",
-                     "<timing-only/> in the place of <data>, <model> and <training>");
+    timed_as.fail_at("file", "holds a recorded step, which cannot learn",
+                     "use <timing-only/> instead of <data>, <model> and <training>");
   if (workers != scenario.recorded->workers) {
     timed_as.fail_at("file", fmt::format("was recorded on {} devices", scenario.recorded->workers),
-                     fmt::format("as many hosts in <workers>, which have {}", workers));
+                     fmt::format("use as many hosts in <workers>, which have {}", workers));
   }
   if (node.child("failures") != nullptr)
     Node(*node.child("failures"), context.findings)
-        .fail("<failures> stands beside a recorded step, in which all take part", "one of both");
+        .fail("<failures> cannot be combined with a recorded step, which needs all workers", "remove one of the two");
   if (const Element* training = node.child("training"); training != nullptr && scenario.stand_in)
-    context.findings.add(training->origin, "<training> is of a network, and a step that was recorded has none",
-                         "<scenario> without it");
+    context.findings.add(training->origin, "<training> needs a network, and a recorded step has none",
+                         "remove it from <scenario>");
   constexpr std::array kOfAnyStep{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter"};
   for (const Element* run : node.children("run")) {
     const Node one(*run, context.findings);
     for (const std::string& attribute : find_rule("run")->attribute_names()) {
       if (std::ranges::find(kOfAnyStep, attribute) == kOfAnyStep.end())
-        one.refuse(attribute, "is of what a run sends, and the step that was recorded says that", "remove it");
+        one.refuse(attribute, "has no effect: the recorded step defines what a run sends", "remove it");
     }
     for (const Element& child : run->children) {
       context.findings.add(
           child.origin,
-          fmt::format("<{}> is of what a run sends, and the step that was recorded says that", printable(child.name)),
-          "<run> without it");
+          fmt::format("<{}> has no effect: the recorded step defines what a run sends", printable(child.name)),
+          "remove it from <run>");
     }
   }
 }

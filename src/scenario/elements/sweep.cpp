@@ -9,15 +9,15 @@ namespace {
 const Table<spec::SweepSpec>& sweep_table() {
   using Spec = spec::SweepSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("sweep", "What dadsim sweep varies: the scenario is asked once for every point.",
+      Table<Spec>("sweep", "What dadsim sweep varies: the scenario runs once for every point.",
                   {attribute("method", &Spec::method),
                    attribute("points", &Spec::points, integer(1, spec::kMostSweepPoints))
                        .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
-                                  "what is varied says how many points there are")
+                                  "remove it: the varied values give the number of points")
                        .needed(),
                    attribute("seed", &Spec::seed, seed())
                        .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
-                                  "nothing is drawn; the seeds of points are those of the scenario"),
+                                  "remove it: nothing is drawn, and points use the seeds of the scenario"),
                    attribute("seeds", &Spec::seeds, integer(1, spec::kMostSweepSeeds))})
           .holds({"vary", "linked"});
   return kTable;

@@ -35,7 +35,7 @@ constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "
 Row<spec::TimedAsSpec> of_masters(Row<spec::TimedAsSpec> row) {
   return std::move(row)
       .only([](const spec::TimedAsSpec& timed) { return spec::has_master_copies(timed.precision); },
-            "has no effect: weights are in fp32", "precision=\"bf16\" or \"fp16\" beside it, or remove it")
+            "needs weights in 16 bit", "set precision=\"bf16\" or \"fp16\", or remove it")
       .if_given();
 }
 
@@ -84,12 +84,19 @@ void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadCon
 
 /// Refuses attributes of layers for a recorded step.
 void refuse_layers(const Node& node) {
-  constexpr std::array kOfAnyStep{
-      "file",    "batch", "steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds",
-      "start-up"};
+  constexpr std::array kOfAnyStep{"file",
+                                  "batch",
+                                  "steps",
+                                  "epochs",
+                                  "use samples instead",
+                                  "tokens",
+                                  "target",
+                                  "evaluation-every",
+                                  "evaluation-seconds",
+                                  "start-up"};
   for (const std::string& attribute : find_rule("timed-as")->attribute_names()) {
     if (std::ranges::find(kOfAnyStep, attribute) == kOfAnyStep.end())
-      node.refuse(attribute, "is of layers, and the file holds a step that was recorded", "remove it");
+      node.refuse(attribute, "needs layers, and the file holds a recorded step", "remove it");
   }
 }
 
@@ -104,24 +111,24 @@ const spec::ParameterSpec* size_of(const std::string& workload, const std::strin
 /// Checks the user's own number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
   std::string said;  // the attribute that gives the length
-  for (const char* one : {"steps", "epochs", "samples", "tokens"}) {
-    if (!said.empty()) node.refuse(one, "stands beside " + said, "one of both");
+  for (const char* one : {"steps", "epochs", "use samples instead", "tokens"}) {
+    if (!said.empty()) node.refuse(one, "cannot be combined with " + said, "remove one of the two");
     if (said.empty() && node.has(one)) said = one;
   }
   if (said == "tokens" && timed.of_other_network() && !context.findings.any_at(node.origin("workload"))) {
     if (!size_of(timed.workload, "sequence")) {
-      node.fail_at("tokens", "are of a workload whose samples are no sequences", "samples");
+      node.fail_at("tokens", "needs a workload whose samples are sequences", "use samples instead");
     }
   } else if (said == "epochs" && timed.of_other_network()) {
     const spec::Workload* workload = spec::workload_registry().find(timed.workload);
     const bool sized = timed.file.empty() ? workload != nullptr && workload->dataset_size > 0
                                           : timed.own_dataset_size > 0 || timed.own_shape.layers.empty();
     if (!sized && !context.findings.any_at(node.origin("workload"))) {
-      node.fail_at("epochs", "is of a workload that nobody counts in epochs",
-                   timed.file.empty() ? "steps" : "steps, or samples-per-epoch in the file (as XML)");
+      node.fail_at("epochs", "needs a workload with a data set size",
+                   timed.file.empty() ? "steps" : "use steps, or samples-per-epoch in the file (as XML)");
     }
   } else if (node.has("target") && said.empty()) {
-    node.fail_at("target", "says what is reached after nothing", "steps, epochs, samples or tokens beside it");
+    node.fail_at("target", "needs a duration of training", "add steps, epochs, samples or tokens");
   }
 }
 
@@ -143,9 +150,7 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
     if (context.findings.any_at(node.origin("workload")) && !known) continue;
     constexpr std::size_t kMost = 8;
     const std::size_t shown = std::min(kMost, workloads.size());
-    node.fail_at(name,
-                 timed.workload.empty() ? "is a size of a workload that is not named"
-                                        : fmt::format("is no size of '{}'", timed.workload),
+    node.fail_at(name, timed.workload.empty() ? "needs a workload" : fmt::format("is no size of '{}'", timed.workload),
                  fmt::format("{}{} {} it",
                              fmt::join(workloads.begin(), workloads.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                              shown < workloads.size() ? fmt::format(" and {} others", workloads.size() - shown) : "",
@@ -157,30 +162,31 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
 void check_execution(const Node& node, const spec::TimedAsSpec& timed, std::size_t devices,
                      const ReadContext& context) {
   if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
-    node.fail_at("gradients", "says nothing",
-                 "precision=\"fp16\", \"bf16\" or \"fp8\" beside it: others have fp32 anyway");
+    node.fail_at("gradients", "has no effect: gradients have fp32 already",
+                 "set precision=\"fp16\", \"bf16\" or \"fp8\"");
   if (timed.loss_scaling && timed.precision != spec::Precision::fp16)
-    node.fail_at("loss-scaling", "is of fp16", "precision=\"fp16\" beside it: other precisions have the range of fp32");
+    node.fail_at("loss-scaling", "needs fp16",
+                 "set precision=\"fp16\", or remove it: other precisions have the range of fp32");
   if (timed.adapters > 0 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
-    node.fail_at("adapters", "is of a workload that is not named", "a workload whose blocks have matrices");
+    node.fail_at("adapters", "needs a workload", "use a workload whose blocks have matrices");
   if (timed.parallelism.experts > 1 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
-    node.fail_at("expert-parallel", "divides experts, which no layer that is told has",
-                 "expert-parallel=\"1\", or a workload with experts");
+    node.fail_at("expert-parallel", "needs layers with experts",
+                 "set expert-parallel=\"1\", or use a workload with experts");
   for (const auto& [attribute, parts] : {std::pair{"loss-parts", timed.parallelism.loss_parts > 0},
                                          std::pair{"feed-forward-parts", timed.parallelism.feed_forward_parts > 1}}) {
     if (parts && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
-      node.fail_at(attribute, "is of a workload that is not named", "workload=\"…\" beside it, or remove it");
+      node.fail_at(attribute, "needs a workload", "set workload=\"…\", or remove it");
   }
   const spec::Recomputation again = timed.parallelism.recomputation;
   if (again != spec::Recomputation::none && timed.workload.empty() &&
       !context.findings.any_at(node.origin("workload")) && !spec::computes_any_again(timed.own_shape, again))
-    node.fail_at("recompute", "computes nothing again: no blocks are named",
-                 timed.file.empty() ? "a workload of blocks, or recompute=\"none\""
-                                    : "block1.… as names of layers in the file, or recompute=\"none\"");
+    node.fail_at("recompute", "needs blocks",
+                 timed.file.empty() ? "use a workload of blocks, or recompute=\"none\""
+                                    : "name layers block1.… in the file, or set recompute=\"none\"");
   const bool flash = !spec::writes_scores(timed.attention);
   if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
-    node.fail_at("attention", "is of a workload that is not named",
-                 timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
+    node.fail_at("attention", "needs a workload",
+                 timed.file.empty() ? "use a workload with attention" : "remove it: the file defines its layers");
   } else if (spec::workload_registry().find(timed.workload) != nullptr) {
     if (const std::optional<Fault> fault = spec::fault_of_workload(timed)) {
       node.fail(infeasible(fmt::format("'{}': {}", timed.workload, fault->what),
@@ -212,7 +218,7 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}))
           .if_left_out("published ones where there are some"),
       attribute("epochs", &Spec::epochs, real(kPositive)),
-      count_row("samples", &Spec::samples),
+      count_row("use samples instead", &Spec::samples),
       count_row("tokens", &Spec::tokens),
       attribute("target", &Spec::target, any_text()).if_given(),
       attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000))
@@ -229,12 +235,12 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
   std::vector<Row<Spec>> others{
       attribute("adapters", &Spec::adapters, integer(1, 100'000)).if_given().if_left_out("all weights are learned"),
       attribute("adapted", &Spec::adapted)
-          .only([](const Spec& timed) { return timed.adapters > 0; }, "is of adapters", "adapters=\"8\" beside it"),
+          .only([](const Spec& timed) { return timed.adapters > 0; }, "needs adapters", "set adapters=\"8\""),
       attribute("attention", &Spec::attention).if_given(),
       attribute("program", &Spec::program).if_given(),
       attribute("operator-time", &Spec::operator_seconds, quantity(kOperator))
-          .only([](const Spec& timed) { return begins_kernels(timed.program); }, "is of a host that begins kernels",
-                "program=\"eager\" or \"compiled\" beside it")
+          .only([](const Spec& timed) { return begins_kernels(timed.program); },
+                "needs a program whose host begins kernels", "set program=\"eager\" or \"compiled\"")
           .if_given()
           .if_left_out("as measured (src/spec/programs.csv)"),
       attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}))
@@ -292,7 +298,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
       node.fail_at("workload", "is unknown",
                    context.findings.suggest(spec::NameKind::workload, timed.workload, workloads));
     }
-    node.refuse("file", "stands beside workload", "one of both");
+    node.refuse("file", "cannot be combined with workload", "remove one of the two");
   } else if (node.has("file")) {
     read_own_workload(node, timed, context, recorded);
   }
@@ -304,16 +310,16 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
   if (node.has("workload") || node.has("file")) {
     check_known_steps(node, timed, context);
   } else {
-    constexpr const char* kBecause = "is of the network that learns";
-    constexpr const char* kRemedy = "a workload or a file beside it: what that network needs is learned";
-    for (const char* attribute :
-         {"steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds", "start-up"})
+    constexpr const char* kBecause = "needs a workload or a file";
+    constexpr const char* kRemedy = "set workload=\"…\" or file=\"…\": the needs of the learning network are learned";
+    for (const char* attribute : {"steps", "epochs", "use samples instead", "tokens", "target", "evaluation-every",
+                                  "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);
   }
   if (node.has("evaluation-every") != node.has("evaluation-seconds")) {
     node.fail(
         fmt::format("<timed-as> lacks '{}'", node.has("evaluation-every") ? "evaluation-seconds" : "evaluation-every"),
-        "evaluation-every and evaluation-seconds together, or neither");
+        "use evaluation-every and evaluation-seconds together, or neither");
   }
   return timed;
 }

@@ -54,7 +54,7 @@ const Table<spec::OptimizerSpec>& muon_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "muon",
-      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows but the last, and but "
+      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows, except the last and "
       "a convolution that begins the network. AdamW takes all other parameters.",
       {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
        attribute("momentum", &Spec::momentum, real(kDecay)), attribute("nesterov", &Spec::nesterov),
@@ -81,7 +81,7 @@ const Table<spec::OptimizerSpec>& sgd_table() {
                   {.kind = Spec::Kind::sgd, .learning_rate = 0.1})
           .check([](const Node& node, const ReadContext&, const Spec& sgd) {
             if (sgd.nesterov && sgd.momentum == 0)
-              node.fail_at("nesterov", "needs momentum", "a momentum above 0, e.g. momentum=\"0.9\"");
+              node.fail_at("nesterov", "needs momentum", "set a momentum above 0, e.g. momentum=\"0.9\"");
           });
   return kTable;
 }
@@ -103,12 +103,12 @@ const Table<spec::ScheduleSpec>& schedule_table() {
           "schedule", "Factor on the learning rate over time.",
           {attribute("kind", &Spec::kind), attribute("warm-up-epochs", &Spec::warm_up_epochs, real(kNonNegative)),
            attribute("milestones", &Spec::milestones, integers(1, 1'000'000))
-               .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "only kind=\"steps\" has it")
+               .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "set kind=\"steps\", or remove it")
                .needed(),
            attribute("factor", &Spec::factor, real(kPositiveShare))
-               .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "only kind=\"steps\" has it"),
+               .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "set kind=\"steps\", or remove it"),
            attribute("final-factor", &Spec::final_factor, real(kShare))
-               .only_with("kind", &Spec::kind, {Spec::Kind::cosine}, "only kind=\"cosine\" has it")})
+               .only_with("kind", &Spec::kind, {Spec::Kind::cosine}, "set kind=\"cosine\", or remove it")})
           .check([](const Node& node, const ReadContext&, const Spec& schedule) {
             if (std::ranges::adjacent_find(schedule.milestones, std::greater_equal{}) != schedule.milestones.end())
               node.fail_at("milestones", "does not increase", "epochs in rising order, each once");
@@ -145,12 +145,12 @@ const Table<spec::TrainingSpec>& training_table() {
   using Spec = spec::TrainingSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "training", "How it is learned; at most one optimizer.",
+          "training", "The training; at most one optimizer.",
           {attribute("batch", &Spec::batch, integer(1, 1'000'000)), attribute("batches", &Spec::batches),
            attribute("shuffle", &Spec::in_order, one_of({"yes", "no"}))
                .refused_if([](const Node&, const spec::TrainingSpec& training) -> std::optional<Fault> {
                  if (training.batches != spec::TrainingSpec::Batches::poisson) return std::nullopt;
-                 return Fault{"means nothing where samples are drawn", "remove it, or batches=\"proportional\""};
+                 return Fault{"has no effect: samples are drawn at random", "remove it, or batches=\"proportional\""};
                })
                .if_given(),
            attribute("epochs", &Spec::epochs, real(kPositive)),
@@ -181,7 +181,7 @@ void read_optimizer(const Node& node, const ReadContext& context, spec::Training
       training.optimizer = optimizer;
     } else if (first->name != child.name) {
       context.findings.add(child.origin, fmt::format("<{}> beside <{}>", child.name, first->name),
-                           "at most one optimizer");
+                           "keep at most one optimizer");
     }
   }
 }

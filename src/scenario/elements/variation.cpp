@@ -34,9 +34,8 @@ const Table<spec::LinkChange>& change_table() {
   using Spec = spec::LinkChange;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "change", "What if links were faster or slower: a platform of a file, changed.",
-          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"))
-               .must(),
+          "change", "Faster or slower links: a changed platform of a file.",
+          {attribute("link", &Spec::link, text("link names, with * for any characters, or a class of links")).must(),
            attribute("bandwidth-factor", &Spec::bandwidth_factor,
                      real({.minimum = 0, .maximum = 1e9, .open_minimum = true})),
            attribute("latency-factor", &Spec::latency_factor, real({.minimum = 0, .maximum = 1e9}))})
@@ -47,7 +46,7 @@ const Table<spec::LinkChange>& change_table() {
 const Table<spec::PlatformSpec::Profile>& profile_table() {
   using Spec = spec::PlatformSpec::Profile;
   static const Table<Spec> kTable =
-      Table<Spec>("profile", "How a link changes while time passes.",
+      Table<Spec>("profile", "How a link changes over time.",
                   {attribute("link", &Spec::link, text()).must().by_reader(), attribute("of", &Spec::of),
                    by_code<Spec>(attribute("times", text()).must(), {}, times_text),
                    by_code<Spec>(attribute("factors", text()).must(), {}, factors_text),
@@ -59,13 +58,13 @@ const Table<spec::PlatformSpec::Profile>& profile_table() {
 const Table<spec::PlatformSpec::Background>& background_table() {
   using Spec = spec::PlatformSpec::Background;
   static const Table<Spec> kTable =
-      Table<Spec>("background", "Traffic of others: messages from one host to another from the start on.",
+      Table<Spec>("background", "Background traffic: messages from one host to another from the start on.",
                   {attribute("from", &Spec::from, text()).must().by_reader(),
                    attribute("to", &Spec::to, text()).must().by_reader(),
                    attribute("bytes", &Spec::bytes, quantity(kBytesForm)).must(),
                    attribute("every", &Spec::every, quantity(kDurationForm))
                        .if_given()
-                       .if_left_out("the next starts when the last is through")})
+                       .if_left_out("one at a time: the next message starts after the last")})
           .repeats();
   return kTable;
 }
@@ -98,11 +97,11 @@ spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& co
   if (profile.link.size() > kMaxLinkName) {
     node.fail_at("link", "is too long", fmt::format("at most {} bytes", kMaxLinkName));
   } else if (profile.link.find('*') < profile.link.size() - 1) {
-    node.fail_at("link", "has a * before its end", "a * at the end stands for any rest");
+    node.fail_at("link", "has a * before its end", "use * at the end: it stands for any rest");
   }
 
-  constexpr const char* kTimes = "seconds with their units and spaces between them, rising from 0s, e.g. 0s 60s";
-  constexpr const char* kFactors = "numbers above 0 with spaces between them, one for each of the times, e.g. 1 0.5";
+  constexpr const char* kTimes = "seconds with units and spaces between them, rising from 0s, e.g. 0s 60s";
+  constexpr const char* kFactors = "numbers above 0 with spaces between them, one per time, e.g. 1 0.5";
   profile.times = read_list(node, "times", kTimes, [&](const std::string& word) -> std::optional<double> {
     const std::optional<double> value = parse_quantity(Unit::seconds, word);
     return value && kLatencyForm.range.contains(*value) && *value < kLatencyForm.range.maximum ? value : std::nullopt;
@@ -120,12 +119,12 @@ spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& co
     if (!profile.factors.empty() && profile.factors.size() != profile.times.size()) {
       node.fail_at("factors",
                    fmt::format("holds {} numbers for {} times", profile.factors.size(), profile.times.size()),
-                   "one for each of the times");
+                   "give one for each of the times");
     }
   }
   profile_table().read(node, context, profile);
   if (profile.period > 0 && !profile.times.empty() && profile.period <= profile.times.back())
-    node.fail_at("period", "is not after the last of the times", "a later time, at which the profile starts again");
+    node.fail_at("period", "is not after the last of the times", "use a later time, at which the profile starts again");
   return profile;
 }
 
@@ -149,7 +148,8 @@ std::vector<spec::PlatformSpec::Profile> read_profiles(const Node& platform, con
     const Node node(*element, context.findings);
     spec::PlatformSpec::Profile profile = read_profile(node, context);
     if (!profile.link.empty() && !taken.emplace(profile.link, profile.of).second) {
-      node.fail_at("link", "has another <profile> of the same", "one for bandwidth and one for latency at most");
+      node.fail_at("link", "has another <profile> of the same kind",
+                   "use at most one for bandwidth and one for latency");
     }
     profiles.push_back(std::move(profile));
   }
@@ -182,7 +182,7 @@ std::vector<spec::PlatformSpec::Background> read_background(const Node& platform
     flow.from = host("from");
     flow.to = host("to");
     if (!flow.from.empty() && flow.from == flow.to)
-      node.fail_at("to", "is where the traffic comes from", "another host");
+      node.fail_at("to", "is also the source of the traffic", "use another host");
     background_table().read(node, context, flow);
     background.push_back(std::move(flow));
   }

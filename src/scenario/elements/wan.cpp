@@ -25,8 +25,8 @@ const Table<spec::WanSpec>& wan_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "wan",
-          "Regions joined pairwise, as cloud regions are. Hosts are called region-1, region-2 and so on. Pairs "
-          "of regions of the public table may be left out.",
+          "Regions joined pairwise, as cloud regions are. Hosts are called region-1, region-2 and so on. Pairs of "
+          "regions of the public table may be omitted.",
           {attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader(),
            printed_as<Spec>(attribute("host", text()), [](const Spec& wan) { return link_text(wan.host); })
                .printed_if([](const Spec& wan) { return !is_own_link(wan.host); }),
@@ -41,7 +41,7 @@ const Table<spec::WanSpec>& wan_table() {
                .if_left_out("`300kB`, or bandwidth × the longest round trip"),
            by_code<Spec>(congestion_rule()),
            printed_as<Spec>(
-               measured_rule().if_left_out("`goodput` of `host-bandwidth`, `wire` of `host` and beside a queue"),
+               measured_rule().if_left_out("`goodput` of `host-bandwidth`, `wire` of `host` and with a queue"),
                [](const Spec&) { return std::string("goodput"); })
                .printed_if([](const Spec& wan) { return wan.host.is_goodput && !is_own_link(wan.host); })})
           .holds({"region", "pair"});
@@ -111,7 +111,7 @@ spec::WanSpec read_wan(const Element& element, const ReadContext& context) {
   wan.host = scenario::read_host_link(node, context);
   const std::vector<const Element*> regions = node.children("region");
   if (regions.empty()) {
-    node.fail("<wan> lacks <region>", "at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>");
+    node.fail("<wan> lacks <region>", "add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>");
   }
   if (regions.size() > kMaxRegions) {
     node.fail(fmt::format("{} <region>", regions.size()), fmt::format("at most {}", kMaxRegions));
@@ -125,7 +125,7 @@ spec::WanSpec read_wan(const Element& element, const ReadContext& context) {
     const std::int64_t hosts = region_table().read(region, context).hosts;
     if (name.empty()) continue;
     if (std::ranges::find(names, name) != names.end()) {
-      region.fail_at("name", "is taken by another <region>", "each region once");
+      region.fail_at("name", "is the name of another <region>", "use each region once");
       continue;
     }
     names.push_back(name);

@@ -92,13 +92,13 @@ struct RecordedWait {
 const Table<RecordedHead>& recorded_step_table() {
   using Spec = RecordedHead;
   static const Table<Spec> kTable =
-      Table<Spec>(kRecordedStep, "The root of a file with a step that was recorded; `dadsim import` writes it.",
-                  {attribute("name", &Spec::name, text("what the answer calls it")).must(),
+      Table<Spec>(kRecordedStep, "The root of a file with a recorded step; `dadsim import` writes it.",
+                  {attribute("name", &Spec::name, text("the name in the result")).must(),
                    attribute("workers", &Spec::workers, integer(1, kMostRecordedWorkers)).must(),
                    attribute("tensor", &Spec::tensor, integer(1, kMostRecordedWorkers)),
                    attribute("pipeline", &Spec::pipeline, integer(1, kMostRecordedWorkers)),
                    attribute("precision", &Spec::precision, one_of<spec::Precision>())
-                       .if_left_out("seconds as measured, with what went on beside")})
+                       .if_left_out("seconds as measured, with concurrent work")})
           .holds({"compute", "collective", "wait"});
   return kTable;
 }
@@ -108,7 +108,7 @@ const Table<RecordedCompute>& recorded_compute_table() {
   static const Table<Spec> kTable =
       Table<Spec>("compute", "A computation.",
                   {attribute("name", &Spec::name, any_text()).if_given(),
-                   attribute("seconds", &Spec::seconds, text("a number, or one for each")).must(),
+                   attribute("seconds", &Spec::seconds, text("one number, or one per replica")).must(),
                    attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers")})
           .repeats();
   return kTable;
@@ -117,17 +117,18 @@ const Table<RecordedCompute>& recorded_compute_table() {
 const Table<RecordedCollective>& recorded_collective_table() {
   using Spec = RecordedCollective;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "collective", "A collective, which goes on beside computations; those of a worker follow one another.",
-          {attribute("name", &Spec::name, any_text()).if_given(), attribute("kind", &Spec::kind),
-           attribute("bytes", &Spec::bytes, text("a number, or one for each")).must(),
-           attribute("among", &Spec::among)
-               .only([](const Spec& spec) { return spec.kind != RecordedKind::send; }, "means nothing of a send",
-                     "remove it"),
-           attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers"),
-           attribute("to", &Spec::to, integer(0, kMostRecordedWorkers))
-               .only([](const Spec& spec) { return spec.kind == RecordedKind::send; }, "is of a send", "kind=\"send\"")
-               .needed()})
+      Table<Spec>("collective",
+                  "A collective, concurrent with computations; the collectives of a worker run one after another.",
+                  {attribute("name", &Spec::name, any_text()).if_given(), attribute("kind", &Spec::kind),
+                   attribute("bytes", &Spec::bytes, text("one number, or one per replica")).must(),
+                   attribute("among", &Spec::among)
+                       .only([](const Spec& spec) { return spec.kind != RecordedKind::send; },
+                             "has no effect on a send", "remove it"),
+                   attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers"),
+                   attribute("to", &Spec::to, integer(0, kMostRecordedWorkers))
+                       .only([](const Spec& spec) { return spec.kind == RecordedKind::send; }, "needs kind=\"send\"",
+                             "kind=\"send\"")
+                       .needed()})
           .repeats();
   return kTable;
 }
@@ -135,7 +136,7 @@ const Table<RecordedCollective>& recorded_collective_table() {
 const Table<RecordedWait>& recorded_wait_table() {
   using Spec = RecordedWait;
   static const Table<Spec> kTable =
-      Table<Spec>("wait", "Computations after it begin once a collective is through.",
+      Table<Spec>("wait", "Later computations begin after a collective has ended.",
                   {attribute("for", &Spec::number, integer(1, static_cast<std::int64_t>(kMostRecordedTasks))).must(),
                    attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers")})
           .repeats();
@@ -153,9 +154,9 @@ schedule::PerWorker amounts(const Node& node, const char* attribute, const std::
   if (values.size() == words.size() && (values.size() == 1 || values.size() == count))
     return schedule::PerWorker(values);
   if (node.has(attribute))
-    node.fail_at(
-        attribute, "is no list of amounts",
-        count == 1 ? std::string("one number from 0 on") : fmt::format("one number from 0 on for all, or {}", count));
+    node.fail_at(attribute, "is no list of amounts",
+                 count == 1 ? std::string("use one number from 0 on")
+                            : fmt::format("use one number from 0 on for all, or {}", count));
   return schedule::PerWorker(std::vector<double>(count, 0.0));
 }
 
@@ -186,9 +187,9 @@ class RecordedStepReader {
 
   std::shared_ptr<const schedule::Schedule> take(const Origin& origin) {
     if (!context_.findings.empty()) return nullptr;
-    if (schedule_.tasks.empty()) context_.findings.add(origin, "nothing is in the step", "<compute> or <collective>");
+    if (schedule_.tasks.empty()) context_.findings.add(origin, "the step is empty", "add <compute> or <collective>");
     if (const std::string fault = schedule::fault_of(schedule_, schedule_.workers, false); !fault.empty())
-      context_.findings.add(origin, "the step " + fault, "a step that `dadsim import` has written");
+      context_.findings.add(origin, "the step " + fault, "use a step that `dadsim import` has written");
     return std::make_shared<const schedule::Schedule>(std::move(schedule_));
   }
 
@@ -219,7 +220,8 @@ class RecordedStepReader {
     const RecordedWait one = recorded_wait_table().read(node, context_);
     const auto number = static_cast<std::size_t>(one.number);
     if (number > collectives_.size()) {
-      node.fail_at("for", "is no collective before it", fmt::format("there are {}", collectives_.size()));
+      node.fail_at("for", "is not the number of an earlier collective",
+                   fmt::format("there are {}", collectives_.size()));
       return;
     }
     schedule_.tasks.push_back({"", schedule::WaitTask{.collective = collectives_[number - 1]}, stage_of(one.stage)});
@@ -242,7 +244,7 @@ OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
   workload.shape = spec::payload_shape(kNothing);
   workload.shape.name = head.name;
   if (head.workers % (head.tensor * head.pipeline) != 0) {
-    node.fail_at("workers", "are no whole number of groups", "a multiple of tensor × pipeline");
+    node.fail_at("workers", "are not a whole number of groups", "use a multiple of tensor × pipeline");
     return workload;
   }
   if (root.children.size() > kMostRecordedTasks) {
@@ -284,7 +286,7 @@ class LayerList {
 
   void add(const LayerFields& fields, const Origin& origin) {
     if (fields.name && !names_.insert(*fields.name).second)
-      findings_.add(origin, fmt::format("a second layer '{}'", printable(*fields.name)), "a name of its own");
+      findings_.add(origin, fmt::format("a second layer '{}'", printable(*fields.name)), "use another name");
     if (fields.name && fields.name->size() > kMaxLayerName)
       findings_.add(origin, "the name of a layer is too long", fmt::format("at most {} bytes", kMaxLayerName));
     if (!fields.name || !fields.kind) return;
@@ -301,11 +303,11 @@ class LayerList {
     const std::string what = fmt::format("layer '{}' of kind {}", printable(layer.name), to_string(layer.kind));
     if (matrix && (layer.in == 0 || layer.out == 0)) {
       findings_.add(origin, what + " has no matrix",
-                    table ? "in: the width, out: the number of entries" : "in and out: inputs and outputs, above 0");
+                    table ? "set in and out: inputs and outputs, above 0" : "in and out: inputs and outputs, above 0");
       return;
     }
     if (!matrix && (layer.in > 0 || layer.out > 0)) {
-      findings_.add(origin, what + " has a matrix", "in and out 0: its matrices are dense layers beside it");
+      findings_.add(origin, what + " has a matrix", "set in and out to 0, and add its matrices as dense layers");
       return;
     }
     const auto entries = static_cast<double>(layer.in) * static_cast<double>(layer.out);
@@ -329,8 +331,8 @@ class LayerList {
   /// Returns the layers; adds a finding if they do not form a network.
   std::vector<spec::LayerShape> take(const Origin& origin) {
     if (findings_.empty() && std::ranges::none_of(layers_, &spec::LayerShape::has_outer_product)) {
-      findings_.add(origin, "no layer has a matrix of its own",
-                    "at least one layer of kind dense or convolution with at least in × out parameters");
+      findings_.add(origin, "no layer has a matrix",
+                    "add at least one layer of kind dense or convolution with at least in × out parameters");
     }
     return std::move(layers_);
   }
@@ -353,7 +355,7 @@ const Table<LayerFields>& layer_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "layer", "One layer of a workload, in the order of the forward pass.",
-          {attribute("name", &Spec::name, text("a name of its own")).must(),
+          {attribute("name", &Spec::name, text("use another name")).must(),
            attribute("kind", &Spec::kind, kinds()).must(), attribute("in", &Spec::in, integer(0, 1'000'000'000)),
            attribute("out", &Spec::out, integer(0, 1'000'000'000)),
            attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000)),
@@ -370,10 +372,10 @@ const Table<LayerFields>& layer_table() {
 const Table<OwnWorkload>& workload_table() {
   using Spec = OwnWorkload;
   static const Table<Spec> kTable =
-      Table<Spec>("workload", "The root of a file with a workload of one's own.",
-                  {by_code<Spec>(attribute("name", text("what the answer calls it")).must(),
+      Table<Spec>("workload", "The root of a file with a workload of your own.",
+                  {by_code<Spec>(attribute("name", text("the name in the result")).must(),
                                  [](const Node& node, const ReadContext&, Spec& own) {
-                                   own.shape.name = node.required_text("name", "what the answer calls it").value_or("");
+                                   own.shape.name = node.required_text("name", "the name in the result").value_or("");
                                  }),
                    attribute("samples-per-epoch", &Spec::dataset_size, integer(1, 1'000'000'000'000))
                        .if_left_out("not counted in epochs")})
@@ -392,7 +394,7 @@ OwnWorkload read_xml(const std::string& content, Findings& findings) {
   }
   if (root.name != "workload" || root.in_namespace) {
     findings.add(root.origin, fmt::format("the root element is <{}>", printable(root.name)),
-                 "a workload starts with <workload name=\"…\">, without a namespace");
+                 "use <workload name=\"…\"> as the root, without a namespace");
     return workload;
   }
   const Node node(root, findings);
@@ -455,7 +457,8 @@ class Csv {
 
  private:
   static constexpr const char* kCsvForm =
-      "a heading with layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">";
+      "use a heading with layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload "
+      "name=\"…\">";
 
   bool read_heading(std::vector<std::string> cells, const Origin& origin) {
     std::vector<std::string> known = layer_table().rule().attribute_names();
@@ -480,8 +483,9 @@ class Csv {
 
   LayerFields read_line(const std::vector<std::string>& cells, const Origin& origin) {
     if (cells.size() != columns_.size()) {
-      findings_.add(origin, fmt::format("{} cells", cells.size()),
-                    fmt::format("{} as in the heading, with commas between them and none inside", columns_.size()));
+      findings_.add(
+          origin, fmt::format("{} cells", cells.size()),
+          fmt::format("write {} as in the heading, with commas between them and none inside", columns_.size()));
       return {};
     }
     Element layer{.name = "layer", .origin = origin};
@@ -518,7 +522,7 @@ std::optional<OwnWorkload> read_workload(const std::string& content, const std::
   const bool xml = first != std::string_view::npos && text[first] == '<';
   // Names are printed in results, which have to be text.
   if (!xml && !is_xml_text(text)) {
-    findings.add({"", 0}, "the file is not text in UTF-8", "a workload as XML or CSV");
+    findings.add({"", 0}, "the file is not text in UTF-8", "use a workload as XML or CSV");
     return std::nullopt;
   }
   OwnWorkload workload =

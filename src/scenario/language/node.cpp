@@ -64,7 +64,7 @@ Node::Node(const Element& element, Findings& findings)
                   fmt::format("text '{}' in <{}>", printable(fmt::format("{}", fmt::join(found, " "))), element_.name),
                   !typed.empty()           ? typed
                   : rule_.children.empty() ? fmt::format("<{}> holds attributes alone", element_.name)
-                                           : "only elements belong here");
+                                           : "use elements only");
   }
 }
 

@@ -67,7 +67,8 @@ class Override {
     if (equals == std::string::npos) return fail("not of the form path=value", kAssignmentForm);
     const std::optional<std::vector<Component>> path = parse_path(std::string_view(text).substr(0, equals));
     if (!path)
-      return fail("the path is broken", "names with dots between them and selectors in brackets, e.g. run[2].cap=4");
+      return fail("the path is not valid",
+                  "use names with dots between them and selectors in brackets, e.g. run[2].cap=4");
     const std::string value = text.substr(equals + 1);
     if (!is_xml_text(value)) return fail("the value is not UTF-8 text without control characters", kAssignmentForm);
 
@@ -116,15 +117,15 @@ class Override {
 
   static std::string attribute_example(const std::string& element) {
     const ElementRule* rule = find_rule(element);
-    if (rule == nullptr) return "a path ends with an attribute, e.g. training.batch=64";
+    if (rule == nullptr) return "end the path with an attribute, e.g. training.batch=64";
     if (rule->text) return "only attributes can be set; edit the file";
-    if (rule->attributes.empty()) return fmt::format("go on to one of {}", fmt::join(rule->children, ", "));
-    return fmt::format("a path ends with an attribute: {}", fmt::join(rule->attribute_names(), ", "));
+    if (rule->attributes.empty()) return fmt::format("continue with one of {}", fmt::join(rule->children, ", "));
+    return fmt::format("end the path with an attribute: {}", fmt::join(rule->attribute_names(), ", "));
   }
 
   void unknown_element(const ElementRule& parent, const std::string& name) {
     if (parent.find(name) != nullptr) {
-      return fail(fmt::format("'{}' is an attribute of <{}> and holds nothing", name, parent.name),
+      return fail(fmt::format("'{}' is an attribute of <{}> and has no parts", name, parent.name),
                   "end the path there");
     }
     if (parent.children.empty()) {
@@ -140,7 +141,7 @@ class Override {
     }
     if (same.empty()) {
       if (rule.repeatable || component.selector) {
-        fail(fmt::format("there is no <{}> in the scenario", rule.name), "add it to the file");
+        fail(fmt::format("there is no <{}> in the scenario", rule.name), "add the element to the file");
         return false;
       }
       parent.children.push_back({.name = rule.name, .origin = origin_});

@@ -189,7 +189,7 @@ xmlSchema* compiled_schema() {
         &xmlSchemaFreeParserCtxt);
     std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> schema(xmlSchemaParse(parser.get()), &xmlSchemaFree);
     memory.check();
-    if (schema == nullptr) throw std::logic_error("scenario.xsd is no schema");
+    if (schema == nullptr) throw std::logic_error("scenario.xsd is not a schema");
     return schema;
   }();
   return kSchema.get();

@@ -97,7 +97,7 @@ struct Row {
     refused = [=](const Node& node, const Spec& spec) -> std::optional<Fault> {
       // A fault in the other attribute has been reported already.
       if (fits(spec) || (node.has(other) && !spec::parse<Enum>(node.text(other, "")))) return std::nullopt;
-      return Fault{fmt::format("means nothing with {}=\"{}\"", other, to_string(spec.*member)), remedy};
+      return Fault{fmt::format("has no effect with {}=\"{}\"", other, to_string(spec.*member)), remedy};
     };
     return std::move(*this).printed_if(fits);
   }

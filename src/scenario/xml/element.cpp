@@ -40,7 +40,7 @@ class Lines {
 std::string remedy_for(int code, const DocumentKind& kind) {
   switch (code) {
     case XML_ERR_TAG_NAME_MISMATCH:
-      return "close the element that was opened last, by the same name";
+      return "close the last opened element, by the same name";
     case XML_ERR_TAG_NOT_FINISHED:
     case XML_ERR_GT_REQUIRED:
     case XML_ERR_LTSLASH_REQUIRED:
@@ -63,7 +63,7 @@ std::string remedy_for(int code, const DocumentKind& kind) {
     case XML_ERR_ATTRIBUTE_NOT_STARTED:
       return "put every value in quotes";
     case XML_ERR_INTERNAL_ERROR:
-      return fmt::format("no {} needs so much depth or so long a value", kind.noun);
+      return fmt::format("use less depth or a shorter value: no {} needs so much", kind.noun);
     default:
       return "the file must be well-formed XML 1.0";
   }
@@ -108,7 +108,7 @@ class TreeBuilder {
     open_.push_back(std::move(element));
     if (++elements_ > kMaxElements) {
       fail(open_.back().origin.line, fmt::format("more than {} elements", kMaxElements),
-           fmt::format("no {} needs so many", kind_.noun));
+           fmt::format("use fewer: no {} needs so many", kind_.noun));
       xmlStopParser(context);
     }
   }
@@ -321,13 +321,14 @@ bool check_bytes(const std::string& content, const DocumentKind& kind, Findings&
   if (const std::size_t bad = first_bad_byte(content); bad != std::string::npos) {
     const auto byte = static_cast<unsigned char>(content[bad]);
     const bool control = byte < 0x20;
-    findings.add(line_at(bad),
-                 fmt::format("{} 0x{:02X} at offset {}", control ? "control character" : "not UTF-8: byte", byte, bad),
-                 control ? "of control characters, text holds tabs and line ends alone" : "save the file as UTF-8");
+    findings.add(
+        line_at(bad),
+        fmt::format("{} 0x{:02X} at offset {}", control ? "control character" : "not UTF-8: byte", byte, bad),
+        control ? "remove control characters: text may hold only tabs and line ends" : "save the file as UTF-8");
     return false;
   }
   if (const std::size_t tag = overloaded_tag(content); tag != std::string::npos) {
-    findings.add(line_at(tag), "a tag with more than 5000 attributes", "no element has so many");
+    findings.add(line_at(tag), "a tag with more than 5000 attributes", "use fewer: no element has so many");
     return false;
   }
   std::string encoding = declared_encoding(content);

@@ -82,7 +82,8 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
 
   std::optional<std::string> content = whole_file(path, most);
   if (!content) {
-    return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "give yourself the right to read it");
+    return fail(fmt::format("cannot be read: {}", std::strerror(errno)),
+                "change its permissions so that you can read it");
   }
   if (std::optional<Fault> fault = fault_of_encoding(path, *content))
     return fail(std::move(fault->what), std::move(fault->remedy));
@@ -96,7 +97,7 @@ std::optional<std::string> read_document(const std::string& path, const Document
   const std::uintmax_t known = fs::file_size(path, error);
   const std::uintmax_t bytes = error ? content->size() : std::max<std::uintmax_t>(known, content->size());
   findings.add(Origin{}, fmt::format("file is {} MB", (bytes + (1U << 20U) - 1) >> 20U),
-               fmt::format("a {} is at most {} MB", kind.noun, kMaxDocumentBytes >> 20U));
+               fmt::format("a {} has at most {} MB", kind.noun, kMaxDocumentBytes >> 20U));
   return std::nullopt;
 }
 
@@ -120,7 +121,7 @@ DataFile find_data_file(const std::string& scenario, const std::string& name, co
     note_input(candidate);
     return {candidate, "", ""};
   }
-  const std::string published = is_mnist(name) ? "published at http://yann.lecun.com/exdb/mnist/" : "";
+  const std::string published = is_mnist(name) ? "download it from http://yann.lecun.com/exdb/mnist/" : "";
   const std::string separator = published.empty() ? "" : "; ";
   if (absolute) return {"", "does not exist", published.empty() ? form : published};
   const std::string here = beside(scenario, "");

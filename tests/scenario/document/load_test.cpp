@@ -371,7 +371,7 @@ TEST_F(IdxData, TakesTestSamplesFromTheSameFiles) {
   EXPECT_EQ(idx.test, 20);
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="21")"),
             folder_.path("scenario.xml") +
-                ":1: <idx> asks for 80 + 21 samples; the files hold 100; train and test together are at most that");
+                ":1: <idx> asks for 80 + 21 samples; reduce train or test: the files hold 100 samples");
   EXPECT_EQ(refused(R"(images="a" labels="b" test="20")"),
             folder_.path("scenario.xml") + ":1: <idx> lacks 'train'; a whole number from 1 to 1000000000");
 }
@@ -384,8 +384,9 @@ TEST_F(IdxData, TakesAllOfOwnTestFiles) {
   EXPECT_EQ(idx.train, 100);
   EXPECT_EQ(idx.test, 50);
   EXPECT_EQ(load_idx(R"(images="a" labels="b" test-images="c" test-labels="b" train="70")").train, 70);
-  EXPECT_EQ(refused(R"(images="a" labels="b" test-images="c" test-labels="b" test="51")"),
-            folder_.path("scenario.xml") + ":1: test=\"51\" of <idx> is more than there is; the files hold 50 samples");
+  EXPECT_EQ(
+      refused(R"(images="a" labels="b" test-images="c" test-labels="b" test="51")"),
+      folder_.path("scenario.xml") + ":1: test=\"51\" of <idx> is more than the files hold; the files hold 50 samples");
   folder_.write("c", "50 100 9");
   EXPECT_EQ(refused(R"(images="a" labels="b" test-images="c" test-labels="b")"),
             folder_.path("c") + ": other images; of the same size");
@@ -416,7 +417,7 @@ TEST_F(IdxData, LooksBesideTheScenarioThenInTheDataFolder) {
   EXPECT_EQ(refused(R"(images="a" labels="t10k-labels-idx1-ubyte.gz" train="80" test="10")"),
             folder_.path("scenario.xml") + ":1: labels=\"t10k-labels-idx1-ubyte.gz\" of <idx> is neither in '" +
                 folder_.path("") + "' nor in '" + data_.path("") +
-                "' (DADSIM_DATA); put it into one of them; published at http://yann.lecun.com/exdb/mnist/");
+                "' (DADSIM_DATA); put it into one of them; download it from http://yann.lecun.com/exdb/mnist/");
 }
 
 TEST(Hash, IsOfTheMeaningNotOfThePlace) {
@@ -471,10 +472,11 @@ TEST(Load, SamplesGoToTheSitesThatTheySay) {
   EXPECT_EQ(load(folder, kPlatform + three + data("<split by=\"iid\"/>") + rest).data.split.kind,
             spec::SplitSpec::Kind::iid)
       << "unless another is asked for";
-  EXPECT_NE(message_of([&] {
-              load(folder, kPlatform + kWorkers + data("") + rest);
-            }).find("the data are of 3 sites ('north', 'south', 'west'), for 2 workers; a worker for each site"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] {
+        load(folder, kPlatform + kWorkers + data("") + rest);
+      }).find("the data have 3 sites ('north', 'south', 'west'), and there are 2 workers; a worker for each site"),
+      std::string::npos);
   folder.write("b.csv", "500 4 10");
   const scenario::Scenario files =
       load(folder, kPlatform + kWorkers + "<data><csv files=\"t.csv, b.csv\" target=\"risk\"/></data>" + rest);

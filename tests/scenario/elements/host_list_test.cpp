@@ -63,7 +63,7 @@ TEST(HostList, AStarStandsForTheHostsThatAreLeft) {
   EXPECT_EQ(hosts("Edge*"), (Names{"Edge 1", "Edge 2"}));
   EXPECT_EQ(hosts("*[2-2]"), (Names{"Edge 2", "gpu-2"}));
   EXPECT_EQ(expand_hosts("gpu-[1-2] gpu-*", kMaxWorkers, all).what,
-            "holds 'gpu-*', which fits no host of the platform that is left");
+            "holds 'gpu-*', which matches no remaining host of the platform");
   EXPECT_EQ(expand_hosts("*", 3, all).what, "names too many hosts");
   EXPECT_EQ(expanded("a*"), Names{"a*"});  // the hosts are unknown: the platform has none of them
 }

@@ -65,14 +65,14 @@ TEST(DividedSites, WhatTheyDivideIsNotGoneOnWithout) {
            "/><failures><outage hosts=\"gpu-3\" from=\"0s\" for=\"1s\"/></failures>";
   };
   const std::string experts = R"(expert-parallel="4")";
-  EXPECT_NE(fault_of(experts, 8, run("without")).find("each of which has experts, for which the others can only wait"),
+  EXPECT_NE(fault_of(experts, 8, run("without")).find("each worker has experts that no other worker has"),
             std::string::npos);
   EXPECT_EQ(fault_of(experts, 8, run("wait")), "");
   EXPECT_EQ(fault_of(R"(tensor="2" sequence-parallel="true" expert-parallel="2")", 8, run("without")), "")
       << "every site has all experts";
   for (const std::string half : {R"(sharding="optimizer" sharding-group="2")", R"(sharding="parameters")"}) {
     EXPECT_NE(fault_of(half, 0, run("retry", R"(absent-patience="10ms")"))
-                  .find("each of which has a part of the states, for which the others can only wait"),
+                  .find("each worker has a part of the states that no other worker has"),
               std::string::npos)
         << half;
     EXPECT_EQ(fault_of(half, 0, run("wait")), "") << half;

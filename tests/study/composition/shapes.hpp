@@ -257,7 +257,7 @@ inline std::vector<Shape> question_shapes() {
   return {
       {"goal.*", goal("accuracy=\"0.05\"", rates)},
       {"goal.accuracy", goal("accuracy=\"0.05\"", rates), {"0.9"}},
-      {"goal.against", goal(R"(accuracy="0.05" objective="cheapest" against="quickest")", rates)},
+      {"goal.against", goal(R"(accuracy="0.05" set objective="cheapest" against="quickest")", rates)},
       {"goal.objective", goal(R"(accuracy="0.05" objective="cheapest")", rates)},
       {"goal.run", goal(R"(accuracy="0.05" run="hub")", rates), {"peers"}},
       {"goal.scaling",

@@ -85,7 +85,7 @@ TEST(Calibrate, OneStepTellsOneEfficiencyAndTheRestStays) {
 
 TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
   EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\n# the same again\nresnet-50,128,400ms\n"),
-            "m.csv:4: resnet-50 with 128 samples takes 400 ms here and 300 ms in line 2; one of the two, or both "
+            "m.csv:4: resnet-50 with 128 samples takes 400 ms here and 300 ms in line 2; add one of the two, or both "
             "within 10 %");
   EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\nresnet-50,256,250ms\n"),
             "m.csv:3: resnet-50 takes 300 ms with 128 samples (line 2) and 250 ms, which is less, with 256 (line 3); "

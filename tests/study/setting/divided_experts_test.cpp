@@ -67,7 +67,7 @@ TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
       static_cast<void>(collectives_of(with(R"(expert-parallel="16" micro-batch="4" expert-overlap="true")", 16))),
       std::invalid_argument);
   EXPECT_NE(fault_of(R"(expert-parallel="16" expert-overlap="true")", 16)
-                .find("is of divided experts and several micro-batches"),
+                .find("needs expert parallelism and several micro-batches"),
             std::string::npos);
 }
 
@@ -142,10 +142,10 @@ TEST(DividedExperts, NeedWholeGroupsAndGradients) {
             std::string::npos);
   EXPECT_NE(fault_of(R"(expert-parallel="4" pipeline="2" tensor="8")").find("no multiple of the 8"), std::string::npos);
   EXPECT_NE(fault_of(R"(expert-parallel="3")", 9).find("does not divide the 16 devices of a stage"), std::string::npos);
-  EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("is of divided experts"), std::string::npos);
-  EXPECT_NE(fault_of("", 8, R"(<run algorithm="rank-dad" exchange="peer"/>)").find("works on the matrix of a layer"),
+  EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("needs expert parallelism"), std::string::npos);
+  EXPECT_NE(fault_of("", 8, R"(<run algorithm="rank-dad" exchange="peer"/>)").find("needs one matrix per layer"),
             std::string::npos);
-  EXPECT_NE(fault_of("", 8, R"(<run algorithm="power-sgd" exchange="peer"/>)").find("works on the matrix of a layer"),
+  EXPECT_NE(fault_of("", 8, R"(<run algorithm="power-sgd" exchange="peer"/>)").find("needs one matrix per layer"),
             std::string::npos);
 }
 

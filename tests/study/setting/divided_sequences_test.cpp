@@ -83,8 +83,8 @@ TEST(Divisions, NeedWholeGroups) {
   EXPECT_NE(fault_of(R"(context="3")").find("rows per sample, which 3 devices cannot share"), std::string::npos);
   EXPECT_NE(fault_of(R"(sharding="optimizer" sharding-group="3")").find("does not divide the 16 workers"),
             std::string::npos);
-  EXPECT_NE(fault_of(R"(sharding-group="4")").find("is of what workers divide"), std::string::npos);
-  EXPECT_NE(fault_of(R"(context-exchange="ring")").find("is of divided sequences"), std::string::npos);
+  EXPECT_NE(fault_of(R"(sharding-group="4")").find("needs sharding"), std::string::npos);
+  EXPECT_NE(fault_of(R"(context-exchange="ring")").find("needs context parallelism"), std::string::npos);
 }
 
 }  // namespace

@@ -32,16 +32,16 @@ TEST(DividedStates, AreThoseThatWhatIsSharedDoesNotNeedWhole) {
   for (const char* sharding : {"gradients", "parameters"}) {
     const std::string how = "sharding=\"" + std::string(sharding) + "\"";
     EXPECT_NE(fault_of(how, 0, run_of(R"("power-sgd")"))
-                  .find("needs gradients whole, and sharding divides them; "
+                  .find("needs whole gradients, but sharding divides them; "
                         "sharding=\"optimizer\""),
               std::string::npos);
     EXPECT_EQ(fault_of(how, 0, run_of(R"("flexible")")), "");
   }
   for (const char* statistic : {"dad", "rank-dad"}) {
     const std::string run = run_of("\"flexible\" default=\"" + std::string(statistic) + "\"");
-    EXPECT_NE(fault_of(R"(sharding="optimizer")", 0, run).find("does not sum gradients, and sharding takes"),
+    EXPECT_NE(fault_of(R"(sharding="optimizer")", 0, run).find("does not sum gradients, and sharding needs"),
               std::string::npos);
-    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("does not sum gradients, and devices that have parts"),
+    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("does not sum gradients, and devices that divide"),
               std::string::npos);
   }
   EXPECT_EQ(fault_of(R"(context="2")", 0, run_of(R"("power-sgd")")), "") << "devices are sites of their own";

@@ -136,7 +136,7 @@ TEST(FrameworkCheck, StreamsAreOfLinesAsTheyWereMeasured) {
     }
     return found;
   };
-  EXPECT_NE(faults("").find("streams=\"4\" of <network> means nothing here"), std::string::npos) << faults("");
+  EXPECT_NE(faults("").find("streams=\"4\" of <network> needs a line"), std::string::npos) << faults("");
   EXPECT_EQ(faults(R"(<prop id="measured" value="goodput"/>)"), "");
 }
 

@@ -70,9 +70,8 @@ TEST(Refusals, HowACollectiveIsCarriedOutMeansNothingThroughAnAggregator) {
       return scenario_of(
           fmt::format("  <run algorithm=\"{}\" exchange=\"{}\" {}=\"ring\"/>\n", algorithm, exchange, attribute));
     };
-    EXPECT_NE(
-        refused(run("aggregator")).find("7: " + std::string(attribute) + "=\"ring\" of <run> means nothing where"),
-        std::string::npos)
+    EXPECT_NE(refused(run("aggregator")).find("7: " + std::string(attribute) + "=\"ring\" of <run> has no effect with"),
+              std::string::npos)
         << refused(run("aggregator"));
     EXPECT_EQ(refused(run("peer")), "");
   }
@@ -144,8 +143,8 @@ TEST(Refusals, WhatNoLayerOfWhatIsTimedHeeds) {
   const auto expect = [](const std::string& told, const std::string& words) {
     EXPECT_NE(told.find(words), std::string::npos) << told << "\nexpected: " << words;
   };
-  expect(refused_times(R"(file="own.xml" expert-parallel="2")", "", layers), "divides experts, which no layer");
-  expect(refused_times(again, "", layers), "recompute=\"full\" of <timed-as> computes nothing again: no blocks");
+  expect(refused_times(R"(file="own.xml" expert-parallel="2")", "", layers), "needs layers with experts");
+  expect(refused_times(again, "", layers), "recompute=\"full\" of <timed-as> needs blocks");
   EXPECT_EQ(refused_times(again, "", blocks), "");
   expect(refused_times(R"(workload="resnet-18" recompute="selective")"), "nothing that recompute=\"selective\"");
   EXPECT_EQ(refused_times(R"(workload="resnet-18" recompute="full")"), "");
