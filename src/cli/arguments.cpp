@@ -47,16 +47,16 @@ po::variables_map read_arguments(const std::vector<std::string>& given, const po
 }
 
 void add_colour_option(po::options_description& description) {
-  description.add_options()("color", po::value<std::string>()->value_name("WHEN"),
-                            "when answers are bold and errors red: auto (on a terminal, unless NO_COLOR is set), "
-                            "always or never");
+  description.add_options()(
+      "color", po::value<std::string>()->value_name("WHEN"),
+      "bold answers and red errors: auto (on a terminal, unless NO_COLOR is set), always or never");
 }
 
 std::vector<std::string> operands_of(const po::variables_map& values, std::size_t most, const char* remedy) {
   if (!values.contains("positional")) return {};
   const auto& operands = values["positional"].as<std::vector<std::string>>();
   if (std::ranges::any_of(operands, &std::string::empty))
-    throw UsageError("an argument is empty: it names no file; see dadsim --help");
+    throw UsageError("an argument is empty; remove it, or see dadsim --help");
   if (operands.size() > most)
     throw UsageError(fmt::format("'{}' is one argument too many; {}", operands[most], remedy));
   return operands;

@@ -35,26 +35,26 @@ constexpr const char* kUsualClass = "v100-pcie";
 
 po::options_description calibrate_options() {
   po::options_description options("Options");
-  options.add_options()                                                                                         //
-      ("device", po::value<std::string>()->value_name("NAME"), "name of the device that is written; required")  //
+  options.add_options()                                                                                  //
+      ("device", po::value<std::string>()->value_name("NAME"), "name of the device to write; required")  //
       ("like", po::value<std::string>()->value_name("DEVICE"),
-       "a device of the catalogue (dadsim devices): its peaks, bandwidth, memory, and what the measurements do not "
-       "identify")  //
+       "a device of the catalogue (dadsim devices): its peaks, bandwidth, memory, and all that the measurements do not "
+       "determine")  //
       ("peak", po::value<std::vector<std::string>>()->value_name("PRECISION=RATE")->composing(),
        "peak in a precision, e.g. fp16=125TF; repeatable; needed without --like")  //
       ("bandwidth", po::value<std::string>()->value_name("RATE"),
-       "between memory and cores, e.g. 900GBps; needed without --like")  //
+       "memory bandwidth of the device, e.g. 900GBps; needed without --like")  //
       ("workload", po::value<std::string>()->value_name("NAME"),
-       "what a profile is of (dadsim workloads); with --batch and --precision (fp32 if left out)")  //
-      ("batch", po::value<std::string>()->value_name("N"), "samples of a step of a profile")        //
+       "workload of a profile (dadsim workloads); with --batch and --precision (fp32 if omitted)")  //
+      ("batch", po::value<std::string>()->value_name("N"), "samples per step of a profile")         //
       ("precision", po::value<std::string>()->value_name("NAME"), "of a profile")                   //
       ("out", po::value<std::string>()->value_name("FILE"),
-       "write the <device> element there, and what was fitted to standard output; without it the element goes to "
-       "standard output")  //
+       "write the <device> element there, and the fit to standard output; without it the element goes to standard "
+       "output")  //
       ("row", po::value<std::string>()->value_name("TIME|RATE"),
-       "one measured step of a scenario, which then is the file: 312ms, 82000tokens/s or 41samples/s of all devices; "
-       "the speed of its workers is fitted, for other sizes and layouts of the same network and software")  //
-      ("quiet", "say nothing of what was fitted")                                                           //
+       "one measured step of the scenario in the file: 312ms, 82000tokens/s or 41samples/s of all devices; fits the "
+       "speed of its workers, for other sizes and layouts of the same network and software")  //
+      ("quiet", "do not print the fit")                                                       //
       ("help", "this text");
   return options;
 }
@@ -63,7 +63,7 @@ po::options_description calibrate_options() {
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
                                          const formats::ProfiledStep& profile) {
   const std::string workload = text_of(values, "workload");
-  if (workload.empty()) throw UsageError("--workload NAME is missing: what network the profile is of");
+  if (workload.empty()) throw UsageError("--workload NAME is missing: the network of the profile");
   if (spec::workload_registry().find(workload) == nullptr) {
     throw UsageError(
         fmt::format("--workload: no workload is called '{}'; {}", workload,
@@ -71,12 +71,12 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
   }
   constexpr std::int64_t kMostSamples = 1'000'000;
   const auto batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostSamples));
-  if (!batch) throw UsageError("--batch N is missing: the samples of a step of the profile");
+  if (!batch) throw UsageError("--batch N is missing: the samples per step of the profile");
   const spec::Precision precision = value_of<spec::Precision>(values, "precision").value_or(spec::Precision::fp32);
   // A table does not say what goes on beside a collective; a trace counts what a collective alone takes.
   const bool alone = profile.step && (profile.idle || profile.communicating == 0);
   const double seconds = alone ? *profile.step - profile.communicating : profile.computing;
-  if (!(seconds > 0)) throw InputError({file, 0, "has steps that take no time", "a profile of steps of training"});
+  if (!(seconds > 0)) throw InputError({file, 0, "has steps that take no time", "use a profile of training steps"});
   return {.workload = workload, .batch = *batch, .precision = precision, .seconds = seconds, .line = 1};
 }
 
@@ -87,7 +87,7 @@ std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& 
     return {measurement_of(values, file, *profile)};
   for (const char* option : {"workload", "batch", "precision"}) {
     if (values.contains(option))
-      throw UsageError(fmt::format("--{} is of a profile, and '{}' is none; a column of the file", option, file));
+      throw UsageError(fmt::format("--{} needs a profile, and '{}' is none; use a column of the file", option, file));
   }
   return study::read_measurements(file, text);
 }
@@ -124,7 +124,7 @@ spec::DeviceSpec base_of(const po::variables_map& values) {
   if (values.contains("peak")) {
     for (const std::string& one : values["peak"].as<std::vector<std::string>>()) {
       const std::size_t equal = one.find('=');
-      if (equal == std::string::npos) throw UsageError(fmt::format("--peak '{}' has no '='; fp16=125TF", one));
+      if (equal == std::string::npos) throw UsageError(fmt::format("--peak '{}' has no '='; write fp16=125TF", one));
       peak_of(device, one.substr(0, equal)) = read_option<double>("peak", one.substr(equal + 1), quantity(kPeak));
     }
   }
@@ -149,7 +149,7 @@ std::string in_words(const study::Calibration& calibration,
       kept += fmt::format("  {:<34} {:>10}\n", one.name, in_words(one));
     }
   }
-  if (!kept.empty()) text += "As before, since these measurements do not tell it:\n" + kept;
+  if (!kept.empty()) text += "Unchanged, since these measurements do not determine it:\n" + kept;
   text += "Steps:\n";
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const study::MeasuredDeviceStep& one = measurements[i];
@@ -160,7 +160,7 @@ std::string in_words(const study::Calibration& calibration,
   const auto fitted = std::ranges::count_if(calibration.constants, &study::CalibratedConstant::fitted);
   text += static_cast<std::size_t>(fitted) < measurements.size()
               ? fmt::format("Mean error of the fit {:.1f} %.\n", 100 * calibration.spread)
-              : "As many constants as measurements: the fit says nothing of its own error.\n";
+              : "The fit has as many constants as measurements, so its error is unknown.\n";
   return text;
 }
 
@@ -177,7 +177,7 @@ study::MeasuredStep row_of(const std::string& text) {
   if (!row.tokens_per_second && !row.samples_per_second)
     row.step_seconds = scenario::parse_quantity(scenario::Unit::seconds, text);
   const bool none = !row.tokens_per_second && !row.samples_per_second && !(row.step_seconds.value_or(0) > 0);
-  if (none) throw UsageError(fmt::format("--row '{}' is no step; 312ms, 82000tokens/s or 41samples/s", text));
+  if (none) throw UsageError(fmt::format("--row '{}' is no step; write 312ms, 82000tokens/s or 41samples/s", text));
   return row;
 }
 
@@ -185,33 +185,31 @@ void fit_to_row(const po::variables_map& values) {
   const std::string file = only_operand(values, "no scenario is named", "one scenario", "calibrate");
   for (const char* option : {"device", "like", "peak", "bandwidth", "workload", "batch", "precision", "out", "quiet"}) {
     if (values.contains(option))
-      throw UsageError(fmt::format("--{} is of measurements in a file, and --row of a scenario; one of both", option));
+      throw UsageError(fmt::format("--{} needs measurements in a file, and --row a scenario; use one of them", option));
   }
   const study::FittedSpeed fit = study::fit_speed(file, row_of(text_of(values, "row")));
   const auto with = [](double seconds, const estimate::Band& band) {
     return fmt::format("{} ({} … {})", human_seconds(seconds), human_seconds(seconds * band.low),
                        human_seconds(seconds * band.high));
   };
-  print(fmt::format(
-      "predicted {}, measured {}: workers compute {:.3g} times as fast as was taken\n\n"
-      "On each <worker> of a scenario of the same network, device and software, whatever its size and layout:\n\n"
-      "    speed=\"{:.4g}\"\n\n"
-      "Nine of ten measured steps of it are then expected within {:+.0f} and {:+.0f} % of the predicted ones; the "
-      "bands\n"
-      "that are printed are those of software that nobody has measured.\n",
-      with(fit.predicted, fit.band), human_seconds(fit.measured), fit.speed, fit.speed, 100 * (fit.own_band.low - 1),
-      100 * (fit.own_band.high - 1)));
+  print(
+      fmt::format("predicted {}, measured {}: workers compute {:.3g} times as fast as assumed\n\nSet on each <worker> "
+                  "of a scenario of the same network, device and software, for any size and layout:\n\n    "
+                  "speed=\"{:.4g}\"\n\nNine of ten measured steps are then expected within {:+.0f} and {:+.0f} % of "
+                  "the prediction; printed bands\nare those of software without a measurement.\n",
+                  with(fit.predicted, fit.band), human_seconds(fit.measured), fit.speed, fit.speed,
+                  100 * (fit.own_band.low - 1), 100 * (fit.own_band.high - 1)));
 }
 
 void run_calibrate(const po::variables_map& values) {
   if (values.contains("row")) return fit_to_row(values);
   const std::string file = only_operand(values, "no measurements are named", "one file", "calibrate");
   const std::string name = text_of(values, "device");
-  if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
+  if (name.empty()) throw UsageError("--device NAME is missing: the name of the new device");
   if (has_hidden_characters(name))
-    throw UsageError("--device: the name has control characters, which a terminal would obey");
+    throw UsageError("--device: the name has control characters, which change a terminal; remove them");
   if (sim::device_catalog().find(name) != nullptr)
-    throw UsageError(fmt::format("--device '{}' is a device of the catalogue; a name of its own", name));
+    throw UsageError(fmt::format("--device '{}' is a device of the catalogue; use another name", name));
   const std::string out = text_of(values, "out");
   const OutputFiles outputs({{"--out", out}}, {{"the measurements", file}});
   outputs.check_writable();
@@ -236,7 +234,7 @@ Command calibrate_command() {
   return {
       "calibrate",
       "FILE --device NAME",
-      "fit a device to measured steps of your own (docs/calibrate.md)",
+      "fit a device to your own measured steps (docs/calibrate.md)",
       Command::Operand::file,
       "dadsim calibrate [options] measurements.csv|profile.json --device NAME\n"
       "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"

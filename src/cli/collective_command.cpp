@@ -169,7 +169,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
 }
 
 study::CollectiveLog read_log(const std::string& path) {
-  constexpr InputLimit kMost{std::size_t{64} << 20U, "the part of the log with the tables"};
+  constexpr InputLimit kMost{std::size_t{64} << 20U, "part of the log with the tables"};
   return study::read_collective_log(path, read_input(path, "a log of measured collectives", kMost));
 }
 
@@ -184,7 +184,7 @@ void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& 
     any = true;
     row.measured = report::CollectiveRow::Measured{found->seconds, found->in_place_seconds};
   }
-  if (!any) throw UsageError("--sizes: none of them was measured; leave it out for those of the log");
+  if (!any) throw UsageError("--sizes: none of these sizes was measured; remove it to use those of the log");
 }
 
 void run_collective(const boost::program_options::variables_map& values) {
@@ -195,7 +195,8 @@ void run_collective(const boost::program_options::variables_map& values) {
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
   outputs.check_against_inputs();
   const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
-  if (ranks.size() < 2) throw UsageError("one host takes part, and a collective needs two; --hosts with two or more");
+  if (ranks.size() < 2)
+    throw UsageError("one host takes part, and a collective needs two; use --hosts with two or more");
   std::optional<study::CollectiveTimes> times;
   if (!options.measured.empty()) {
     times =

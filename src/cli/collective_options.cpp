@@ -52,15 +52,15 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
     const std::vector<std::string_view> ends = split_at(word, '>');
     const auto rank = [&](std::size_t end) {
       const auto value = ends.size() == 2 ? parse_whole<int>(ends[end], 0) : std::nullopt;
-      if (!value) throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; e.g. 0>1,2>3", word));
+      if (!value) throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; write e.g. 0>1,2>3", word));
       return *value;
     };
     const std::pair<int, int> pair{rank(0), rank(1)};
     if (pair.first == pair.second) {
-      throw UsageError(fmt::format("--pairs: '{}' goes from a rank to itself; two different ranks", word));
+      throw UsageError(fmt::format("--pairs: '{}' goes from a rank to itself; use two different ranks", word));
     }
     if (std::ranges::find(pairs, pair) != pairs.end()) {
-      throw UsageError(fmt::format("--pairs names '{}' twice; each direction of a pair once", word));
+      throw UsageError(fmt::format("--pairs names '{}' twice; use each direction of a pair once", word));
     }
     pairs.push_back(pair);
     if (word.size() == rest.size()) return pairs;
@@ -93,26 +93,27 @@ void check(const CollectiveOptions& options) {
   const char* operation = to_string(options.operation);
   check_algorithm(options.operation, options.algorithm);
   if (options.root && !may_have_root(options.operation)) {
-    throw UsageError(fmt::format("--root means nothing to {}, which has none; leave it out", operation));
+    throw UsageError(fmt::format("--root has no effect with {}, which has no root; remove it", operation));
   }
   if (!options.pairs.empty() && !along_pairs(options.operation)) {
-    throw UsageError(fmt::format("--pairs means nothing to {}; it is for neighbour-exchange and send", operation));
+    throw UsageError(fmt::format("--pairs has no effect with {}; use it with neighbour-exchange and send", operation));
   }
   if (options.pairs.empty() && along_pairs(options.operation)) {
     throw UsageError(fmt::format("{} needs --pairs, e.g. --pairs '0>1,1>0'", operation));
   }
   if (options.ranks && !options.hosts.empty()) {
-    throw UsageError("--ranks and --hosts both say who takes part; one of them");
+    throw UsageError("--ranks and --hosts both select hosts; remove one of them");
   }
   if (options.cold && !options.measured.empty()) {
-    throw UsageError("--cold does not go with --measured: benchmarks measure warm connections; leave out one");
+    throw UsageError("--cold does not go with --measured: benchmarks measure warm connections; remove one of them");
   }
   if (options.per_rank && options.sizes_of_log) {
-    throw UsageError("--per-rank does not go with the sizes of --measured, which are over all ranks; leave it out");
+    throw UsageError("--per-rank does not go with the sizes of --measured, which are over all ranks; remove it");
   }
   if (options.cold && (options.fidelity == spec::Fidelity::flow || options.fidelity == spec::Fidelity::closed_form)) {
-    throw UsageError(fmt::format("--cold does not go with --fidelity {}, which has no new connections; message does",
-                                 to_string(options.fidelity)));
+    throw UsageError(
+        fmt::format("--cold does not go with --fidelity {}, which has only warm connections; use --fidelity message",
+                    to_string(options.fidelity)));
   }
 }
 
@@ -148,7 +149,7 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
       factor = number->first;
     }
     if (last < first)
-      throw UsageError(fmt::format("--sizes: '{}' ends before it begins; the smaller size first", part));
+      throw UsageError(fmt::format("--sizes: '{}' ends before it begins; put the smaller size first", part));
     for (double size = first; size <= last; size *= factor) add(size);
   }
   return sizes;
@@ -165,27 +166,28 @@ po::options_description collective_options() {
        "(along "
        "--pairs), send (a message along each of --pairs)")  //
       ("algorithm", text("A"),
-       "how it is carried out: one of dadsim collectives; auto (default) takes what the "
-       "devices' library takes (NCCL, RCCL, MPI), best takes the quickest of those that fit")  //
+       "the algorithm, from dadsim collectives; auto (default) takes what the devices' library takes (NCCL, RCCL, "
+       "MPI), best takes the fastest of those that fit")  //
       ("sizes", text("S"),
-       "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted as nccl-tests do, over all "
-       "ranks (default 1KB:1GB:4)")                                //
+       "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted over all ranks, as nccl-tests "
+       "do (default 1KB:1GB:4)")                                   //
       ("per-rank", "sizes are those of one rank's block instead")  //
       ("ranks", text("N"), "the first N hosts")                    //
       ("hosts", text("HOSTS"),
        "these hosts in this order, e.g. \"gpu-[0-15]\", \"'Edge 1' Node\\ *\": names with blanks in quotation marks or "
-       "with backslashes, * for anything (default: all; of a federation without hubs)")                         //
+       "with backslashes, * for any characters (default: all; in a federation without hubs)")                   //
       ("root", text("R"), "rank of the root (default 0)")                                                       //
       ("pairs", text("PAIRS"), "directed pairs of ranks, e.g. \"0>1,2>3\" (send: 0>1 by default)")              //
-      ("cold", "the time on new connections instead of warm ones")                                              //
+      ("cold", "time with new connections instead of warm ones")                                                //
       ("rendezvous", "messages leave when their receivers have posted them")                                    //
       ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
-      ("transport", text("T"), "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
+      ("transport", text("T"), "transport of the links of a SimGrid file: plain (default), tcp, rdma, nvlink")  //
       ("measured", text("LOG"),
-       "what nccl-tests, OSU, UCC or NVSHMEM wrote: predicted beside measured; without --sizes of its sizes")  //
-      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")     //
-      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")       //
-      ("quiet", "no table and no progress")                                                                    //
+       "output of nccl-tests, OSU, UCC or NVSHMEM: predictions are printed next to it; its sizes unless --sizes is "
+       "given")                                                                                             //
+      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")  //
+      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")    //
+      ("quiet", "no table and no progress")                                                                 //
       ("help", "this text");
   add_colour_option(options);
   return options;

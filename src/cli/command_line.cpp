@@ -136,7 +136,7 @@ void write_pages(const std::string& folder) {
     const std::string there = whole_file(path).value_or("");
     if (there.empty() || text.starts_with(there.substr(0, there.find('\n')) + "\n")) continue;
     throw UsageError(
-        fmt::format("--pages would overwrite '{}', which is no page of this program's; a folder of its own", path));
+        fmt::format("--pages would overwrite '{}', which this program did not write; use another folder", path));
   }
   for (const auto& [name, text] : pages) write_file_atomically(folder + "/" + name, text);
 }
@@ -175,13 +175,13 @@ void carry_out(const Options& options) {
       options.overrides, options.timing_only ? study::make_catalog_without_learning() : study::make_catalog());
   scenario.timing_only = scenario.timing_only || options.timing_only;
   if (!options.scheduler.empty() && std::ranges::none_of(scenario.runs, &spec::RunSpec::event_driven)) {
-    throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and others learn only such in its place",
-                                "no --on; dadsim sweep --on for many points"});
+    throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and --on learns only these",
+                                "remove --on; dadsim sweep --on distributes many points"});
   }
   if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet && !scenario.timing_only) warn(scenario);
   if (options.command == Options::Command::check) {
-    if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
+    if (!options.quiet) print(fmt::format("{}: no errors\n", options.scenario));
     return;
   }
   run_scenario(options, scenario, source);
@@ -242,8 +242,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const EnvironmentError& error) {
     return complain(
         kSimulationFailed,
-        fmt::format("dadsim: {}; nothing is wrong with what was asked, and the same command goes on once the "
-                    "system gives what it takes",
+        fmt::format("dadsim: {}; the input is correct; run the same command again when the system has more resources",
                     error.what()));
   } catch (const sim::SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");

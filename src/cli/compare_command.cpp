@@ -21,10 +21,10 @@ po::options_description compare_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("against", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
-       "what is changed in the second side, beyond --set, which is of both; repeatable")  //
+       "a change of the second side only; --set changes both; repeatable")  //
       ("json", po::value<std::string>()->value_name("FILE"),
        "write the same as JSON (docs/compare.md); - is standard output")  //
-      ("timing-only", "learn nothing: record what runs do for their times alone (docs/timing-only.md)");
+      ("timing-only", "learn nothing: record the runs only for their times (docs/timing-only.md)");
   add_study_options(options);
   return options;
 }
@@ -42,7 +42,7 @@ void run_compare(const po::variables_map& values) {
   if (values.contains("against")) against = values["against"].as<std::vector<std::string>>();
   if (operands.empty()) throw UsageError("no scenario is named; dadsim compare a.xml b.xml, or see --help");
   if (operands.size() == 1 && against.empty())
-    throw UsageError("nothing to compare with; a second scenario, or --against PATH=VALUE");
+    throw UsageError("nothing to compare with; add a second scenario, or --against PATH=VALUE");
   const StudyOptions options = study_options_of(values, "compare", 2);
   const std::string json = text_of(values, "json");
   std::vector<OutputFiles::Named> inputs;
@@ -79,12 +79,11 @@ void run_compare(const po::variables_map& values) {
 Command compare_command() {
   return {"compare",
           "A.xml B.xml",
-          "how much quicker the second is, and why (docs/compare.md)",
+          "how much faster the second is, and why (docs/compare.md)",
           Command::Operand::scenario,
-          "dadsim compare [options] a.xml b.xml\n"
-          "dadsim compare [options] a.xml --against PATH=VALUE ...\n"
-          "says how much quicker the second is than the first, what its time had gone into, and what differs between\n"
-          "the two (docs/compare.md).\n\n",
+          "dadsim compare [options] a.xml b.xml\ndadsim compare [options] a.xml --against PATH=VALUE ...\nreports how "
+          "much faster the second is than the first, the parts of its time, and the differences between the\ntwo "
+          "(docs/compare.md).\n\n",
           compare_options,
           run_compare};
 }

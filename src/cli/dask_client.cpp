@@ -76,7 +76,7 @@ std::vector<std::string> python_command(const std::string& module, const std::st
   return {named.empty() ? "/usr/bin/python3" : named, "-c", code, argument};
 }
 
-constexpr const char* kEnded = "the process that hands work to Dask has ended, and said why above";
+constexpr const char* kEnded = "the process that hands work to Dask has ended; its error is above";
 
 // A question is a frame, and so is its answer: the length in 8 bytes, then that. A question begins with a letter.
 bool read_all(int from, char* bytes, std::size_t size) {
@@ -147,9 +147,10 @@ DaskProcess::DaskProcess(const std::string& scheduler) {
   words_ = said.ends[0];
   if (failed == 0) return;
   for (const int end : {questions_, answers_, words_}) ::close(end);
-  throw EnvironmentError(fmt::format(
-      "'{}' cannot be started: {}; Debian's python3-distributed and the Python module of dadsim, or DADSIM_PYTHON",
-      words.front(), std::strerror(failed)));
+  throw EnvironmentError(
+      fmt::format("'{}' cannot be started: {}; install Debian's python3-distributed and the Python module of dadsim, "
+                  "or set DADSIM_PYTHON",
+                  words.front(), std::strerror(failed)));
 }
 
 DaskProcess::~DaskProcess() {

@@ -38,23 +38,23 @@ po::options_description diagnose_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("step", several("TIME"),
-       "what a step took, with its unit, e.g. 480ms; as those below also of some of the GPUs, and repeatable: 16:480ms "
-       "of the first 16")                                                     //
+       "time of a step, with its unit, e.g. 480ms; of only the first 16 GPUs as 16:480ms, like the options below; "
+       "repeatable")                                                          //
       ("tokens-per-second", several("N"), "of all devices")                   //
       ("tokens-per-second-per-gpu", several("N"), "of one of them")           //
       ("samples-per-second", several("N"), "of all devices")                  //
       ("mfu", several("SHARE"), "model flops utilisation, e.g. 0.41 or 41%")  //
       ("bus-bandwidth", po::value<std::string>()->value_name("RATE"),
-       "of a collective by itself, as nccl-tests have it, e.g. 6GBps; with --size and --test")  //
+       "bus bandwidth of a single collective, as in nccl-tests, e.g. 6GBps; with --size and --test")  //
       ("size", po::value<std::string>()->value_name("BYTES"),
-       "of that collective, in powers of 1024 as nccl-tests have it; 1GB unless said")  //
+       "size of that collective, in powers of 1024 as in nccl-tests; default 1GB")  //
       ("test", po::value<std::string>()->value_name("NAME"),
-       "which collective: all_reduce_perf unless said, broadcast_perf …; of a log with several, which of them")  //
+       "which collective: all_reduce_perf (default), broadcast_perf …; also selects one of several in a log")  //
       ("log", po::value<std::string>()->value_name("FILE"),
-       "a log that says it: of a training program, of torch.profiler (table or trace), of nccl-tests, OSU, UCC …; "
-       "packed by gzip or not");
+       "a log with the measurement: of a training program, of torch.profiler (table or trace), of nccl-tests, OSU, UCC "
+       "…; plain or gzip");
   StudyFiles::add_options(options, "diagnose.md", "write the same as JSON",
-                          "all that may be wrong, and all assumptions");
+                          "print all possible causes, and all assumptions");
   add_study_options(options);
   return options;
 }
@@ -74,14 +74,14 @@ std::vector<OfDevices> given(const po::variables_map& values, const std::string&
     if (colon != std::string::npos) {
       const auto devices = parse_whole<std::int64_t>(std::string_view(text).substr(0, colon), 1);
       if (!devices)
-        throw UsageError(fmt::format("--{} '{}'; of how many GPUs stands before the colon: 16:…", option, text));
+        throw UsageError(fmt::format("--{} '{}'; write the number of GPUs before the colon: 16:…", option, text));
       one.devices = *devices;
     }
     all.push_back(std::move(one));
   }
   const bool some = std::ranges::any_of(all, [](const OfDevices& one) { return one.devices == 0; });
   if (all.size() > 1 && some)
-    throw UsageError(fmt::format("several of --{}; of how many GPUs each is before a colon: 16:…", option));
+    throw UsageError(fmt::format("--{} is given several times; write the number of GPUs before each: 16:…", option));
   return all;
 }
 
@@ -93,7 +93,8 @@ double share_of_option(const std::string& option, const std::string& said) {
   const bool percent = said.ends_with('%');
   const auto number = parse_whole<double>(std::string_view(said).substr(0, said.size() - (percent ? 1 : 0)));
   const double share = number.value_or(0) / (percent ? 100 : 1);
-  if (!(share > 0 && share <= 1)) throw UsageError(fmt::format("--{} '{}' is no share; 0.41 or 41%", option, said));
+  if (!(share > 0 && share <= 1))
+    throw UsageError(fmt::format("--{} '{}' is no share; write 0.41 or 41%", option, said));
   return share;
 }
 
@@ -111,9 +112,10 @@ study::Measurement measurement_of(const po::variables_map& values) {
     if (values.contains(one)) said.emplace_back(one);
   }
   const bool profile = said.size() == 2 && said.front() == "log" && said.back() == "step";
-  if (said.empty()) throw UsageError("nothing was measured; --step, --tokens-per-second, --mfu, --log …, see --help");
+  if (said.empty())
+    throw UsageError("no measurement is given; add --step, --tokens-per-second, --mfu, --log …, see --help");
   if (said.size() > 1 && !profile)
-    throw UsageError(fmt::format("--{} and --{} say the same; one of both", said[0], said[1]));
+    throw UsageError(fmt::format("--{} and --{} give the same measurement; remove one of them", said[0], said[1]));
   study::Measurement measured;
   if (said.front() == "log") measured = measurement_of_log(text_of(values, "log"));
   if (measured.source.empty()) measured.source = "--" + said.front();
@@ -135,10 +137,10 @@ study::Measurement measurement_of(const po::variables_map& values) {
     const double bytes = parse_byte_size("--size", size.empty() ? "1GB" : size, "e.g. 64MB or 1GB (powers of 1024)");
     measured.collectives.push_back({.bytes = bytes, .bus_bandwidth = *bandwidth});
   } else if (values.contains("size")) {
-    throw UsageError("--size is of a collective; --bus-bandwidth beside it");
+    throw UsageError("--size needs a collective; add --bus-bandwidth");
   }
   if (values.contains("test") && measured.collectives.empty() && !measured.collective_log)
-    throw UsageError("--test is of a collective; --bus-bandwidth beside it, or a log of a benchmark of collectives");
+    throw UsageError("--test needs a collective; add --bus-bandwidth, or a log of a benchmark of collectives");
   return measured;
 }
 
@@ -173,9 +175,8 @@ Command diagnose_command() {
           "scenario.xml",
           "whether a measured time is normal, and why not (docs/diagnose.md)",
           Command::Operand::scenario,
-          "dadsim diagnose [options] scenario.xml\n"
-          "says whether a time that was measured is what the scenario has to take, and what may be wrong where it is "
-          "not:\neach cause is simulated (docs/diagnose.md).\n\n",
+          "dadsim diagnose [options] scenario.xml\nreports whether a measured time is what the scenario should take, "
+          "and if not, which causes explain it: each\ncause is simulated (docs/diagnose.md).\n\n",
           diagnose_options,
           run_diagnose};
 }

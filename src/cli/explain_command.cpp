@@ -46,11 +46,10 @@ void run_explain(const po::variables_map& values) {
 Command explain_command() {
   return {"explain",
           "scenario.xml",
-          "what holds each run back, and what would help",
+          "what limits each run, and what would help",
           Command::Operand::scenario,
-          "dadsim explain [options] scenario.xml\n"
-          "says what a step of each run spends its time on, and what would help: it learns once and times that again\n"
-          "with one thing changed at a time (docs/explain.md).\n\n",
+          "dadsim explain [options] scenario.xml\nreports the parts of a step of each run, and what would shorten it: "
+          "it learns once and times that again with\none thing changed at a time (docs/explain.md).\n\n",
           explain_options,
           run_explain};
 }

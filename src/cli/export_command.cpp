@@ -28,7 +28,7 @@ po::options_description export_options() {
   po::options_description options("Options");
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   options.add_options()                                                                                             //
-      ("run", text("LABEL"), "the run; needed where the scenario has several")                                      //
+      ("run", text("LABEL"), "the run; required if the scenario has several")                                       //
       ("step", text("N"), "the step of its training, from 1 (default)")                                             //
       ("goal", text("FILE"), "write it in GOAL, for LogGOPSim's txt2bin; - is standard output")                     //
       ("chakra", text("NAME"), "write it as Chakra execution traces: NAME.0.et, NAME.1.et …, one for every node");  //
@@ -41,8 +41,7 @@ std::size_t run_named(const scenario::Scenario& scenario, const std::string& lab
   for (const spec::RunSpec& run : scenario.runs) labels.push_back(run.label);
   if (label.empty()) {
     if (labels.size() == 1) return 0;
-    throw UsageError(
-        fmt::format("--run is missing, and there are {} of them; {}", labels.size(), suggestion("", labels)));
+    throw UsageError(fmt::format("--run is missing, and there are {} runs; {}", labels.size(), suggestion("", labels)));
   }
   const auto found = std::ranges::find(labels, label);
   if (found == labels.end()) {
@@ -69,7 +68,7 @@ void run_export(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "export");
   const std::string goal = text_of(values, "goal");
   const std::string chakra = text_of(values, "chakra");
-  if (goal.empty() && chakra.empty()) throw UsageError("nothing is to be written; --goal FILE, --chakra NAME or both");
+  if (goal.empty() && chakra.empty()) throw UsageError("no output is named; add --goal FILE, --chakra NAME or both");
   const std::int64_t step = value_of<std::int64_t>(values, "step", scenario::integer(1, kMostSteps)).value_or(1);
   static_cast<void>(outputs_of(options, goal, chakra, 1));
 
@@ -106,8 +105,8 @@ Command export_command() {
           "scenario.xml",
           "write a step for other simulators: GOAL, Chakra (docs/exchange.md)",
           Command::Operand::scenario,
-          "dadsim export [options] scenario.xml\n"
-          "writes a step of a run as its nodes carry it out, for other simulators (docs/exchange.md).\n\n",
+          "dadsim export [options] scenario.xml\nwrites the operations of each node in a step of a run, for other "
+          "simulators (docs/exchange.md).\n\n",
           export_options,
           run_export};
 }

@@ -28,7 +28,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// A file without a name: nothing can wait for the other end, as it could with pipes.
 File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
-  if (!file) throw OutputError(fmt::format("no temporary file for the picture: {}", std::strerror(errno)));
+  if (!file) throw OutputError(fmt::format("cannot make a temporary file for the picture: {}", std::strerror(errno)));
   return file;
 }
 
@@ -73,7 +73,7 @@ std::string find_dot() {
   }
   throw OutputError(
       "a picture needs the program 'dot', which is not in PATH; install the package graphviz, or write --dot of "
-      "'dadsim platform' and draw that elsewhere");
+      "'dadsim platform' and draw it elsewhere");
 }
 
 std::string draw_svg(const std::string& dot, const std::string& source) {
@@ -81,7 +81,7 @@ std::string draw_svg(const std::string& dot, const std::string& source) {
   const File out = temporary_file();
   const File complaints = temporary_file();
   if (std::fwrite(source.data(), 1, source.size(), in.get()) != source.size() || std::fflush(in.get()) != 0) {
-    throw OutputError(fmt::format("the picture could not be handed to {}: {}", dot, std::strerror(errno)));
+    throw OutputError(fmt::format("cannot write the picture's description to {}: {}", dot, std::strerror(errno)));
   }
   std::rewind(in.get());
   const pid_t child = start(dot, {::fileno(in.get()), ::fileno(out.get()), ::fileno(complaints.get())});
@@ -89,7 +89,7 @@ std::string draw_svg(const std::string& dot, const std::string& source) {
   for (pid_t ended = 0; ended != child;) {
     if (interrupted().load()) ::kill(child, SIGKILL);
     ended = ::waitpid(child, &status, WNOHANG);
-    if (ended < 0 && errno != EINTR) throw OutputError(fmt::format("{} ended, and nobody knows how", dot));
+    if (ended < 0 && errno != EINTR) throw OutputError(fmt::format("{} ended without an exit status", dot));
     if (ended == 0) ::usleep(kLookAgain);
   }
   if (interrupted().load()) throw Cancelled();

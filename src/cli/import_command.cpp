@@ -24,21 +24,22 @@ constexpr std::int64_t kMostBatch = 1'000'000;
 po::options_description import_options() {
   po::options_description options("Options");
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                           //
-      ("sequence", text("N"), "tokens of a sample; what is usual for the model if left out")                      //
-      ("batch", text("N"), "samples of a worker in a step; 1 if left out")                                        //
-      ("precision", text("NAME"), "fp32, tf32, fp16, bf16 …; of a model bf16 if left out")                        //
-      ("scenario", "write a whole scenario with it, on a node of eight H100, to be changed")                      //
-      ("layers", text("FILE"), "write its layers, as <timed-as file=\"FILE\"/> takes them (docs/workloads.md)")   //
-      ("step", text("FILE"), "of a trace: write its step, as <timed-as file=\"FILE\"/> takes it")                 //
-      ("ranks", text("N"), "of a trace of one rank: how many there are, which all do the same")                   //
-      ("groups", text("FILE"), "of a trace: the ranks of groups, as ASTRA-sim has them")                          //
-      ("model-bytes", text("BYTES"), "of logs of a federation: of a model as it is sent, if they do not say it")  //
-      ("step-time", text("TIME"), "of the same: how long a client trains in a round, if they do not say it")      //
-      ("line", text("RATE"), "of the same: what the line of each client carries, if they do not say it")          //
-      ("devices", text("N"), "of launch arguments: how many devices there are, if they do not say it")            //
-      ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")                 //
-      ("quiet", "say nothing of what was found")                                                                  //
+  options.add_options()                                                                                          //
+      ("sequence", text("N"), "tokens of a sample; default: the usual length for the model")                     //
+      ("batch", text("N"), "samples of a worker in a step; default 1")                                           //
+      ("precision", text("NAME"), "fp32, tf32, fp16, bf16 …; default for a model: bf16")                         //
+      ("scenario", "write a whole scenario with it, on a node of eight H100, as a starting point")               //
+      ("layers", text("FILE"), "write its layers, for <timed-as file=\"FILE\"/> (docs/workloads.md)")            //
+      ("step", text("FILE"), "of a trace: write its step, for <timed-as file=\"FILE\"/>")                        //
+      ("ranks", text("N"), "of a trace of one rank: the number of ranks; all repeat its work")                   //
+      ("groups", text("FILE"), "of a trace: the ranks of its process groups, in ASTRA-sim's format")             //
+      ("model-bytes", text("BYTES"), "of logs of a federation: size of the model as sent, if the logs lack it")  //
+      ("step-time", text("TIME"),
+       "of logs of a federation: training time of a client per round, if the logs lack it")                    //
+      ("line", text("RATE"), "of logs of a federation: bandwidth of each client's line, if the logs lack it")  //
+      ("devices", text("N"), "of launch arguments: the number of devices, if the arguments lack it")           //
+      ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")              //
+      ("quiet", "do not print what was found")                                                                 //
       ("help", "this text");
   return options;
 }
@@ -56,9 +57,9 @@ bool is_config(const std::string& content) {
 const char* words_of(formats::ModelRemark remark) {
   switch (remark) {
     case formats::ModelRemark::irregular_windows:
-      return "blocks with a window do not repeat regularly there; here all see all";
+      return "blocks with a window do not repeat regularly there; here all blocks see all positions";
     case formats::ModelRemark::projection_bias:
-      return "the projection behind attention has biases there, and none here";
+      return "the projection after attention has biases there, and none here";
     case formats::ModelRemark::dropout:
       return "without dropout, which 'resid_pdrop' asks for";
     case formats::ModelRemark::both_heads:
@@ -74,24 +75,22 @@ const char* words_of(formats::ModelRemark remark) {
     case formats::ModelRemark::decoder_bias:
       return "the decoder has a bias there, and none here";
     case formats::ModelRemark::no_room:
-      return "it needs more memory than 1,024 nodes of eight H100 have, at which the search stopped; a smaller --batch "
-             "or "
-             "--sequence, or other devices";
+      return "the network needs more memory than 1,024 nodes of eight H100 have, the largest system tried; reduce "
+             "--batch or --sequence, or use other devices";
   }
   return "";
 }
 
 std::string in_words(const study::ImportedModel& model) {
   std::string text = fmt::format("{}: {} parameters, {}.\n", model.type, model.shape.parameters(),
-                                 model.workload.empty() ? "which no workload has; its layers are a file of their own"
+                                 model.workload.empty() ? "which no workload has; its layers are in a file of their own"
                                                         : fmt::format("the layers of workload '{}'", model.workload));
   if (!model.workload.empty())
     text += "Attention is fused (attention=\"flash\"), as frameworks run it; \"plain\" writes and keeps its scores.\n";
   if (model.adapter) text += fmt::format("Adapters of rank {}; other weights are frozen.\n", model.adapter->rank);
   if (!model.quantised.empty())
-    text +=
-        fmt::format("Note: its weights are stored quantised there ({}); here they are as wide as --precision says.\n",
-                    model.quantised);
+    text += fmt::format("Note: its weights are stored quantised there ({}); here they have the width of --precision.\n",
+                        model.quantised);
   for (const formats::ModelRemark remark : model.remarks) text += fmt::format("Note: {}.\n", words_of(remark));
   return text;
 }
@@ -100,7 +99,7 @@ std::optional<formats::AdapterConfig> adapter_in(const std::string& file, const 
   try {
     return formats::adapter_config_of(content);
   } catch (const std::runtime_error& fault) {
-    throw InputError(Diagnostic{file, 0, fault.what(), "a LoRA, or <timed-as adapters=\"…\"/> by hand"});
+    throw InputError(Diagnostic{file, 0, fault.what(), "use a LoRA, or write <timed-as adapters=\"…\"/> by hand"});
   }
 }
 
@@ -140,7 +139,8 @@ void import_config(const po::variables_map& values, const ReadFile& file, const 
     model.workload.clear();
     model.sizes.clear();
   } else if (model.workload.empty()) {
-    throw UsageError("no workload has these layers; --layers FILE writes them into a file, which the element names");
+    throw UsageError(
+        "no workload has these layers; use --layers FILE to write them into a file, which the element names");
   }
   const std::string text = values.contains("scenario") ? study::scenario_of(model, named, batch, precision)
                                                        : study::timed_as_element(model, named, batch, precision);
@@ -157,10 +157,10 @@ void run_import(const po::variables_map& values) {
   const std::vector<std::string> files = operands_of(values);
   if (files.empty() || is_chakra_trace(files[0]))
     return import_chakra_trace(
-        values, only_operand(values, "no file is named", "one file, or logs of several clients", "import"));
+        values, only_operand(values, "no file is named", "name one file, or logs of several clients", "import"));
   const ReadFile first = read_file(files[0]);
   if (const std::string framework = formats::framework_of_launch(first.content); !framework.empty()) {
-    only_operand(values, "no file is named", "one file of launch arguments", "import");
+    only_operand(values, "no file is named", "name one file of launch arguments", "import");
     return import_launch(values, first.path, framework, first.content);
   }
   if (!is_config(first.content)) return import_federation_logs(values, files);
@@ -169,30 +169,26 @@ void run_import(const po::variables_map& values) {
     if (adapter_in(first.path, first.content)) return import_config(values, first, second);
     if (adapter_in(second.path, second.content)) return import_config(values, second, first);
   }
-  only_operand(values, "no file is named", "one file, or an adapter_config.json and its base's config.json", "import");
+  only_operand(values, "no file is named", "name one file, or an adapter_config.json and its base's config.json",
+               "import");
   import_config(values, first, std::nullopt);
 }
 
 }  // namespace
 
 Command import_command() {
-  return {
-      "import",
-      "FILE...",
-      "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation, launch arguments",
-      Command::Operand::file,
-      "dadsim import [options] FILE...\n"
-      "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face (with "
-      "it\n"
-      "the adapter_config.json of PEFT), or a params.json of Llama, into <timed-as workload=\"…\"/> with its sizes\n"
-      "(docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
-      "with it NAME.1.et …) into a recorded step (docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
-      "server\n"
-      "of Flower into a federation (docs/frameworks.md), launch arguments of Megatron-LM, torchtitan, Megatron Bridge "
-      "or\n"
-      "DeepSpeed into the layout that they say (docs/launch.md).\n\n",
-      import_options,
-      run_import};
+  return {"import",
+          "FILE...",
+          "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation, launch arguments",
+          Command::Operand::file,
+          "dadsim import [options] FILE...\nturns files of other programs into elements of a scenario: the config.json "
+          "of a model of Hugging Face (with it\nthe adapter_config.json of PEFT), or a params.json of Llama, into "
+          "<timed-as workload=\"…\"/> with its sizes\n(docs/workloads.md), an execution trace of Chakra (NAME.0.et, "
+          "and with it NAME.1.et …) into a recorded step\n(docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
+          "server of Flower into a federation\n(docs/frameworks.md), launch arguments of Megatron-LM, torchtitan, "
+          "Megatron Bridge or DeepSpeed into their\nlayout (docs/launch.md).\n\n",
+          import_options,
+          run_import};
 }
 
 }  // namespace dadsim::cli

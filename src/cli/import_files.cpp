@@ -18,16 +18,16 @@ void refuse_other_options(const po::variables_map& values, const std::vector<std
   const std::vector<std::string> always{"positional", "out", "quiet", "help", "color"};
   for (const auto& [name, value] : values) {
     if (std::ranges::find(allowed, name) == allowed.end() && std::ranges::find(always, name) == always.end())
-      throw UsageError(fmt::format("--{} means nothing of {}", name, what));
+      throw UsageError(fmt::format("--{} has no effect on {}; remove it", name, what));
   }
 }
 
 std::string name_in_document(const po::variables_map& values, const std::string& option) {
   const std::string file = text_of(values, option.c_str());
   if (file.empty() || file == "-")
-    throw UsageError(fmt::format("--{} FILE is missing: the element names that file, which needs a name", option));
+    throw UsageError(fmt::format("--{} FILE is missing: the element has to name that file", option));
   if (has_hidden_characters(file))
-    throw UsageError(fmt::format("--{} '{}' has characters that no document can name; another name", option,
+    throw UsageError(fmt::format("--{} '{}' has characters that no document can name; use another name", option,
                                  with_hidden_characters_shown(file)));
   namespace fs = std::filesystem;
   const std::string out = text_of(values, "out");

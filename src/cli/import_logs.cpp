@@ -37,19 +37,19 @@ study::ImportedFederation federation_in(const std::vector<std::string>& files, c
         continue;
       }
       const std::optional<formats::ServerLog> server = formats::read_server_log(text);
-      if (!server) throw InputError({file, 0, "is nothing that is imported", kLogForm});
+      if (!server) throw InputError({file, 0, "cannot be imported", kLogForm});
       if (files.size() > 1) throw InputError({file, 0, "is the log of a server of Flower", "that log alone"});
       return study::federation_of(*server, facts);
     } catch (const InputError&) {
       throw;
     } catch (const std::runtime_error& fault) {
-      throw InputError({file, 0, fault.what(), "another log, or --model-bytes, --step-time, --line"});
+      throw InputError({file, 0, fault.what(), "use another log, or --model-bytes, --step-time, --line"});
     }
   }
   try {
     return study::federation_of(clients, facts);
   } catch (const std::runtime_error& fault) {
-    throw InputError({files.front(), 0, fault.what(), "logs of clients that took part in a round"});
+    throw InputError({files.front(), 0, fault.what(), "use logs of clients that took part in a round"});
   }
 }
 
@@ -58,10 +58,10 @@ std::string words_of_federation(const study::ImportedFederation& federation) {
                                  human_bytes(federation.model_bytes), human_seconds(federation.round_seconds));
   if (federation.line_is_assumed)
     text +=
-        fmt::format("Note: no log says how quick lines are: {:.0f} Mbit/s assumed; --line or --step-time says it.\n",
+        fmt::format("Note: no log gives the speed of the lines: {:.0f} Mbit/s assumed; set --line or --step-time.\n",
                     8 * study::kAssumedLine / 1e6);
   if (federation.training_is_the_rest)
-    text += "Note: what a round takes beside its transfers is taken for training; --step-time says how long that is.\n";
+    text += "Note: all time of a round except its transfers counts as training; --step-time overrides it.\n";
   return text;
 }
 

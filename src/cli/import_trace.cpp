@@ -34,7 +34,7 @@ std::string name_of_trace(const std::string& path) {
   const bool numbered = point != std::string::npos && point + 1 < stem.size() &&
                         std::all_of(stem.begin() + static_cast<std::ptrdiff_t>(point) + 1, stem.end(),
                                     [](char c) { return c >= '0' && c <= '9'; });
-  if (!numbered) throw InputError({path, 0, "is the trace of no rank by its name", kTraceForm});
+  if (!numbered) throw InputError({path, 0, "has no rank in its name", kTraceForm});
   return stem.substr(0, point);
 }
 
@@ -84,15 +84,15 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   const std::string name = name_of_trace(file);
   const std::vector<formats::ChakraTrace> traces = traces_of(name);
   if (copies > 0 && traces.size() > 1)
-    throw UsageError(fmt::format("--ranks is of a trace of one rank, and there are {}; leave it out", traces.size()));
+    throw UsageError(fmt::format("--ranks needs a trace of one rank, and there are {}; remove it", traces.size()));
   study::RecordedStep step;
   try {
     step = study::recorded_step_of(traces, groups_in(groups_file), copies);
   } catch (const std::runtime_error& fault) {
     if (dynamic_cast<const InputError*>(&fault) != nullptr) throw;
     throw InputError({file, 0, fault.what(),
-                      traces.size() == 1 ? "--ranks N, which all do the same; or the traces of all beside it"
-                                         : "traces of one step of all ranks; --groups names those of collectives"});
+                      traces.size() == 1 ? "use --ranks N, if all repeat its work; or add the traces of all ranks"
+                                         : "use traces of one step of all ranks; --groups names those of collectives"});
   }
   outputs.check_against_inputs();
   outputs.check_writable();
@@ -110,13 +110,13 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   std::string words = fmt::format("{}: {}, {} and {} of a step in {}.\n", called, counted(step.workers, "rank"),
                                   counted(count(study::RecordedStep::RecordedTask::TraceTask::compute), "computation"),
                                   counted(collectives, "collective"), to);
-  if (copies > 0) words += "Note: of one rank's trace: all ranks are taken to do the same at the same time.\n";
-  if (collectives == 0) words += "Note: it has no collective: the step is of devices that share nothing.\n";
+  if (copies > 0) words += "Note: one rank's trace: all ranks are assumed to do the same at the same time.\n";
+  if (collectives == 0) words += "Note: the trace has no collective: its devices share nothing in the step.\n";
   if (step.tensor > 1 || step.stages > 1)
     words += fmt::format("Ranks are {} to a layer × {} replicas × {} stages.\n", step.tensor,
                          step.workers / step.tensor / step.stages, step.stages);
   if (step.host_operations > 0)
-    words += fmt::format("Note: {} operations of hosts are left out: devices are taken never to wait for them.\n",
+    words += fmt::format("Note: {} operations of hosts are left out: devices are assumed never to wait for them.\n",
                          step.host_operations);
   if (step.small_collectives > 0)
     words += fmt::format("Note: {} collectives of a few bytes among ranks of several stages are left out.\n",

@@ -29,16 +29,14 @@ po::options_description kernel_options() {
        "a product of m × k by k × n, e.g. 4096x11008x4096")  //
       ("attention", po::value<std::string>()->value_name("HxSxD"),
        "fused attention: heads of all sequences, positions of one, size of a head, e.g. 64x4096x128")  //
-      ("causal", "attention in which a position sees those before it and itself alone")                //
+      ("causal", "causal attention: a position attends to itself and those before it")                 //
       ("library", po::value<std::string>()->value_name("LIBRARY"),
-       "whose attention: flash-2, flash-3 (those made for Hopper and later, cuDNN among them) or any, the mean; any "
-       "unless said")                                 //
-      ("backward", "the backward pass of attention")  //
+       "attention kernel: flash-2, flash-3 (made for Hopper and later; includes cuDNN) or any (default), the mean")  //
+      ("backward", "the backward pass of attention")                                                                 //
       ("format", po::value<std::string>()->value_name("FORMAT"),
-       "of the operands: 16-bit, fp8, fp8-block or nvfp4; 16-bit unless said")  //
+       "format of the operands: 16-bit (default), fp8, fp8-block or nvfp4")  //
       ("no-cast",
-       "of a product in 8 or 4 bit: leave out the cast of its rows from 16 bit, where the kernel before it has "
-       "written them so")  //
+       "for a product in 8 or 4 bit: leave out the cast of its rows from 16 bit, if an earlier kernel has cast them")  //
       ("help", "print this");
   add_colour_option(options);
   return options;
@@ -52,7 +50,7 @@ std::array<double, 3> sizes_of(const po::variables_map& values, const char* opti
     const auto size =
         parts.size() == sizes.size() ? parse_whole<std::int64_t>(parts[i], 1, 1'000'000'000) : std::nullopt;
     if (!size)
-      throw UsageError(fmt::format("--{} '{}'; three whole numbers from 1 on with x between them", option, text));
+      throw UsageError(fmt::format("--{} '{}'; write three whole numbers from 1 on with x between them", option, text));
     sizes[i] = static_cast<double>(*size);
   }
   return sizes;
@@ -69,7 +67,7 @@ std::vector<std::string> known_devices() {
 const spec::DeviceSpec& device_of(const po::variables_map& values) {
   const std::string name = text_of(values, "on");
   const std::vector<std::string> names = known_devices();
-  if (name.empty()) throw UsageError("--on is missing; a device, " + suggestion("", names));
+  if (name.empty()) throw UsageError("--on is missing; add a device, " + suggestion("", names));
   const spec::NameMeant meant = spec::name_meant(spec::NameKind::device, name, names);
   if (meant.name.empty())
     throw UsageError(fmt::format("--on '{}'; {}", name, spec::remedy_for_name(spec::NameKind::device, meant)));
@@ -90,23 +88,23 @@ double operand_bytes(sim::KernelFormat format) {
 
 void run_kernel(const po::variables_map& values) {
   if (const auto operands = operands_of(values); !operands.empty())
-    throw UsageError(fmt::format("'{}' is no option; --product or --attention before it", operands.front()));
+    throw UsageError(fmt::format("'{}' is no option; put --product or --attention before it", operands.front()));
   if (values.contains("product") == values.contains("attention"))
-    throw UsageError("--product or --attention; one of them");
+    throw UsageError("--product or --attention is needed; give one of them");
   for (const char* only : {"causal", "backward", "library"}) {
     if (values.contains(only) && !values.contains("attention"))
-      throw UsageError(fmt::format("--{} is of --attention; without it", only));
+      throw UsageError(fmt::format("--{} needs --attention; remove it", only));
   }
   const bool casts = !values.contains("no-cast");
   if (!casts && !values.contains("product"))
-    throw UsageError("--no-cast is of --product; without it, attention casts nothing");
+    throw UsageError("--no-cast needs --product; remove it: attention casts nothing");
   const spec::DeviceSpec& device = device_of(values);
   const sim::KernelFormat format = value_of<sim::KernelFormat>(values, "format").value_or(sim::KernelFormat::bits16);
   const spec::KernelFamily family = sim::measured_family(device.name);
   const bool backward = values.contains("backward");
   const std::optional<sim::KernelRates> rates = kernel_rates(device, format);
   const auto nothing_known = [&]() -> UsageError {
-    return UsageError(fmt::format("nothing is known of such kernels in {} on {}; another --format or --on",
+    return UsageError(fmt::format("no measurement is known of such kernels in {} on {}; use another --format or --on",
                                   spec::to_string(format), device.name));
   };
   if (values.contains("product")) {
@@ -115,7 +113,7 @@ void run_kernel(const po::variables_map& values) {
     if (kernel == nullptr || !rates) throw nothing_known();
     sim::ProductKernel asked = *kernel;
     if (!casts) {
-      if (!(kernel->cast > 0)) throw UsageError("--no-cast needs a product that casts; --format fp8, or without it");
+      if (!(kernel->cast > 0)) throw UsageError("--no-cast needs a product that casts; add --format fp8, or remove it");
       asked = sim::without_cast(family, *kernel);
     }
     const double seconds = product_seconds(asked, *rates, {m, n, k, operand_bytes(format)});
@@ -144,10 +142,10 @@ void run_kernel(const po::variables_map& values) {
 Command kernel_command() {
   return {"kernel",
           "--on DEVICE",
-          "what one product or fused attention takes on a device (docs/kernels.md)",
+          "time of one product or fused attention on a device (docs/kernels.md)",
           Command::Operand::none,
-          "dadsim kernel --on DEVICE --product MxNxK | --attention HxSxD [options]\n"
-          "says what one kernel takes by itself, as published measurements of kernels have it (docs/kernels.md).\n\n",
+          "dadsim kernel --on DEVICE --product MxNxK | --attention HxSxD [options]\nprints the time of a single "
+          "kernel, from published measurements of kernels (docs/kernels.md).\n\n",
           kernel_options,
           run_kernel};
 }

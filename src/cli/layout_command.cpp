@@ -29,19 +29,19 @@ po::options_description layout_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("fix", po::value<std::vector<std::string>>()->value_name("ATTRIBUTE=VALUE")->composing(),
-       "an attribute of <timed-as> that is not searched, e.g. tensor=8; repeatable")  //
+       "a fixed attribute of <timed-as>, e.g. tensor=8; repeatable")  //
       ("global-batch", po::value<std::string>()->value_name("N"),
-       "samples of all workers per step; without it as the scenario has it")  //
+       "samples of all workers per step; default: those of the scenario")  //
       ("margin", po::value<std::string>()->value_name("SHARE"),
-       "of a device's memory that is left free, from 0 to below 1; 0.1 unless said")                                 //
-      ("simulate", po::value<std::string>()->value_name("N"), "layouts that are simulated at most; 20 unless said")  //
+       "share of a device's memory to leave free, from 0 to below 1; default 0.1")                     //
+      ("simulate", po::value<std::string>()->value_name("N"), "most layouts to simulate; default 20")  //
       ("run", po::value<std::string>()->value_name("LABEL"),
-       "whose steps; without it the first that shares anything")  //
+       "the run whose steps are timed; default: the first that shares anything")  //
       ("write", po::value<std::string>()->value_name("FRAMEWORK"),
        fmt::format("write the quickest layout as launch arguments (docs/launch.md) of {}",
                    fmt::join(formats::launch_frameworks(), ", "))
            .c_str())  //
-      ("out", po::value<std::string>()->value_name("FILE"), "where --write writes; else to standard output");
+      ("out", po::value<std::string>()->value_name("FILE"), "the file for --write; default: standard output");
   StudyFiles::add_options(options, "layout.md", "write the same as JSON",
                           "all layouts that were simulated, and all assumptions");
   add_plots_option(options);
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_ma
     if (equals == std::string::npos || std::ranges::find(known, name) == known.end())
       throw UsageError(fmt::format("--fix '{}'; use NAME=VALUE with NAME one of {}", text, fmt::join(known, ", ")));
     if (std::ranges::any_of(fixed, [&](const auto& one) { return one.first == name; }))
-      throw UsageError(fmt::format("--fix {} is given twice; give one value of it", name));
+      throw UsageError(fmt::format("--fix {} is given twice; give one value for it", name));
     fixed.emplace_back(name, text.substr(equals + 1));
     scenario::read_timed_as_attribute("--fix " + text, name, fixed.back().second, read, findings);
   }
@@ -86,7 +86,7 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
                      const std::string& out, const scenario::ScenarioSource& source) {
   if (report.trials.empty())
     throw InputError(Diagnostic{options.scenario, 0, "has no layout that --write could write",
-                                "more devices, or devices with more memory", false, true});
+                                "use more devices, or devices with more memory", false, true});
   std::vector<std::string> overrides = options.overrides;
   std::erase_if(overrides, study::sets_layout);
   for (std::string& one : assignments_of(report.trials.front().layout)) overrides.push_back(std::move(one));
@@ -110,7 +110,7 @@ void run_layout(const po::variables_map& values) {
   const std::string framework =
       value_of<std::string>(values, "write", scenario::one_of(formats::launch_frameworks())).value_or("");
   const std::string to = text_of(values, "out");
-  if (framework.empty() && !to.empty()) throw UsageError("--out needs --write FRAMEWORK; add it, or leave --out out");
+  if (framework.empty() && !to.empty()) throw UsageError("--out needs --write FRAMEWORK; add it, or remove --out");
   const std::string out = framework.empty() ? "" : to.empty() ? "-" : to;
   const StudyFiles files(values, options, {}, {{"--out", out}});
   const scenario::ScenarioSource source(options.scenario);
@@ -128,11 +128,11 @@ void run_layout(const po::variables_map& values) {
 Command layout_command() {
   return {"layout",
           "scenario.xml",
-          "how a network is best divided among its devices (docs/layout.md)",
+          "the fastest layout of a network on its devices (docs/layout.md)",
           Command::Operand::scenario,
-          "dadsim layout [options] scenario.xml\n"
-          "looks for the quickest way to divide what the scenario times among its devices, at its global batch: data,\n"
-          "tensor and pipeline parallelism, micro-batches, recomputation and sharding (docs/layout.md).\n\n",
+          "dadsim layout [options] scenario.xml\nsearches the fastest layout of the scenario's network on its devices, "
+          "at its global batch: data, tensor and\npipeline parallelism, micro-batches, recomputation and sharding "
+          "(docs/layout.md).\n\n",
           layout_options,
           run_layout};
 }

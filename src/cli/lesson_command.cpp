@@ -29,8 +29,8 @@ po::options_description lesson_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("out", po::value<std::string>()->value_name("FILE"),
-       "the page; default: lesson-N.html in the current folder. The lesson's scenarios are written beside it, unless "
-       "they are there")  //
+       "the page; default: lesson-N.html in the current folder. The lesson's scenarios are written next to it, unless "
+       "they exist")  //
       ("threads", po::value<std::string>()->value_name("N"),
        "threads for learning; the result does not depend on it")  //
       ("quiet", "no text and no progress")                        //
@@ -39,7 +39,7 @@ po::options_description lesson_options() {
 }
 
 std::string list_of_lessons() {
-  std::string text = "dadsim lesson N writes one as a page, lesson-N.html, and its scenarios beside it.\n\n";
+  std::string text = "dadsim lesson N writes one as a page, lesson-N.html, and its scenarios next to it.\n\n";
   for (const LessonFile& lesson : lessons()) text += fmt::format("  {}\n", report::title_of(lesson.text));
   return text;
 }
@@ -48,7 +48,7 @@ const LessonFile& find_lesson(const std::string& number) {
   for (const LessonFile& lesson : lessons()) {
     if (lesson.name.starts_with(number + "-")) return lesson;
   }
-  throw UsageError(fmt::format("there is no lesson '{}'; a number from 1 to {}", number, lessons().size()));
+  throw UsageError(fmt::format("there is no lesson '{}'; use a number from 1 to {}", number, lessons().size()));
 }
 
 /// Returns the options of a block that runs a scenario unchanged; other commands have no page of their own.
@@ -79,7 +79,7 @@ void write_scenarios(const LessonFile& lesson, const std::filesystem::path& fold
     if (!there) {
       write_file_atomically(path, scenario.text);
     } else if (*there != scenario.text && !quiet) {
-      say(fmt::format("dadsim: {} is there and is not the lesson's: it stays, and its results are shown\n", path));
+      say(fmt::format("dadsim: {} exists and is not the lesson's file: it is kept, and its results are shown\n", path));
     }
   }
 }
@@ -103,7 +103,7 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
 }
 
 void run_lesson(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values, 1, "one lesson at a time");
+  const std::vector<std::string> operands = operands_of(values, 1, "name one lesson at a time");
   if (operands.empty()) return print(list_of_lessons());
 
   const LessonFile& lesson = find_lesson(operands[0]);

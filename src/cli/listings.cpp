@@ -54,12 +54,10 @@ std::string list_algorithms() {
     text += paragraph("source: " + page.section("Source"), 2);
     text += list_parameters(info.parameters);
   }
-  text +=
-      '\n' + paragraph(
-                 "Event-driven: when things happen decides what is learned, so these are simulated on the cluster and "
-                 "learned as they "
-                 "were simulated (docs/event-driven.md). Payload: d is the number of parameters.",
-                 0);
+  text += '\n' + paragraph(
+                     "Event-driven: the order of events decides what is learned, so the cluster is simulated first and "
+                     "learning follows (docs/event-driven.md). Payload: d is the number of parameters.",
+                     0);
   for (const methods::MethodInfo& info : protocols::protocol_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
     const MethodPage& page = method_page(info.name);
@@ -79,9 +77,9 @@ std::string list_algorithms() {
 std::string list_compressors() {
   std::string text = "Bytes of n numbers of one matrix, as <compress method=\"…\"/> in a <run>.\n";
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    const char* sums = info.adds.depends()                             ? "; sums go as its parameters say"
+    const char* sums = info.adds.depends()                             ? "; sums are done as its parameters say"
                        : info.adds(compress::default_parameters(info)) ? ""
-                                                                       : "; sums go by an all-gather among peers";
+                                                                       : "; peers sum by an all-gather";
     text += fmt::format("\n{}\n", info.name);
     const MethodPage& page = method_page("compress-" + info.name);
     text += paragraph(page.description, 2);
@@ -138,7 +136,7 @@ std::string list_devices() {
 }
 
 std::string list_workloads() {
-  std::string text = "What a scenario can be timed as (<timed-as workload=\"…\"/>).\n";
+  std::string text = "Workloads to time a scenario as (<timed-as workload=\"…\"/>).\n";
   for (const spec::Workload& workload : spec::workload_registry().all()) {
     const spec::ModelShape shape = workload.shape();
     text += fmt::format("\n{}\n", workload.name);
@@ -202,16 +200,15 @@ std::string megabytes_a_second(const char* what, double rate) {
 
 std::string list_frameworks() {
   std::string text = paragraph(
-      "What software adds to what lines carry (<framework name=\"…\" version=\"…\"/>; docs/frameworks.md). Rates are "
-      "of "
-      "one message at a node that has nothing else to do; the newest version of a name is its last.",
+      "Software overhead of messages (<framework name=\"…\" version=\"…\"/>; docs/frameworks.md). Rates are those of "
+      "one message at an otherwise idle node; the newest version of a name is its last.",
       0);
   for (const spec::FrameworkFacts& facts : spec::framework_facts()) {
     const spec::FrameworkSpec& one = facts.spec;
     text += fmt::format("\n{} {}\n", one.name, one.version);
     if (!facts.tables.empty()) {
-      text += paragraph(fmt::format("trains: what devices compute takes {:.2f} times as long as by their own numbers; "
-                                    "from table to table that differs by {:.0f} % (one standard deviation)",
+      text += paragraph(fmt::format("trains: devices take {:.2f} times as long as by their own numbers; this differs "
+                                    "from table to table by {:.0f} % (one standard deviation)",
                                     one.computing, 100 * facts.computing_spread),
                         2);
       text += paragraph(fmt::format("source, {}: {}; tables {}", facts.date, facts.source, facts.tables), 2);
@@ -227,15 +224,15 @@ std::string list_frameworks() {
                                   megabytes_a_second("sums", one.aggregate)),
                       2);
     std::vector<std::string> more;
-    if (one.streams) more.emplace_back("packs, carries and unpacks side by side");
+    if (one.streams) more.emplace_back("packs, sends and unpacks concurrently");
     if (one.round > 0) more.push_back(fmt::format("a round takes {:.4g} s more", one.round));
-    if (one.per_client > 0) more.push_back(fmt::format("each that takes part {:.4g} s more", one.per_client));
+    if (one.per_client > 0) more.push_back(fmt::format("each participant {:.4g} s more", one.per_client));
     if (one.polling > 0) more.push_back(fmt::format("clients ask every {:.4g} s", one.polling));
-    more.push_back(one.longest_message > 0 ? "a model of more than " + human_bytes(one.longest_message) + " is refused"
-                                           : "a model of any length goes, in pieces");
+    more.push_back(one.longest_message > 0 ? "a model above " + human_bytes(one.longest_message) + " is refused"
+                                           : "a model of any length is sent in pieces");
     if (one.server_models > 0)
-      more.push_back(fmt::format("the server holds {} models beside one of every client", one.server_models));
-    if (one.evaluates) more.emplace_back("a new model goes to its clients once more");
+      more.push_back(fmt::format("the server holds {} models in addition to one per client", one.server_models));
+    if (one.evaluates) more.emplace_back("a new model is sent to its clients once more");
     more.push_back(fmt::format("sends {}", to_string(one.sends)));
     if (!one.all_reduce.empty()) more.push_back(fmt::format("peers sum by {}", one.all_reduce));
     text += paragraph(fmt::format("{}", fmt::join(more, "; ")), 2);
@@ -266,7 +263,7 @@ std::string list_regions() {
 
 std::string list_collectives() {
   std::string text =
-      "How collectives can be carried out; auto takes what the devices' library takes, best the quickest.\n";
+      "How collectives can be carried out; auto takes what the devices' library takes, best the fastest.\n";
   step::CollectiveKind last{};
   bool first = true;
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
@@ -281,8 +278,8 @@ std::string list_collectives() {
 std::string list_prices() {
   constexpr std::size_t kSource = 25;  // column
   std::string text = paragraph(
-      "Dated examples of what was asked, not today's prices: <costs> takes those of devices where a scenario names "
-      "none of its own, the latest on demand unless provider, term or price-date say otherwise.",
+      "Dated example prices, not today's: <costs> uses those of devices if a scenario names none, the latest on demand "
+      "unless provider, term or price-date are set.",
       0);
   text += "\nOne device for an hour, USD\n";
   for (const estimate::DevicePrice& price : estimate::device_prices()) {
@@ -323,15 +320,15 @@ std::string range_of(const spec::ParameterSpec& parameter) {
 const std::vector<Listing>& listings() {
   static const std::vector<Listing> all{
       {"algorithms", "list the algorithms with their parameters", list_algorithms},
-      {"compressors", "list how matrices can become bytes", list_compressors},
+      {"compressors", "list the ways to encode matrices as bytes", list_compressors},
       {"models", "list the networks that can learn, and their layers", list_models},
       {"devices", "list the devices with their sources", list_devices},
-      {"workloads", "list what a scenario can be timed as", list_workloads},
+      {"workloads", "list the workloads to time a scenario as", list_workloads},
       {"links", "list the links of the catalogue with their sources", list_links},
-      {"frameworks", "list what software adds to what lines carry, with dates and sources", list_frameworks},
-      {"regions", "list the cloud regions and what was measured between them", list_regions},
-      {"prices", "list prices of devices and of bytes that leave, with dates and sources", list_prices},
-      {"collectives", "list how each collective can be carried out", list_collectives},
+      {"frameworks", "list the overhead of software frameworks, with dates and sources", list_frameworks},
+      {"regions", "list the cloud regions and the measurements between them", list_regions},
+      {"prices", "list prices of devices and of outgoing bytes, with dates and sources", list_prices},
+      {"collectives", "list the algorithms of each collective", list_collectives},
   };
   return all;
 }
@@ -359,7 +356,7 @@ std::string entries_with(const std::string& listing, const std::vector<std::stri
     }
     at = next;
   }
-  if (found.empty()) return fmt::format("nothing has {} in it\n", fmt::join(words, " and "));
+  if (found.empty()) return fmt::format("no entry contains {}\n", fmt::join(words, " and "));
   return listing.substr(0, listing.find("\n\n") + 1) + found;
 }
 

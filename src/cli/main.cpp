@@ -27,8 +27,8 @@ namespace {
     } catch (const std::runtime_error& error) {
       if (dadsim::cli::denies_thread(error)) {
         end_with(dadsim::cli::kSimulationFailed,
-                 "dadsim: a thread could not be started; nothing is wrong with what was asked, and the same command "
-                 "goes on once the system gives what it takes");
+                 "dadsim: a thread could not be started; the input is correct; run the same command again when the "
+                 "system has more resources");
       }
     } catch (const std::bad_alloc&) {
       end_with(dadsim::cli::kInternalError, dadsim::cli::kOutOfMemory);

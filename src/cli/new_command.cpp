@@ -49,9 +49,9 @@ std::string schema_uri() {
 namespace fs = std::filesystem;
 po::options_description new_options() {
   po::options_description options("Options");
-  options.add_options()                                                //
-      ("force", "write over a file that is there; without it, never")  //
-      ("quiet", "no text")                                             //
+  options.add_options()                        //
+      ("force", "overwrite an existing file")  //
+      ("quiet", "no text")                     //
       ("help", "this text");
   return options;
 }
@@ -86,7 +86,7 @@ void run_new(const po::variables_map& values) {
   const std::string schema = schema_uri();
   if (path == "-") {
     if (!found->table.empty()) {
-      throw UsageError(fmt::format("'{}' is two files, a scenario and its table; a name for them", found->name));
+      throw UsageError(fmt::format("'{}' is two files, a scenario and its table; add a name for them", found->name));
     }
     return write_file_atomically("-", scenario_of(*found, found->name + ".xml", "", schema));
   }
@@ -96,7 +96,7 @@ void run_new(const po::variables_map& values) {
       {path, scenario_of(*found, fs::path(path).filename().string(), table.filename().string(), schema)}};
   if (!found->table.empty()) {
     if (table.string() == path)
-      throw UsageError(fmt::format("'{}' would be its own table; a name ending in .xml", path));
+      throw UsageError(fmt::format("'{}' would be its own table; use a name ending in .xml", path));
     files.emplace_back(table.string(), std::string(found->table));
   }
   const bool force = values.contains("force");
@@ -113,7 +113,7 @@ void run_new(const po::variables_map& values) {
   if (values.contains("quiet")) return;
   print(next_steps(*found, path));
   if (schema == "scenario.xsd") {
-    print(std::string("For editors: dadsim support schema > scenario.xsd, beside the scenario.\n"));
+    print(std::string("For editors: dadsim support schema > scenario.xsd, next to the scenario.\n"));
   }
 }
 
@@ -122,12 +122,11 @@ void run_new(const po::variables_map& values) {
 Command new_command() {
   return {"new",
           "TEMPLATE [FILE]",
-          "write a scenario to begin with; without a name, list them",
+          "write a scenario template; without a name, list them",
           Command::Operand::name,
-          "dadsim new [options] TEMPLATE [FILE]\n"
-          "writes a scenario to begin with, full of comments and with its schema named for editors, into FILE, which\n"
-          "is TEMPLATE.xml in the current folder unless said; - is standard output. Without a template it lists "
-          "them:\n\n" +
+          "dadsim new [options] TEMPLATE [FILE]\nwrites a commented scenario to start from, which names its schema for "
+          "editors, into FILE (default:\nTEMPLATE.xml in the current folder; - is standard output). Without a template "
+          "it lists them:\n\n" +
               list_templates() + "\n",
           new_options,
           run_new,

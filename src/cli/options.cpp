@@ -34,10 +34,9 @@ po::options_description visible_options() {
       ("plots", po::value<std::string>()->value_name("DIR"),
        "write every chart as SVG and CSV and the table of runs as LaTeX into a folder (docs/report.md)")  //
       ("trace", po::value<std::string>()->value_name("FILE"),
-       "write what happens in steps, for ui.perfetto.dev (docs/trace.md); - is standard output")  //
+       "write the events of steps as a trace for ui.perfetto.dev (docs/trace.md); - is standard output")  //
       ("trace-steps", po::value<std::string>()->value_name("STEPS"),
-       "the steps of each run that --trace writes, e.g. 1,10-12; without it 1 and 2: on new connections and on warm "
-       "ones")  //
+       "the steps of each run that --trace writes, e.g. 1,10-12; default 1 (new connections) and 2 (warm ones)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
        "change the scenario before it is checked, e.g. --set training.batch=64 or --set 'run[rank-dad].cap=4'; "
        "repeatable")                                                                   //
@@ -45,15 +44,15 @@ po::options_description visible_options() {
       ("threads", po::value<std::string>()->value_name("N"),
        "threads for learning; the result does not depend on it")  //
       ("on", po::value<std::string>()->value_name("ADDRESS"),
-       "let the workers of Dask learn event-driven runs whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
+       "let the workers of the Dask scheduler at this address learn event-driven runs, e.g. tcp://10.0.0.1:8786 "
        "(docs/many-machines.md)")  //
       ("timing-only",
-       "learn nothing: record and simulate what runs do for their times alone (docs/timing-only.md)")  //
+       "learn nothing: record and simulate runs only for their times (docs/timing-only.md)")  //
       ("pages", po::value<std::string>()->value_name("DIR"),
        "with `algorithms`: write a page of each algorithm and compressor into a folder (docs/algorithms)")  //
-      ("check", "say what is wrong with the scenario, and run nothing")                                     //
+      ("check", "report errors of the scenario, and run nothing")                                           //
       ("print-scenario", "print the scenario with every default filled in, and run nothing")                //
-      ("verbose", "with the table all that it rests on: assumptions, and how the network was simulated")    //
+      ("verbose", "print also all assumptions, and how the network was simulated")                          //
       ("quiet", "no table and no progress");
   add_colour_option(description);
   description.add_options()("help", "this text")("version", "versions of dadsim and SimGrid");
@@ -64,8 +63,8 @@ po::options_description visible_options() {
 std::vector<std::int64_t> parse_steps(const std::string& text) {
   constexpr std::size_t kMost = 100;
   const auto refuse = [&](const std::string& why) {
-    return UsageError(
-        fmt::format("--trace-steps '{}' {}; numbers of steps from 1 on and ranges of them, as 1,10-12", text, why));
+    return UsageError(fmt::format(
+        "--trace-steps '{}' {}; write numbers of steps from 1 on and ranges of them, as 1,10-12", text, why));
   };
   const auto number = [&](std::string_view word) {
     const auto value = parse_whole<std::int64_t>(word, 1);
@@ -159,11 +158,11 @@ Options parse_options(int argc, const char* const* argv) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.empty()) throw UsageError(kBeginnings);
   if (find_command(operands[0]) != nullptr) {
-    throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", operands[0]));
+    throw UsageError(fmt::format("'{0}' comes after options; write dadsim {0} first, then its options", operands[0]));
   }
   if (find_listing(operands[0]) != nullptr) options.words.assign(operands.begin() + 1, operands.end());
   if (operands.size() > 1 && options.words.empty()) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[1]));
+    throw UsageError(fmt::format("'{}' is one argument too many; name one scenario at a time", operands[1]));
   }
   if (find_listing(operands[0]) != nullptr) {
     options.command = Options::Command::listing;
@@ -172,7 +171,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.scenario = operands[0];
   options.pages = text_of(values, "pages");
   if (!options.pages.empty() && options.listing != "algorithms") {
-    throw UsageError("--pages DIR goes with dadsim algorithms");
+    throw UsageError("--pages DIR needs dadsim algorithms");
   }
   options.overrides = overrides_of(values);
   options.json = text_of(values, "json");
@@ -181,9 +180,9 @@ Options parse_options(int argc, const char* const* argv) {
   options.sliders = !values.contains("no-sliders");
   options.trace = text_of(values, "trace");
   options.plots = text_of(values, "plots");
-  if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders goes with --report FILE");
+  if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders needs --report FILE");
   if (values.contains("trace-steps")) {
-    if (options.trace.empty()) throw UsageError("--trace-steps says which steps --trace FILE writes, which is missing");
+    if (options.trace.empty()) throw UsageError("--trace-steps needs --trace FILE; add it");
     options.trace_steps = parse_steps(values["trace-steps"].as<std::string>());
   }
   options.threads = threads_of(values);
@@ -192,14 +191,15 @@ Options parse_options(int argc, const char* const* argv) {
   options.timing_only = values.contains("timing-only");
   options.scheduler = text_of(values, "on");
   if (options.timing_only && !options.scheduler.empty())
-    throw UsageError("--on means nothing beside --timing-only, where nothing is learned");
+    throw UsageError("--on has no effect with --timing-only, which learns nothing; remove it");
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
   if (options.command != Options::Command::run) {
     for (const char* name : {"set", "seed", "json", "csv", "report", "plots", "trace", "check", "print-scenario",
                              "threads", "on", "verbose"}) {
-      if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, operands[0]));
+      if (values.contains(name))
+        throw UsageError(fmt::format("--{} has no effect with 'dadsim {}'; remove it", name, operands[0]));
     }
     return options;
   }
@@ -207,7 +207,8 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
   if (options.command != Options::Command::run) {
     for (const char* name : {"json", "csv", "report", "plots", "trace", "on"}) {
-      if (values.contains(name)) throw UsageError(fmt::format("--{} has no result to write when nothing is run", name));
+      if (values.contains(name))
+        throw UsageError(fmt::format("--{} needs a result, and nothing is run; remove it", name));
     }
   }
   return options;
@@ -226,9 +227,9 @@ std::string usage() {
   }
   for (const Listing& listing : listings()) text += fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
   text += "\n" + words_of_options(visible_options()) +
-          "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n"
-          "4 a result could not be written, 5 the simulation failed, 130 interrupted.\n"
-          "\ndadsim help COMMAND has the options of a command, docs/glossary.md what words in tables mean.\n";
+          "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n4 a "
+          "result could not be written, 5 the simulation failed, 130 interrupted.\n\ndadsim help COMMAND prints the "
+          "options of a command; docs/glossary.md defines the words in tables.\n";
   return text;
 }
 

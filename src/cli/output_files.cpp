@@ -38,12 +38,12 @@ OutputFiles::OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs)
     const FileIdentity one = identity_of(outputs_[i].path);
     if (one.takes_all) continue;
     if (const auto [before, is_new] = known.try_emplace(identity(one), i); !is_new) {
-      throw UsageError(fmt::format("{} and {} both name '{}'; one file each", outputs_[before->second].role,
+      throw UsageError(fmt::format("{} and {} both name '{}'; use one file each", outputs_[before->second].role,
                                    outputs_[i].role, outputs_[i].path));
     }
     if (one.regular && !is_standard_output(outputs_[i].path) && one.is_same_as(standard_output)) {
-      throw UsageError(fmt::format("{} names '{}', where standard output goes; one file each, or '-'", outputs_[i].role,
-                                   outputs_[i].path));
+      throw UsageError(fmt::format("{} names '{}', which is standard output; use one file each, or '-'",
+                                   outputs_[i].role, outputs_[i].path));
     }
   }
   check_against_inputs();
@@ -62,7 +62,7 @@ void OutputFiles::check_against_inputs() const {
     const Named& input = *found->second;
     const std::string what = input.role.empty() ? fmt::format("'{}', which is read", input.path)
                                                 : fmt::format("{}, '{}'", input.role, input.path);
-    throw UsageError(fmt::format("{} '{}' would overwrite {}; a file of its own", output.role, output.path, what));
+    throw UsageError(fmt::format("{} '{}' would overwrite {}; use another file", output.role, output.path, what));
   }
 }
 
@@ -97,14 +97,14 @@ bool OutputFiles::take_standard_output() const {
 void check_is_new(const std::string& path, const std::string& remedy) {
   std::error_code error;
   if (!descriptor_of(path) && std::filesystem::exists(std::filesystem::symlink_status(path, error)))
-    throw UsageError(fmt::format("'{}' is there already; another name{}", path, remedy));
+    throw UsageError(fmt::format("'{}' exists already; use another name{}", path, remedy));
 }
 
 void write_new(const std::string& path, const std::string& content, const std::string& remedy) {
   if (descriptor_of(path)) return write_file_atomically(path, content);
   std::FILE* file = std::fopen(path.c_str(), "wx");
   if (file == nullptr) {
-    if (errno == EEXIST) throw UsageError(fmt::format("'{}' is there already; another name{}", path, remedy));
+    if (errno == EEXIST) throw UsageError(fmt::format("'{}' exists already; use another name{}", path, remedy));
     throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
   }
   std::fclose(file);

@@ -24,15 +24,15 @@ void run_plan(const po::variables_map& values) {
 }  // namespace
 
 Command plan_command() {
-  return {"plan",
-          "scenario.xml",
-          "how its <goal> can be reached (docs/plan.md)",
-          Command::Operand::scenario,
-          "dadsim plan [options] scenario.xml\n"
-          "finds how the <goal> of a scenario can be reached with the changes that it allows, each answer by a full\n"
-          "timing run, with the neighbour that misses it (docs/plan.md).\n\n",
-          plan_options,
-          run_plan};
+  return {
+      "plan",
+      "scenario.xml",
+      "how to reach its <goal> (docs/plan.md)",
+      Command::Operand::scenario,
+      "dadsim plan [options] scenario.xml\nsearches how to reach the <goal> of a scenario with the allowed changes. "
+      "Each answer comes from a full timing\nrun, next to the nearest setting that misses the goal (docs/plan.md).\n\n",
+      plan_options,
+      run_plan};
 }
 
 }  // namespace dadsim::cli

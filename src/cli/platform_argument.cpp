@@ -39,7 +39,7 @@ spec::PlatformSpec load_platform_argument(const std::string& path, std::optional
   if (file == nullptr) {
     if (transport) {
       throw UsageError(fmt::format(
-          "--transport means nothing to '{}', whose links say how they are used; it is for files of SimGrid", path));
+          "--transport has no effect on '{}', whose links define their transport; use it with files of SimGrid", path));
     }
     return platform;
   }

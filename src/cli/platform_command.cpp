@@ -169,10 +169,10 @@ po::options_description platform_options() {
       ("json", po::value<std::string>()->value_name("FILE"),
        "write the same as JSON (docs/output-platform.md); - is standard output")  //
       ("transport", po::value<std::string>()->value_name("T"),
-       "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
+       "transport of the links of a SimGrid file: plain (default), tcp, rdma, nvlink")  //
       ("routes", po::value<std::string>()->value_name("FILE"),
        "write the links of every route as CSV (docs/output-platform.md); - is standard output")  //
-      ("links", "list the names of all links as well, one a line: profiles name them")           //
+      ("links", "list the names of all links as well, one per line, as profiles use them")       //
       ("quiet", "no text")                                                                       //
       ("help", "this text");
   return options;
@@ -216,7 +216,7 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
 std::string routes_as_csv(const spec::PlatformSpec& platform) {
   const std::vector<std::string> hosts = names_of_hosts(platform);
   if (hosts.size() > kMostHosts) {
-    throw UsageError(fmt::format("--routes writes every route; this platform has {} hosts, and at most {} would do",
+    throw UsageError(fmt::format("--routes writes every route, and needs at most {1} hosts; this platform has {0}",
                                  hosts.size(), kMostHosts));
   }
   std::string text = "from,to,link,bytes_per_second,latency_seconds,queue_bytes,transport\n";
@@ -228,7 +228,7 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
 }
 
 void run_platform(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values, 1, "one platform at a time");
+  const std::vector<std::string> operands = operands_of(values, 1, "name one platform at a time");
   if (operands.empty()) {
     throw UsageError("no platform is named; dadsim platform FILE, or see dadsim platform --help");
   }
@@ -265,11 +265,11 @@ void run_platform(const po::variables_map& values) {
 Command platform_command() {
   return {"platform",
           "FILE",
-          "look at a platform: links, routes, bisection; pictures",
+          "inspect a platform: links, routes, bisection; pictures",
           Command::Operand::platform,
-          "dadsim platform [options] FILE\n"
-          "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
-          "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n",
+          "dadsim platform [options] FILE\nprints what a platform file (one of SimGrid, or <cluster-platform>) or a "
+          "scenario defines: hosts, links, the\nbest and the worst route, the bisection bandwidth, and the transports "
+          "of the links.\n\n",
           platform_options,
           run_platform};
 }

@@ -12,7 +12,7 @@ namespace dadsim::cli {
 
 void QuestionFiles::add_options(po::options_description& options, const std::string& page) {
   options.add_options()("write", po::value<std::string>()->value_name("FILE"),
-                        "write the scenario behind the answer; a file that is there stays as it is");
+                        "write the scenario of the answer; an existing file is kept");
   StudyFiles::add_options(options, page, "write the answer as JSON", "all assumptions and tables, too");
   options.add_options()  //
       ("threads", po::value<std::string>()->value_name("N"),
@@ -33,7 +33,7 @@ void answer_question(const po::variables_map& values, const std::string& read, c
   const ThreadLimit limit(threads_to_use(threads_of(values)));
   Answered found = answer(!options.quiet);
   found.document.print(written.empty() || written == "-"
-                           ? fmt::format("To keep the scenario behind it: dadsim {} … --write my.xml\n", command)
+                           ? fmt::format("To keep its scenario: dadsim {} … --write my.xml\n", command)
                            : fmt::format("What would each change save? dadsim explain {}\n", written));
   if (!written.empty()) write_new(written, found.scenario);
   files.write(found.document, report::About{.scenario = found.scenario});

@@ -8,7 +8,7 @@ namespace {
 po::options_description scale_study_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",
-                          "every slope, and why relative steps are missing, too");
+                          "print also every slope, and why relative steps are missing");
   add_plots_option(options);
   add_on_option(options);
   add_study_options(options);
@@ -27,11 +27,11 @@ void run_scale_study(const po::variables_map& values) {
 Command scale_study_command() {
   return {"scale-study",
           "scenario.xml",
-          "how relative steps move with the size of a network (docs/scale-study.md)",
+          "how relative steps change with the size of a network (docs/scale-study.md)",
           Command::Operand::scenario,
-          "dadsim scale-study [options] scenario.xml\n"
-          "learns the family of networks of the <scale-study> of a scenario, fits how relative steps move with size,\n"
-          "tests the fit on the largest, and says what to expect of the workload (docs/scale-study.md).\n\n",
+          "dadsim scale-study [options] scenario.xml\nlearns the networks of the <scale-study> of a scenario, fits how "
+          "relative steps change with size, tests the\nfit on the largest, and predicts those of the workload "
+          "(docs/scale-study.md).\n\n",
           scale_study_options,
           run_scale_study};
 }

@@ -15,14 +15,14 @@ constexpr std::int64_t kMostSites = 1000;
 po::options_description sites_options() {
   po::options_description options("Options");
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                               //
-      ("up", text("RATE"), "a site's line towards the hub, e.g. 20Mbps; or one for each site, with commas")           //
-      ("down", text("RATE"), "the other way; without it as --up")                                                     //
-      ("round-trip", text("TIME"), "from a site to the hub and back; 20ms unless said")                               //
-      ("device", text("NAME"), "of a site, of `dadsim devices`; rtx-3090 unless said")                                //
-      ("model", text("NAME"), "time the steps as of a workload of `dadsim workloads`, e.g. resnet-50")                //
-      ("data", text("DATA"), "what is learned: digits, which are built in, or a table FILE.csv; digits unless said")  //
-      ("target", text("COLUMN"), "of a table: the column of the class; the last unless said");
+  options.add_options()                                                                                         //
+      ("up", text("RATE"), "bandwidth from a site to the hub, e.g. 20Mbps; or one for each site, with commas")  //
+      ("down", text("RATE"), "bandwidth from the hub to a site; default --up")                                  //
+      ("round-trip", text("TIME"), "round trip between a site and the hub; default 20ms")                       //
+      ("device", text("NAME"), "device of a site, from `dadsim devices`; default rtx-3090")                     //
+      ("model", text("NAME"), "time the steps as a workload of `dadsim workloads`, e.g. resnet-50")             //
+      ("data", text("DATA"), "training data: digits (built in, default), or a table FILE.csv")                  //
+      ("target", text("COLUMN"), "column of the class in a table; default the last");
   QuestionFiles::add_options(options, "sites.md");
   return options;
 }
@@ -37,12 +37,13 @@ std::vector<std::string> lines_given(const po::variables_map& values, const char
 
 study::SitesRequest sites_request_of(const po::variables_map& values) {
   study::SitesRequest request;
-  const std::string count = only_operand(values, "no number of sites is given", "one number of sites", "sites");
+  const std::string count = only_operand(values, "no number of sites is given", "give one number of sites", "sites");
   const auto sites = parse_whole<std::int64_t>(count, 2, kMostSites);
-  if (!sites) throw UsageError(fmt::format("'{}' is no number of sites; from 2 to {}", count, kMostSites));
+  if (!sites) throw UsageError(fmt::format("'{}' is no number of sites; use 2 to {}", count, kMostSites));
   request.sites = *sites;
   request.up = lines_given(values, "up");
-  if (request.up.empty()) throw UsageError("--up RATE is missing: a site's line towards the hub, e.g. --up 20Mbps");
+  if (request.up.empty())
+    throw UsageError("--up RATE is missing: the bandwidth from a site to the hub, e.g. --up 20Mbps");
   request.down = lines_given(values, "down");
   if (request.down.empty()) request.down = request.up;
   request.round_trip = lines_given(values, "round-trip");
@@ -71,16 +72,15 @@ void run_sites(const po::variables_map& values) {
 }  // namespace
 
 Command sites_command() {
-  return {
-      "sites",
-      "N",
-      "which algorithm is first between sites behind slow lines (docs/sites.md)",
-      Command::Operand::none,
-      "dadsim sites N --up RATE [options]\n"
-      "learns with N sites that keep their data, each behind a line to a hub, and says which algorithm reaches 95 %\n"
-      "first on these lines, in what time, with how many bytes, and what its messages reveal (docs/sites.md).\n\n",
-      sites_options,
-      run_sites};
+  return {"sites",
+          "N",
+          "the fastest algorithm between sites with slow lines (docs/sites.md)",
+          Command::Operand::none,
+          "dadsim sites N --up RATE [options]\nlearns with N sites that keep their data, each with a line to a hub, "
+          "and reports which algorithm reaches 95 %\nfirst on these lines, in what time, with how many bytes, and what "
+          "its messages reveal (docs/sites.md).\n\n",
+          sites_options,
+          run_sites};
 }
 
 }  // namespace dadsim::cli

@@ -97,7 +97,7 @@ std::vector<std::string> overrides_of(const po::variables_map& values) {
 }
 
 StudyOptions study_options_of(const po::variables_map& values, const std::string& command, std::size_t most_operands) {
-  const std::vector<std::string> operands = operands_of(values, most_operands, "one scenario at a time");
+  const std::vector<std::string> operands = operands_of(values, most_operands, "name one scenario at a time");
   if (operands.empty()) {
     throw UsageError(fmt::format("no scenario is named; dadsim {0} scenario.xml, or see dadsim {0} --help", command));
   }
@@ -110,9 +110,9 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
 }
 
 void add_on_option(po::options_description& options) {
-  options.add_options()("on", po::value<std::string>()->value_name("ADDRESS"),
-                        "let the workers of Dask learn whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
-                        "(docs/many-machines.md)");
+  options.add_options()(
+      "on", po::value<std::string>()->value_name("ADDRESS"),
+      "let the workers of the Dask scheduler at this address learn, e.g. tcp://10.0.0.1:8786 (docs/many-machines.md)");
 }
 
 void run_learning_study(const po::variables_map& values, const std::string& command, const LearningStudy& study) {

@@ -34,8 +34,8 @@ const std::vector<SupportFile>& support_files() {
       {"zsh", "completion for zsh, as _dadsim in a folder of $fpath", [] { return std::string(kZshCompletion); }},
       {"fish", "completion for fish: dadsim support fish | source", [] { return std::string(kFishCompletion); }},
       {"man", "the manual page: dadsim support man | man -l -", manual_page},
-      {"schema", "scenario.xsd with the names of devices, links, workloads and algorithms in it", schema_with_names},
-      {"catalog", "the XML catalogue by which editors find the schema where it is installed",
+      {"schema", "scenario.xsd, with the names of devices, links, workloads and algorithms", schema_with_names},
+      {"catalog", "the XML catalogue with which editors find the installed schema",
        [] { return std::string(kXmlCatalog); }},
   };
   return all;
@@ -49,8 +49,7 @@ Command::Names names_of_files() {
 
 std::string about_support() {
   std::string text =
-      "dadsim support NAME\n"
-      "prints what shells, editors and man know of dadsim; where it is installed, so is this:\n\n";
+      "dadsim support NAME\nprints files for shells, editors and man. An installation contains them:\n\n";
   for (const SupportFile& file : support_files()) text += fmt::format("  {:<9}{}\n", file.name, file.what);
   return text + "\n";
 }
@@ -72,7 +71,7 @@ void run_support(const po::variables_map& values) {
 Command support_command() {
   return {"support",
           "NAME",
-          "print what shells, editors and man know of dadsim",
+          "print files for shells, editors and man",
           Command::Operand::name,
           about_support(),
           support_options,

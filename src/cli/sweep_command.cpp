@@ -48,8 +48,9 @@ namespace fs = std::filesystem;
 std::string word_of_line(const std::string& text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; };
   if (std::ranges::any_of(text, is_control))
-    throw UsageError(fmt::format("--tasks writes a command a line, and '{}' has control characters; another name",
-                                 with_hidden_characters_shown(text)));
+    throw UsageError(
+        fmt::format("--tasks writes one command per line, and '{}' has control characters; use another name",
+                    with_hidden_characters_shown(text)));
   return shell_word(text);
 }
 
@@ -78,8 +79,8 @@ po::options_description sweep_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("out", po::value<std::string>()->value_name("FILE"),
-       "the SQLite file that results go to as they are found; started again, the sweep goes on there. Default: named "
-       "after the scenario, in the current folder")  //
+       "the SQLite file for results, written as they are found; started again, the sweep continues there. Default: "
+       "named after the scenario, in the current folder")  //
       ("csv", po::value<std::string>()->value_name("FILE"),
        "write all results as CSV at the end (docs/sweep.md); - is standard output")  //
       ("report", po::value<std::string>()->value_name("FILE"),
@@ -87,17 +88,19 @@ po::options_description sweep_options() {
       ("plots", po::value<std::string>()->value_name("DIR"),
        "write every chart as SVG and CSV and the table of points as LaTeX into a folder (docs/report.md)")  //
       ("shard", po::value<std::string>()->value_name("I/N"),
-       "only every N-th point, from the I-th on; for another process or machine each, then dadsim merge")  //
+       "only every N-th point, starting with the I-th; one process or machine per shard, then dadsim merge")  //
       ("on", po::value<std::string>()->value_name("ADDRESS"),
-       "let the workers of Dask do it whose scheduler is there, e.g. tcp://10.0.0.1:8786 (docs/many-machines.md)")  //
+       "let the workers of the Dask scheduler at this address run it, e.g. tcp://10.0.0.1:8786 "
+       "(docs/many-machines.md)")  //
       ("tasks", po::value<std::string>()->value_name("N"),
-       "run nothing: print N commands that do a shard each, for GNU parallel and its like")  //
+       "run nothing: print N commands, one per shard, for GNU parallel and similar tools")  //
       ("learned", po::value<std::string>()->value_name("FILE"),
-       "use what was learned for another file of results, e.g. by --learn-only")                                     //
-      ("learn-only", "learn all that there is to learn, and time nothing")                                           //
-      ("retry-failed", "try points again that failed before")                                                        //
-      ("any-build", "go on with results, and use what was learned, of another build of dadsim; the file says both")  //
-      ("check", "say what is wrong with the scenario and all points, and run nothing");
+       "reuse learning from another file of results, e.g. of --learn-only")            //
+      ("learn-only", "only learn: write all learning of the sweep, and time nothing")  //
+      ("retry-failed", "repeat points that failed before")                             //
+      ("any-build",
+       "continue results, and reuse learning, of another build of dadsim; the file records both builds")  //
+      ("check", "report errors of the scenario and all points, and run nothing");
   add_study_options(options);
   return options;
 }
@@ -108,7 +111,7 @@ study::Shard parse_shard(const std::string& text) {
   const std::vector<std::string_view> parts = split_at(text, '/');
   const auto count = parts.size() == 2 ? parse_whole<Number>(parts[1], 1, kMostShards) : std::nullopt;
   const auto number = count ? parse_whole<Number>(parts[0], 1, *count) : std::nullopt;
-  if (!number) throw UsageError(fmt::format("--shard '{}' is no shard; I/N with I from 1 to N, e.g. 3/20", text));
+  if (!number) throw UsageError(fmt::format("--shard '{}' is no shard; use I/N with I from 1 to N, e.g. 3/20", text));
   return {.number = *number, .count = *count};
 }
 
@@ -141,7 +144,7 @@ struct SweepArguments {
 /// Refuses SQLite's name for a database without a file, which would be gone with all results.
 void refuse_memory(const std::string& role, const std::string& path) {
   if (path == ":memory:")
-    throw UsageError(fmt::format("{} ':memory:' is no file; './:memory:' for one of that name", role));
+    throw UsageError(fmt::format("{} ':memory:' is no file; use './:memory:' for a file of that name", role));
 }
 
 OutputFiles outputs_of(const SweepArguments& asked) {
@@ -158,7 +161,7 @@ OutputFiles outputs_of(const SweepArguments& asked) {
 void refuse_beside(const po::variables_map& values, const std::string& option, const std::vector<std::string>& others) {
   if (!values.contains(option)) return;
   for (const std::string& other : others) {
-    if (values.contains(other)) throw UsageError(fmt::format("--{} means nothing beside --{}", other, option));
+    if (values.contains(other)) throw UsageError(fmt::format("--{} has no effect with --{}; remove it", other, option));
   }
 }
 
@@ -185,11 +188,11 @@ SweepArguments understand(const po::variables_map& values) {
   refuse_memory("--out", arguments.out);
   refuse_memory("--learned", arguments.options.learned);
   if (arguments.options.learn_only && !arguments.csv.empty())
-    throw UsageError("--csv has no result to write with --learn-only");
+    throw UsageError("--csv needs a result, and --learn-only has none; remove --csv");
   if (arguments.options.learn_only && !arguments.report.empty())
-    throw UsageError("--report has no result to show with --learn-only");
+    throw UsageError("--report needs a result, and --learn-only has none; remove --report");
   if (arguments.options.learn_only && !arguments.plots.empty())
-    throw UsageError("--plots has no result to draw with --learn-only");
+    throw UsageError("--plots needs a result, and --learn-only has none; remove --plots");
   arguments.scheduler = text_of(values, "on");
   arguments.tasks = value_of<std::int64_t>(values, "tasks", scenario::integer(1, kMostShards)).value_or(0);
   refuse_beside(values, "on", {"tasks", "shard", "learned", "learn-only", "retry-failed", "any-build", "threads"});
@@ -224,7 +227,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
           : numbers.learned == 1       ? "; 1 run learned.\n"
                                        : fmt::format("; {} runs learned.\n", human_count(numbers.learned));
   if (numbers.plays > 0) {
-    text += fmt::format("Event-driven runs simulated: {}; of what they needed {} operations were learned, {} found.\n",
+    text += fmt::format("Event-driven runs simulated: {}; {} operations were learned for them, and {} reused.\n",
                         human_count(numbers.plays), human_count(numbers.operations_learned),
                         human_count(numbers.operations_found));
   }
@@ -250,7 +253,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
 }
 
 [[noreturn]] void interrupted_with(std::int64_t done, const SweepArguments& asked, const study::SweepPoints& sweep) {
-  throw Cancelled(fmt::format("{} {} in '{}'; the same command goes on", trials_in_words(done, sweep),
+  throw Cancelled(fmt::format("{} {} in '{}'; run the same command to continue", trials_in_words(done, sweep),
                               done == 1 ? "is" : "are", asked.out));
 }
 
@@ -270,9 +273,9 @@ void run_on_dask(const SweepArguments& asked, const study::SweepPoints& points) 
 
 po::options_description merge_options() {
   po::options_description options("Options");
-  options.add_options()                                                                                 //
-      ("any-build", "also of files that different builds of dadsim made")                               //
-      ("salvage", "of damaged files what is whole; what is lost is said, and the sweep does it again")  //
+  options.add_options()                                                                                            //
+      ("any-build", "merge also files of different builds of dadsim")                                              //
+      ("salvage", "merge the intact part of damaged files; lost points are reported, and the sweep repeats them")  //
       ("csv", po::value<std::string>()->value_name("FILE"),
        "write all results as CSV (docs/sweep.md); - is standard output")  //
       ("report", po::value<std::string>()->value_name("FILE"),
@@ -291,7 +294,7 @@ void run_sweep(const po::variables_map& values) {
   study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
     if (!asked.quiet) {
-      print(fmt::format("{}: nothing wrong with its {}; {} runs to learn\n", asked.scenario,
+      print(fmt::format("{}: no errors in its {}; {} runs to learn\n", asked.scenario,
                         points_in_words(static_cast<std::int64_t>(sweep.points().size())),
                         human_count(static_cast<std::int64_t>(sweep.distinct_runs()))));
     }
@@ -306,10 +309,10 @@ void run_sweep(const po::variables_map& values) {
     if (!asked.options.learn_only) return report(asked, *database, sweep, numbers);
     database->close();
     if (!asked.quiet) {
-      print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
+      print(fmt::format("{}: {} runs learned; continue with dadsim sweep, or reuse them with --learned\n", asked.out,
                         human_count(numbers.learned)));
       if (std::ranges::any_of(sweep.base().runs, &spec::RunSpec::event_driven)) {
-        print(std::string("Event-driven runs are learned as they are simulated: of these there is nothing yet.\n"));
+        print(std::string("Event-driven runs are learned while they are simulated: none of them is learned yet.\n"));
       }
     }
   } catch (const Cancelled&) {
@@ -324,9 +327,8 @@ Command sweep_command() {
           "scenario.xml",
           "run it at every point of its <sweep> (docs/sweep.md)",
           Command::Operand::scenario,
-          "dadsim sweep [options] scenario.xml\n"
-          "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
-          "moment, it goes on from there when it is started again.\n\n",
+          "dadsim sweep [options] scenario.xml\nruns a scenario at every point of its <sweep>. What points have in "
+          "common is learned once. After an\ninterruption, the same command continues.\n\n",
           sweep_options,
           run_sweep};
 }
@@ -336,16 +338,15 @@ namespace {
 void run_merge(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.size() < 2)
-    throw UsageError(
-        "a merge needs the file to make and those to put together; dadsim merge OUT.sqlite A.sqlite B.sqlite");
+    throw UsageError("a merge needs the new file and those to merge; dadsim merge OUT.sqlite A.sqlite B.sqlite");
   const std::string csv = text_of(values, "csv");
   const std::string report = text_of(values, "report");
   std::vector<OutputFiles::Named> shards;
   for (const std::string& operand : operands) {
     refuse_memory("a file", operand);
-    if (&operand != &operands.front()) shards.push_back({"a file to put together", operand});
+    if (&operand != &operands.front()) shards.push_back({"a file to merge", operand});
   }
-  const OutputFiles outputs({{"the file to make", operands[0]}, {"--csv", csv}, {"--report", report}}, shards);
+  const OutputFiles outputs({{"the new file", operands[0]}, {"--csv", csv}, {"--report", report}}, shards);
   outputs.check_writable();
   const study::MergedSweep merged =
       study::merge_sweeps(operands[0], {operands.begin() + 1, operands.end()},
@@ -357,7 +358,7 @@ void run_merge(const po::variables_map& values) {
                                    points_in_words(merged.identity.points));
     text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
     if (!merged.missing.empty())
-      text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", shell_word(operands[0]),
+      text += fmt::format("dadsim sweep --out {} {} continues with them.\n", shell_word(operands[0]),
                           shell_word(merged.identity.scenario_file));
     const bool shown = !values.contains("quiet") && !outputs.take_standard_output();
     write_results(database, csv, report, {}, shown ? std::optional(text) : std::nullopt);
@@ -372,12 +373,11 @@ void run_merge(const po::variables_map& values) {
 Command merge_command() {
   return {"merge",
           "OUT FILE...",
-          "put the shards of a sweep together",
+          "merge the shards of a sweep",
           Command::Operand::file,
-          "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
-          "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
-          "missing.\n"
-          "dadsim sweep scenario.xml --out OUT.sqlite goes on with that.\n\n",
+          "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\nmerges the results of the shards of a sweep (dadsim sweep "
+          "--shard) into one new file, and reports what is\nmissing. dadsim sweep scenario.xml --out OUT.sqlite "
+          "continues with it.\n\n",
           merge_options,
           run_merge};
 }

@@ -16,18 +16,19 @@ constexpr std::int64_t kMostTrainDevices = 100'000;
 po::options_description train_options() {
   po::options_description options("Options");
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                          //
-      ("gpus", text("N"), "devices")                                                                             //
-      ("device", text("NAME"), "of `dadsim devices`, e.g. h100")                                                 //
-      ("nic", text("LINK"), "adapters between nodes, e.g. 400G; without it those of the device's usual system")  //
-      ("inside", text("LINK"), "what joins the devices of a node; without it as in the usual system")            //
-      ("gpus-per-node", text("K"), "without it as many as the usual system has")                                 //
-      ("global-batch", text("N"), "samples of all devices per step; without it what is usual for the size")      //
-      ("sequence", text("N"), "tokens of a sample; without it those of the model")                               //
-      ("precision", text("NAME"), "bf16, fp8 …; without it bf16, or what the device has")                        //
-      ("tokens", text("COUNT"), "to learn from, e.g. 15T: how long, and for how much")                           //
-      ("within", text("TIME"), "what that may take, e.g. 30d; with --tokens")                                    //
-      ("price", text("USD"), "of a device and hour; with --tokens, without it as `dadsim prices` has it");
+  options.add_options()                                           //
+      ("gpus", text("N"), "devices")                              //
+      ("device", text("NAME"), "of `dadsim devices`, e.g. h100")  //
+      ("nic", text("LINK"),
+       "network adapters between nodes, e.g. 400G; default: those of the device's usual system")           //
+      ("inside", text("LINK"), "link between the devices of a node; default: that of the usual system")    //
+      ("gpus-per-node", text("K"), "devices per node; default: those of the usual system")                 //
+      ("global-batch", text("N"), "samples of all devices per step; default: usual for the model's size")  //
+      ("sequence", text("N"), "tokens per sample; default: those of the model")                            //
+      ("precision", text("NAME"), "bf16, fp8 …; default bf16, or what the device has")                     //
+      ("tokens", text("COUNT"), "training tokens, e.g. 15T: prints duration and cost")                     //
+      ("within", text("TIME"), "limit for the duration, e.g. 30d; with --tokens")                          //
+      ("price", text("USD"), "price of a device and hour; with --tokens; default: as in `dadsim prices`");
   QuestionFiles::add_options(options, "train.md");
   return options;
 }
@@ -46,8 +47,8 @@ study::TrainRequest train_request_of(const po::variables_map& values) {
   };
   const auto gpus = number("gpus", kMostTrainDevices);
   request.device = text_of(values, "device");
-  if (!gpus) throw UsageError("--gpus N is missing: how many devices; see dadsim train --help");
-  if (request.device.empty()) throw UsageError("--device NAME is missing: of which kind, e.g. --device h100");
+  if (!gpus) throw UsageError("--gpus N is missing: the number of devices; see dadsim train --help");
+  if (request.device.empty()) throw UsageError("--device NAME is missing: the kind of device, e.g. --device h100");
   request.gpus = *gpus;
   request.nic = text_of(values, "nic");
   request.inside = text_of(values, "inside");
@@ -63,8 +64,7 @@ study::TrainRequest train_request_of(const po::variables_map& values) {
   request.price = value_of<double>(values, "price", scenario::real({.minimum = 0, .maximum = 1e6}));
   for (const char* name : {"within", "price"}) {
     if (values.contains(name) && !request.tokens)
-      throw UsageError(
-          fmt::format("--{} needs --tokens, which say how long training goes on; e.g. --tokens 15T", name));
+      throw UsageError(fmt::format("--{} needs --tokens, the length of training; add e.g. --tokens 15T", name));
   }
   return request;
 }
@@ -84,12 +84,11 @@ Command train_command() {
   return {
       "train",
       "MODEL",
-      "how long a model trains on a cluster of which the kind is known (docs/train.md)",
+      "how long a model trains on a given cluster (docs/train.md)",
       Command::Operand::name_or_file,
-      "dadsim train MODEL --gpus N --device NAME [options]\n"
-      "says what a step of a model takes on a cluster, divided among its devices as is quickest, and with --tokens\n"
-      "how long training takes. MODEL is a name of `dadsim workloads`, as people write it, or a config.json; what\n"
-      "is not said is what is usual, and told (docs/train.md).\n\n",
+      "dadsim train MODEL --gpus N --device NAME [options]\nprints the time of a step of a model on a cluster, in its "
+      "fastest layout, and with --tokens how long training\ntakes. MODEL is a name of `dadsim workloads`, as people "
+      "write it, or a config.json; omitted options take usual\nvalues, which are printed (docs/train.md).\n\n",
       train_options,
       run_train,
       names_of_models};

@@ -24,11 +24,11 @@ po::options_description validate_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("devices", po::value<std::string>()->value_name("N|all"),
-       "of published tables the rows of at most so many devices; 64 unless said: more take minutes each")  //
-      ("list", "the published tables")                                                                     //
-      ("json", po::value<std::string>()->value_name("FILE"), "write the same as JSON, with every row")     //
-      ("verbose", "every row of published tables, too")                                                    //
-      ("quiet", "no table and no progress")                                                                //
+       "use rows of published tables with at most so many devices; default 64: more take minutes each")  //
+      ("list", "the published tables")                                                                   //
+      ("json", po::value<std::string>()->value_name("FILE"), "write the same as JSON, with every row")   //
+      ("verbose", "every row of published tables, too")                                                  //
+      ("quiet", "no table and no progress")                                                              //
       ("help", "print this");
   add_colour_option(options);
   return options;
@@ -108,7 +108,7 @@ void run_validate(const po::variables_map& values) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (std::find(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(i), operands[i]) !=
         operands.begin() + static_cast<std::ptrdiff_t>(i))
-      throw UsageError(fmt::format("'{}' twice; each table once", operands[i]));
+      throw UsageError(fmt::format("'{}' is named twice; name each table once", operands[i]));
     if (is_file_name(operands[i])) {
       inputs.push_back({"the measurements", operands[i]});
     } else if (std::ranges::find(names, operands[i]) == names.end()) {
@@ -142,18 +142,16 @@ void run_validate(const po::variables_map& values) {
 }  // namespace
 
 Command validate_command() {
-  return {
-      "validate",
-      "[TABLE|FILE.csv]...",
-      "predict steps that others measured, or you (docs/validate.md)",
-      Command::Operand::name_or_file,
-      "dadsim validate [options] [TABLE|FILE.csv]...\n"
-      "predicts steps of training that others measured and published, or that you did, and says how far they are\n"
-      "off and how many lie in their bands (docs/validate.md). A file has a line of columns, as scenario,time, and\n"
-      "a measurement a line, as lab.xml,312ms.\n\n",
-      validate_options,
-      run_validate,
-      names_of_tables};
+  return {"validate",
+          "[TABLE|FILE.csv]...",
+          "compare predictions with measured steps, published or your own (docs/validate.md)",
+          Command::Operand::name_or_file,
+          "dadsim validate [options] [TABLE|FILE.csv]...\npredicts measured training steps, published or your own, and "
+          "reports the errors and how many steps lie in\ntheir bands (docs/validate.md). A file has a line of columns, "
+          "as scenario,time, and one measurement per line,\nas lab.xml,312ms.\n\n",
+          validate_options,
+          run_validate,
+          names_of_tables};
 }
 
 }  // namespace dadsim::cli

@@ -106,8 +106,8 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"plan", "own.xml", "--report", "own.xml"}, "would overwrite the scenario"},
       {{"sweep", "own.xml", "--out", ":memory:"}, "':memory:' is no file"},
       {{"sweep", "own.xml", "--out", "q.sqlite", "--learned", "./q.sqlite"}, "would overwrite --learned"},
-      {{"merge", "m.sqlite", "steps.csv", "--csv", "steps.csv"}, "would overwrite a file to put together"},
-      {{"merge", "steps.csv", "./steps.csv"}, "would overwrite a file to put together"},
+      {{"merge", "m.sqlite", "steps.csv", "--csv", "steps.csv"}, "would overwrite a file to merge"},
+      {{"merge", "steps.csv", "./steps.csv"}, "would overwrite a file to merge"},
       {{"own.xml", "--json", "dangling.json", "--csv", "later.json"}, "both name"},
       {{"own.xml", "--json", "-", "--csv", "/dev/stdout"}, "both name"},
       // Files that a command finds without being given them.

@@ -243,7 +243,7 @@ TEST_F(ImportSteps, ALogOfFlowerLeavesLinesOrTrainingOpen) {
   folder_.write("notes.txt", "no log\n");
   const Outcome nothing = dadsim({"import", "notes.txt"});
   EXPECT_EQ(nothing.exit_code, kWrongInput);
-  EXPECT_NE(nothing.err.find("is nothing that is imported"), std::string::npos) << nothing.err;
+  EXPECT_NE(nothing.err.find("cannot be imported"), std::string::npos) << nothing.err;
 }
 
 }  // namespace

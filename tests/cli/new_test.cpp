@@ -66,7 +66,7 @@ TEST_F(NewCommand, OverwritesNothingUnlessForced) {
   std::ofstream(folder_.path() / "mine.xml") << "precious";
   const Outcome refused = dadsim({"new", "clinics", "mine.xml"});
   EXPECT_EQ(refused.exit_code, kUsage);
-  EXPECT_EQ(refused.err, "dadsim: 'mine.xml' is there already; another name, or --force\n");
+  EXPECT_EQ(refused.err, "dadsim: 'mine.xml' exists already; use another name, or --force\n");
   EXPECT_EQ(read_file(folder_.path() / "mine.xml"), "precious");
   // The table would be overwritten, so the scenario is not written either.
   std::ofstream(folder_.path() / "other.csv") << "precious";

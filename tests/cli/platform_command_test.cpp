@@ -189,7 +189,7 @@ TEST(PlatformCommand, WrongUseIsToldAndExitsWithTwo) {
            {{platform, "--dto", "x"}, "did you mean '--dot'?"},
            {{platform, "--dot", "x", "--svg", "x"}, "--dot and --svg both name 'x'"},
            {{platform, "--transport", "tpc"}, "did you mean 'tcp'?"},
-           {{platform, "--transport", "tcp"}, "it is for files of SimGrid"}}) {
+           {{platform, "--transport", "tcp"}, "use it with files of SimGrid"}}) {
     std::vector<std::string> all{"platform"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Outcome outcome = run_dadsim(all);

@@ -86,7 +86,7 @@ TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
 
 TEST_F(TrainCommand, OverwritesNoScenario) {
   std::ofstream(folder_.path() / "mine.xml") << "precious";
-  refused(small({"--write", "mine.xml"}), "'mine.xml' is there already; another name");
+  refused(small({"--write", "mine.xml"}), "'mine.xml' exists already; use another name");
   EXPECT_EQ(read_file(folder_.path() / "mine.xml"), "precious");
 }
 

@@ -166,7 +166,7 @@ class Elsewhere(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         err = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, 130, err)
-        self.assertRegex(err, r"interrupted; \d+ points? (is|are) in 'kept.sqlite'; the same command goes on")
+        self.assertRegex(err, r"interrupted; \d+ points? (is|are) in 'kept.sqlite'; run the same command to continue")
         code, out, err = self.sweep("--out", "kept.sqlite", "--csv", "kept.csv")
         self.assertEqual(code, 0, err)
         self.assertEqual(self.run_("sweep", "sweep.xml", "--quiet", "--csv", "one.csv")[0], 0)
@@ -175,7 +175,7 @@ class Elsewhere(unittest.TestCase):
     def test_a_process_that_ends_is_told(self):
         code, _, err = self.sweep(FAKE_DASK="fault")
         self.assertEqual(code, 5, err)
-        self.assertIn("has ended, and said why above", err)
+        self.assertIn("has ended; its error is above", err)
         code, _, err = self.sweep(FAKE_DASK="refused")
         self.assertEqual(code, 5, err)
         self.assertIn("no scheduler of Dask at 'tcp://127.0.0.1:9'", err)

@@ -40,10 +40,10 @@ TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
                  "unknown option '--shards'; did you mean '--shard'?");
   for (const char* shard : {"0/2", "3/2", "1", "1/", "a/b", "1/2x", "1/0"})
     expect_refused({"sweep", "tiny.xml", "--shard", shard}, cli::kUsage,
-                   "is no shard; I/N with I from 1 to N, e.g. 3/20");
+                   "is no shard; use I/N with I from 1 to N, e.g. 3/20");
   expect_refused({"sweep", "tiny.xml", "--out", "-"}, cli::kUsage, "--out cannot be standard output");
   expect_refused({"sweep", "tiny.xml", "--out", "x", "--csv", "x"}, cli::kUsage, "--out and --csv both name 'x'");
-  expect_refused({"sweep", "tiny.xml", "--learn-only", "--csv", "x"}, cli::kUsage, "--csv has no result to write");
+  expect_refused({"sweep", "tiny.xml", "--learn-only", "--csv", "x"}, cli::kUsage, "--csv needs a result");
   expect_refused({"sweep", "tiny.xml", "--threads", "0"}, cli::kUsage,
                  "--threads '0' is out of range; a whole number from 1 to");
   expect_refused({"sweep", "plain.xml"}, cli::kWrongInput, "plain.xml: <scenario> lacks <sweep>; what is varied");
@@ -51,15 +51,15 @@ TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
   expect_refused({"sweep", "wrong.xml"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
   expect_refused({"sweep", "wrong.xml", "--check"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
   expect_refused({"sweep", "tiny.xml", "--csv", "no/such/folder.csv"}, cli::kOutputFailed, "cannot write");
-  expect_refused({"merge"}, cli::kUsage, "a merge needs the file to make and those to put together");
-  expect_refused({"merge", "a.sqlite"}, cli::kUsage, "a merge needs the file to make and those to put together");
+  expect_refused({"merge"}, cli::kUsage, "a merge needs the new file and those to merge");
+  expect_refused({"merge", "a.sqlite"}, cli::kUsage, "a merge needs the new file and those to merge");
   expect_refused({"merge", "a.sqlite", "tiny.xml"}, cli::kWrongInput, "tiny.xml: is no results of a sweep");
 }
 
 TEST_F(SweepCommand, CheckRunsNothing) {
   const Outcome outcome = run({"sweep", "tiny.xml", "--check"});
   EXPECT_EQ(outcome.exit_code, cli::kSuccess);
-  EXPECT_EQ(outcome.out, "tiny.xml: nothing wrong with its 2 points; 3 runs to learn\n");
+  EXPECT_EQ(outcome.out, "tiny.xml: no errors in its 2 points; 3 runs to learn\n");
   EXPECT_EQ(folder_.files(), 3U);
 }
 
@@ -78,7 +78,7 @@ TEST_F(SweepCommand, NamesItsFileAfterTheScenario) {
 TEST_F(SweepCommand, LearnsFirstThenTimesShardsThenMerges) {
   ASSERT_EQ(run({"sweep", "tiny.xml", "--out", "whole.sqlite", "--csv", "whole.csv"}).exit_code, cli::kSuccess);
   const Outcome learned = run({"sweep", "tiny.xml", "--learn-only", "--out", "learned.sqlite"});
-  EXPECT_EQ(learned.out, "learned.sqlite: 3 runs learned; dadsim sweep goes on there, and --learned uses it\n");
+  EXPECT_EQ(learned.out, "learned.sqlite: 3 runs learned; continue with dadsim sweep, or reuse them with --learned\n");
   for (const char* shard : {"1/2", "2/2"}) {
     const Outcome part = run({"sweep", "tiny.xml", "--learned", "learned.sqlite", "--shard", shard});
     EXPECT_EQ(part.exit_code, cli::kSuccess) << part.err;
@@ -87,7 +87,7 @@ TEST_F(SweepCommand, LearnsFirstThenTimesShardsThenMerges) {
   const Outcome missing = run({"merge", "half.sqlite", "tiny.sweep-2-of-2.sqlite"});
   EXPECT_EQ(missing.exit_code, cli::kSuccess) << missing.err;
   EXPECT_NE(missing.out.find("half.sqlite: 1 of 2 points complete; missing: 1.\n"
-                             "dadsim sweep --out half.sqlite tiny.xml goes on with them.\n"),
+                             "dadsim sweep --out half.sqlite tiny.xml continues with them.\n"),
             std::string::npos)
       << missing.out;
   const Outcome merged = run({"merge", "merged.sqlite", "tiny.sweep-1-of-2.sqlite", "tiny.sweep-2-of-2.sqlite",

@@ -167,7 +167,7 @@ TEST_F(KilledSweep, AnInterruptLeavesAllThatIsFinishedAndSaysHowToGoOn) {
   }
   ASSERT_EQ(outcome.exit_code, cli::kInterrupted) << outcome.err;
   EXPECT_NE(outcome.err.find("dadsim: interrupted; "), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("in 'i.sqlite'; the same command goes on"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("in 'i.sqlite'; run the same command to continue"), std::string::npos) << outcome.err;
   EXPECT_LT(count("i.sqlite", "trial"), points_);
   const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "i.sqlite", "--csv", "-"}, folder_.path());
   EXPECT_EQ(last.out, expected);

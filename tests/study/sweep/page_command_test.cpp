@@ -87,7 +87,7 @@ TEST_F(SweepPageCommand, RefusesWhatMakesNoSense) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(folder_.files(), 1U) << "nothing is written";
   };
-  refused({"sweep", "tiny.xml", "--learn-only", "--report", "x"}, cli::kUsage, "--report has no result to show");
+  refused({"sweep", "tiny.xml", "--learn-only", "--report", "x"}, cli::kUsage, "--report needs a result");
   refused({"sweep", "tiny.xml", "--csv", "x", "--report", "x"}, cli::kUsage, "--csv and --report both name 'x'");
   refused({"sweep", "tiny.xml", "--report", "no/such/folder.html"}, cli::kOutputFailed, "cannot write");
   refused({"merge", "a", "b", "c", "--csv", "x", "--report", "x"}, cli::kUsage, "--csv and --report both name 'x'");
