@@ -51,7 +51,7 @@ class ProtobufFields {
         field.value = fixed(4);
         return field;
       default:
-        throw std::runtime_error("has a field of no known type");
+        throw std::runtime_error("has a field of unknown type");
     }
   }
 
@@ -186,7 +186,7 @@ void take_attribute(ChakraAttribute attribute, ChakraNode& node) {
   if (attribute.name == "pg_name") node.group = std::move(attribute.text);
   if (attribute.name == "comm_type") {
     if (whole < 0 || whole > static_cast<std::int64_t>(kLastCollective))
-      throw std::runtime_error("has a collective of no known type");
+      throw std::runtime_error("has a collective of unknown type");
     node.collective = static_cast<ChakraNode::Collective>(whole);
   }
 }
@@ -228,7 +228,7 @@ ChakraNode read_node(std::string_view bytes, Groups& groups) {
   node.type = type_of(type);
   for (ChakraAttribute& attribute : attributes) take_attribute(std::move(attribute), node);
   if (!std::isfinite(node.seconds) || node.seconds < 0 || !std::isfinite(node.bytes) || node.bytes < 0)
-    throw std::runtime_error(fmt::format("has node {}, whose time or size is no number from 0 on", node.id));
+    throw std::runtime_error(fmt::format("has node {}, whose time or size is not a number from 0 on", node.id));
   if (type == kMetadataNode) add_process_groups(inputs, groups);
   return node;
 }
@@ -244,7 +244,7 @@ ChakraTrace read_chakra(std::string_view bytes) {
   for (ProtobufFields nodes = file; !nodes.empty(); ++count) nodes.take(nodes.varint());
   if (count > kNodesOfAnyTrace && count * kBytesInMemory > 4 * bytes.size())
     throw std::runtime_error(
-        fmt::format("has {} nodes in {} bytes: too few for their times and sizes", count, bytes.size()));
+        fmt::format("has {} nodes in {} bytes: too few bytes for their times and sizes", count, bytes.size()));
   trace.nodes.reserve(count);
   while (!file.empty()) trace.nodes.push_back(read_node(file.take(file.varint()), trace.groups));
   if (std::ranges::all_of(trace.nodes, [](const ChakraNode& node) { return node.type == ChakraNode::NodeType::other; }))
@@ -254,11 +254,11 @@ ChakraTrace read_chakra(std::string_view bytes) {
 
 std::map<std::string, std::vector<std::int64_t>> read_groups(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) throw std::runtime_error("is no JSON object");
+  if (json.is_discarded() || !json.is_object()) throw std::runtime_error("is not a JSON object");
   Groups groups;
   for (const auto& [name, ranks] : json.items()) {
     if (!ranks.is_array() || !std::ranges::all_of(ranks, [](const Json& rank) { return rank.is_number_integer(); }))
-      throw std::runtime_error("has groups that are no lists of ranks");
+      throw std::runtime_error("has groups that are not lists of ranks");
     for (const Json& rank : ranks) groups[name].push_back(rank.get<std::int64_t>());
   }
   return groups;

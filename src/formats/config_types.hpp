@@ -29,7 +29,7 @@ class ConfigKeys {
     if (!has(key)) throw std::runtime_error(fmt::format("lacks '{}'", key));
     const Json& value = config_[key];
     if (!value.is_number_integer() || value.get<double>() < static_cast<double>(least) || value.get<double>() > kMost)
-      throw std::runtime_error(fmt::format("has '{}', which is no whole number from {} to 10⁹", key, least));
+      throw std::runtime_error(fmt::format("has '{}', which is not a whole number from {} to 10⁹", key, least));
     return value.get<std::int64_t>();
   }
   std::int64_t size_or(const char* key, std::int64_t otherwise, std::int64_t least = 0) const {

@@ -110,8 +110,8 @@ std::optional<ClientLog> read_client_log(std::string_view text) {
   }
   if (log.down.empty() && log.up.empty()) return std::nullopt;
   if (names.size() > 1)
-    throw std::runtime_error(fmt::format("has lines of several clients ('{}', '{}'); the log of each", *names.begin(),
-                                         *std::next(names.begin())));
+    throw std::runtime_error(fmt::format("has lines of several clients ('{}', '{}'); use one log per client",
+                                         *names.begin(), *std::next(names.begin())));
   if (!names.empty()) log.name = *names.begin();
   return log;
 }

@@ -83,7 +83,8 @@ class TraceReader {
     const double from = event["ts"].get<double>();
     const double takes = event["dur"].get<double>();
     if (!(std::abs(from) <= kLastClock && takes >= 0 && takes <= kLongestSpan))
-      throw std::runtime_error(fmt::format("has '{}' at {} µs for {} µs, which no clock says", name, from, takes));
+      throw std::runtime_error(
+          fmt::format("has '{}' at {} µs for {} µs, which is not a valid time", name, from, takes));
     const TimeSpan span{from, from + takes};
     if (step) return (category == "gpu_user_annotation" ? steps_of_device_ : steps_).push_back(span);
     std::int64_t number = 0;

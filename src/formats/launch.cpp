@@ -232,7 +232,8 @@ std::vector<Argument> read_toml(const std::string& file, const std::string& text
     if (line.front() == '[') {
       const std::size_t end = line.find(']');
       if (end == std::string_view::npos || line.starts_with("[["))
-        refuse("is no section of torchtitan's TOML", "write [parallelism], [training] or another by itself");
+        refuse("is not a section of torchtitan's TOML",
+               "write [parallelism], [training] or another section alone on its line");
       section = std::string(trimmed(line.substr(1, end - 1))) + '.';
       continue;
     }
@@ -243,7 +244,7 @@ std::vector<Argument> read_toml(const std::string& file, const std::string& text
     if (value.starts_with('[') && value.ends_with(",]")) value.erase(value.size() - 2, 1);
     const Json read = Json::parse(value, nullptr, false);
     if (read.is_discarded() || read.is_object())
-      refuse("has a value that is neither a string, a number, true, false nor a list of these", "write it as one");
+      refuse("has a value that is not a string, a number, true, false or a list of these", "write one of these");
     std::string name = section + std::string(trimmed(line.substr(0, equals)));
     if (!names.insert(name).second) refuse("has a key for the second time", "leave one of them");
     arguments.push_back({std::move(name), text_of(read), number});
@@ -272,8 +273,8 @@ std::vector<Argument> read_json(const std::string& file, const std::string& text
     std::size_t from = 0;
     flatten(Json::parse(text), "", text, from, arguments);
   } catch (const Json::parse_error& fault) {
-    throw InputError({file, line_at(text, std::min(fault.byte, text.size())), "is no JSON from here on",
-                      "mend the comma, quote or bracket before"});
+    throw InputError({file, line_at(text, std::min(fault.byte, text.size())), "is not valid JSON from here on",
+                      "correct the comma, quote or bracket before it"});
   } catch (const Json::exception&) {
     throw InputError({file, 0, "is JSON that cannot be read", "write its text in UTF-8"});
   }
@@ -376,7 +377,7 @@ class LaunchReader {
         forms.insert(form == kAbsent ? "no such argument" : form.empty() ? "no value" : form);
     }
     fault(*argument_of(*first),
-          fmt::format("use one of {}, with what docs/launch.md has beside it", fmt::join(forms, ", ")));
+          fmt::format("use one of {}, with the other arguments that docs/launch.md lists", fmt::join(forms, ", ")));
   }
 
   std::string file_;

@@ -152,7 +152,7 @@ constexpr std::array<ConfigType, 3> kOfOtherSamples{{{"clip", of_clip}, {"vit", 
 constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
     {{"qwen3_next", "linear attention (Gated DeltaNet) in three blocks of four"},
      {"modernbert", "an encoder with gated feed-forward networks and windows to both sides"},
-     {"mllama", "blocks that look at pictures between those of text"},
+     {"mllama", "blocks that attend to pictures between those of text"},
      {"mamba", "blocks of Mamba"},
      {"mamba2", "blocks of Mamba-2"},
      {"jamba", "blocks of Mamba, and of attention with experts"}}};
@@ -252,7 +252,7 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
   model.quantised = quantisation_of(whole);
   if (const auto* other = std::ranges::find(kOfOtherSamples, model.type, &ConfigType::name);
       other != kOfOtherSamples.end()) {
-    if (sequence > 0) throw std::runtime_error("has samples that are no sequences of tokens; no --sequence");
+    if (sequence > 0) throw std::runtime_error("has samples that are not sequences of tokens; remove --sequence");
     const Json keys = with_defaults(config, model.type);
     other->read(ConfigKeys(keys), model);
     return model;

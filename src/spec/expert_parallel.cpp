@@ -55,15 +55,15 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
   const auto devices = static_cast<std::int64_t>(replicas) * how.tensor * how.context;
   const bool divided = how.expert_tensor > 1;
   if (divided && how.expert_tensor != how.tensor)
-    throw std::invalid_argument(fmt::format("{} devices that divide each expert are not the {} that divide a layer",
-                                            how.expert_tensor, how.tensor));
+    throw std::invalid_argument(
+        fmt::format("expert-tensor of {} differs from tensor of {}", how.expert_tensor, how.tensor));
   if (!divided && how.experts % how.tensor != 0)
-    throw std::invalid_argument(fmt::format(
-        "{} devices that divide experts are no multiple of the {} that divide a layer", how.experts, how.tensor));
+    throw std::invalid_argument(
+        fmt::format("expert-parallel of {} is no multiple of tensor of {}", how.experts, how.tensor));
   const std::int64_t group = std::int64_t{how.experts} * how.expert_tensor;
   if (devices % group != 0)
     throw std::invalid_argument(
-        fmt::format("{} devices that divide experts do not divide the {} of a stage", group, devices));
+        fmt::format("expert-parallel of {} does not divide the {} devices of a stage", group, devices));
   const double most =
       how.expert_capacity > 0 ? std::min(how.expert_imbalance, how.expert_capacity) : how.expert_imbalance;
   bool any = false;
@@ -92,7 +92,7 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
     layer.outputs_per_sample *= share;
     layer.kept_beside_per_sample *= share;
   }
-  if (!any) throw std::invalid_argument("it has no experts that devices could divide");
+  if (!any) throw std::invalid_argument("it has no experts to divide");
   return model;
 }
 

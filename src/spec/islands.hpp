@@ -10,8 +10,7 @@ namespace dadsim::spec {
 /// whole training steps.
 inline constexpr IntegerParameter kIslands{
     "islands", 0, 1e6, "0",
-    "participants, each a group of workers that follow one another and share gradients in every step; 0: each worker "
-    "is one"};
+    "participants, each a group of workers that share gradients in every step; 0: each worker is one"};
 
 /// Returns true if participants of the method may be groups of devices.
 inline bool takes_islands(const ParameterValues& values) { return values.contains(kIslands.name); }

@@ -90,7 +90,7 @@ class Walk {
   SampleShape operator()(const AttentionSpec& spec, const SampleShape& in) {
     require_values(in, "attention");
     require(in.channels % spec.heads == 0,
-            fmt::format("{} channels cannot be dealt to {} heads", in.channels, spec.heads),
+            fmt::format("{} channels cannot be divided among {} heads", in.channels, spec.heads),
             fmt::format("heads that divide {}", in.channels));
     const std::string attention = name("attention");
     const std::int64_t tokens = in.positions();
@@ -117,7 +117,7 @@ class Walk {
 
   SampleShape operator()(const EmbeddingSpec& spec, const SampleShape& in) {
     require(in.vocabulary > 0, "an embedding reads symbols, not numbers",
-            "data made of symbols (<text>, <grammar>), and the embedding as the first layer");
+            "use data made of symbols (<text>, <grammar>), and the embedding as the first layer");
     const SampleShape out{in.height, in.width, spec.units};
     LayerShape& table = other(name("embedding"), LayerKind::embedding, out, in.vocabulary * spec.units);
     table.in = spec.units;
@@ -151,14 +151,14 @@ class Walk {
     require(out.positions() == beside.positions() && out.channels == beside.channels,
             fmt::format("the layers give {} × {} × {} values and the shortcut {} × {} × {}", out.height, out.width,
                         out.channels, beside.height, beside.width, beside.channels),
-            "both the same, e.g. by a convolution of size 1 with the same stride as shortcut");
+            "make both equal, e.g. by a convolution of size 1 with the same stride as shortcut");
     other(sum, LayerKind::element_wise, out, 0);
     return out;
   }
 
   static void require_values(const SampleShape& in, const char* layer) {
     require(in.vocabulary == 0, fmt::format("<{}> reads numbers, not symbols", layer),
-            "<embedding> as the first layer");
+            "use <embedding> as the first layer");
   }
 
   std::string name(const char* kind) { return fmt::format("{}{}", kind, ++count_[kind]); }

@@ -144,12 +144,12 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
     std::vector<std::string> known;
     std::ranges::copy_if(meaning->names, std::back_inserter(known),
                          [&](const auto& one) { return has_name(names, one); });
-    if (has_name(known, usual)) return {std::string(usual), "the one of the usual system", {}};
+    if (has_name(known, usual)) return {std::string(usual), "from the usual system", {}};
     if (known.size() == 1 && meaning->names.size() == 1) return {known.front(), meaning->why, {}};
     if (!known.empty()) return {{}, {}, known};
   }
   if (holding.size() == 1) return {holding.front(), "no other name has these words", {}};
-  if (has_name(holding, usual)) return {std::string(usual), "the one of the usual system", {}};
+  if (has_name(holding, usual)) return {std::string(usual), "from the usual system", {}};
   if (!holding.empty()) return {{}, {}, nearest(typed, holding, kMostSuggested)};
   const std::string misspelt = closest(lower_case(typed), names);
   return {{}, {}, misspelt.empty() ? std::vector<std::string>() : std::vector{misspelt}};

@@ -74,8 +74,8 @@ std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
     if (said == asked.sizes.end() || said->second == default_of(size)) continue;
     const std::string value = of == asked.sizes.end() ? default_of(owner) : of->second;
     if (value == "0")
-      return Fault{fmt::format("{}=\"{}\" is of {}, and it has none", size, said->second, owner),
-                   fmt::format("{} above 0 beside it, or leave it out", owner)};
+      return Fault{fmt::format("{}=\"{}\" needs {}, which it has not", size, said->second, owner),
+                   fmt::format("set {} above 0, or remove it", owner)};
   }
   return std::nullopt;
 }
@@ -94,7 +94,7 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
       return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
     const Recomputation again = asked.parallelism.recomputation;
     if (again != Recomputation::none && !computes_any_again(shape, again)) {
-      return Fault{fmt::format("it has nothing that recompute=\"{}\" would compute again", to_string(again)),
+      return Fault{fmt::format("it has no blocks to recompute for recompute=\"{}\"", to_string(again)),
                    "recompute=\"none\""};
     }
     const std::int64_t micro = asked.parallelism.micro_batch;
@@ -106,8 +106,8 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
     }
     sharded(shape, asked.parallelism.tensor);
     if (asked.parallelism.offloads_activations() && std::ranges::count_if(blocks_of(shape), repeats) < 2)
-      return Fault{"it has no blocks that could leave with the host what they keep",
-                   "offload=\"optimizer\", or a workload of blocks"};
+      return Fault{"it has no blocks whose activations the host could keep",
+                   "use offload=\"optimizer\", or a workload of blocks"};
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));
   } catch (const std::invalid_argument& fault) {

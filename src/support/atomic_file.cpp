@@ -65,7 +65,7 @@ void refuse_input(const std::string& path, const struct stat& output) {
     struct stat read {};
     if (exists(input, read) && read.st_dev == output.st_dev && read.st_ino == output.st_ino)
       throw OutputError(
-          fmt::format("cannot write '{}': '{}' was read, and is the same file; another file", path, input));
+          fmt::format("cannot write '{}': it is the same file as '{}', which was read; use another file", path, input));
   }
 }
 
@@ -77,7 +77,7 @@ void check_writable(const std::string& path) {
     const int flags = ::fcntl(*descriptor, F_GETFL);
     if (flags < 0) cannot("write", path, errno);
     if ((flags & O_ACCMODE) == O_RDONLY)
-      throw OutputError(fmt::format("cannot write '{}': it is open to be read alone", path));
+      throw OutputError(fmt::format("cannot write '{}': it is open only for reading", path));
     return;
   }
   const std::string target = destination_of(path);

@@ -39,9 +39,9 @@ std::vector<std::string> csv_cells(std::string_view line) {
       ++i;
     } else if (quoted && c == '"') {
       quoted = false;
-      if (i + 1 < line.size() && line[i + 1] != ',') throw std::invalid_argument("text behind a closing quote");
+      if (i + 1 < line.size() && line[i + 1] != ',') throw std::invalid_argument("text after a closing quote");
     } else if (!quoted && c == '"') {
-      if (!cells.back().empty()) throw std::invalid_argument("a quote inside a cell that has none around it");
+      if (!cells.back().empty()) throw std::invalid_argument("a quote inside an unquoted cell");
       quoted = true;
     } else if (!quoted && c == ',') {
       cells.emplace_back();
@@ -64,7 +64,7 @@ FactTable::FactTable(const TableText& file, std::vector<std::string> columns, st
     try {
       cells = csv_cells(text);
     } catch (const std::invalid_argument& error) {
-      wrong(line, error.what(), "a cell of a CSV file (RFC 4180)");
+      wrong(line, error.what(), "use cells of a CSV file (RFC 4180)");
     }
     if (!named) {
       named = true;
@@ -72,7 +72,7 @@ FactTable::FactTable(const TableText& file, std::vector<std::string> columns, st
       continue;
     }
     if (cells.size() != columns_.size())
-      wrong(line, std::to_string(cells.size()) + " cells", "one for each of " + listed(columns_));
+      wrong(line, std::to_string(cells.size()) + " cells", "use one for each of " + listed(columns_));
     const Row row(*this, line, std::move(cells));
     check(row, keys);
     rows_.push_back(row);
@@ -88,14 +88,15 @@ void FactTable::check(const Row& row, std::size_t keys) const {
   if (std::ranges::find(columns_, "source") != columns_.end()) {
     static_cast<void>(row.text("source"));
     if (!is_date(row.text("date")))
-      row.wrong("'" + row.text("date") + "' as date", "that of the source, as 2024, 2024-05 or 2024-05-01");
+      row.wrong("'" + row.text("date") + "' as date", "use that of the source, as 2024, 2024-05 or 2024-05-01");
   }
   const auto same = std::ranges::find_if(rows_, [&](const Row& other) {
     return std::equal(other.cells_.begin(), other.cells_.begin() + static_cast<std::ptrdiff_t>(keys),
                       row.cells_.begin());
   });
   if (same != rows_.end())
-    row.wrong("'" + row.cells_.front() + "' is there twice", "one row (see line " + std::to_string(same->line_) + ")");
+    row.wrong("'" + row.cells_.front() + "' is there twice",
+              "use one row (see line " + std::to_string(same->line_) + ")");
 }
 
 void FactTable::Row::wrong(std::string what, std::string remedy) const {
@@ -110,7 +111,7 @@ const std::string& FactTable::Row::optional_text(std::string_view column) const 
 
 const std::string& FactTable::Row::text(std::string_view column) const {
   const std::string& cell = optional_text(column);
-  if (cell.empty()) wrong("no " + std::string(column), "every row has one");
+  if (cell.empty()) wrong("no " + std::string(column), "fill the cell in every row");
   return cell;
 }
 
@@ -130,7 +131,7 @@ double FactTable::Row::number_of(std::string_view part, std::string_view column)
   const std::optional<double> above = parse_whole<double>(parts[0]);
   const std::optional<double> below = parts.size() == 1 ? 1.0 : parse_whole<double>(parts[1]);
   if (parts.size() > 2 || !above || !below || !(*below > 0))
-    wrong("'" + std::string(part) + "' as " + std::string(column), "a number, or a quotient as 16/36");
+    wrong("'" + std::string(part) + "' as " + std::string(column), "use a number, or a quotient as 16/36");
   return *above / *below;
 }
 

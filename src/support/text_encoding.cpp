@@ -58,7 +58,7 @@ std::string remedy_for_characters(std::string_view text) {
     if (other == nullptr) continue;
     const std::string_view plain = other->plain == " " ? "a blank" : other->plain;
     return plain.empty() ? fmt::format("remove the {} (U+{:04X})", other->name, first.code)
-                         : fmt::format("write {} in place of the {} (U+{:04X})", plain, other->name, first.code);
+                         : fmt::format("write {} instead of the {} (U+{:04X})", plain, other->name, first.code);
   }
   return {};
 }

@@ -44,9 +44,9 @@ std::string unpacked(const std::string& path, std::string bytes, std::size_t mos
     state = inflate(&stream, Z_NO_FLUSH);
     content.append(block.data(), room - stream.avail_out);
     if (state != Z_OK && state != Z_STREAM_END)
-      throw InputError(Diagnostic{path, 0,
-                                  state == Z_BUF_ERROR ? "is packed by gzip, and breaks off" : "is a damaged gzip file",
-                                  "a whole file"});
+      throw InputError(
+          Diagnostic{path, 0, state == Z_BUF_ERROR ? "is compressed by gzip, and breaks off" : "is a damaged gzip file",
+                     "a whole file"});
   }
   return content;
 }
@@ -73,7 +73,7 @@ std::optional<std::string> whole_file(const std::string& path, std::size_t most)
   if (std::ferror(file.get()) != 0) {
     throw_if_denied(path, errno);
     throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)),
-                                "a file that can be read to its end"});
+                                "use a file that can be read to its end"});
   }
   return content;
 }

@@ -153,7 +153,7 @@ test("names that would be markup stay text", async () => {
   await holds(async () => (await page.locator("#provenance").textContent()).includes(kHostile));
   await until(
     async () => (await page.locator("#provenance").textContent()).replaceAll("\u00a0", " "),
-    (said) => assert.ok(said.includes("of 750 steps that differ 32 were simulated"), said),
+    (said) => assert.ok(said.includes("of 750 different steps 32 were simulated"), said),
   );
   await openAll(page);
   for (const details of await page.locator("figure details, #data details").all())

@@ -136,10 +136,11 @@ TEST(LaunchFiles, SayWhatIsWrongWithLineAndRemedy) {
             "launch:2: --tensor-model-parallel-size is '${TP}'; a whole number from 1\n"
             "launch:3: --micro-batch-size is '0'; a whole number from 1");
   EXPECT_EQ(faults_of("megatron", "--recompute-granularity full"),
-            "launch:1: --recompute-granularity is 'full'; use one of full, no such argument, selective, with what "
-            "docs/launch.md has beside it");
+            "launch:1: --recompute-granularity is 'full'; use one of full, no such argument, selective, with the other "
+            "arguments that docs/launch.md lists");
   EXPECT_EQ(faults_of("megatron", "--bf16 yes"),
-            "launch:1: --bf16 is 'yes'; use one of no such argument, no value, with what docs/launch.md has beside it");
+            "launch:1: --bf16 is 'yes'; use one of no such argument, no value, with the other arguments that "
+            "docs/launch.md lists");
   EXPECT_NE(faults_of("torchtitan", "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"2\"")
                 .find("launch:2: "),
             std::string::npos);
@@ -149,13 +150,13 @@ TEST(LaunchFiles, SayWhatIsWrongWithLineAndRemedy) {
               std::string::npos)
         << value;
   EXPECT_NE(faults_of("torchtitan", "[a]\nb = 1\nb = 2").find("launch:3: has a key"), std::string::npos);
-  EXPECT_NE(faults_of("torchtitan", "[[a]]").find("launch:1: is no section"), std::string::npos);
-  EXPECT_NE(
-      faults_of("deepspeed", "{\"train_batch_size\": 1,\n\"zero_optimization\": {,}}").find("launch:2: is no JSON"),
-      std::string::npos);
+  EXPECT_NE(faults_of("torchtitan", "[[a]]").find("launch:1: is not a section"), std::string::npos);
+  EXPECT_NE(faults_of("deepspeed", "{\"train_batch_size\": 1,\n\"zero_optimization\": {,}}")
+                .find("launch:2: is not valid JSON"),
+            std::string::npos);
   EXPECT_EQ(faults_of("deepspeed", "{\n\"fp16\": {\"enabled\": true},\n\"bf16\":\n{\"enabled\": \"auto\"}}"),
-            "launch:4: bf16.enabled is 'auto'; use one of false, no such argument, true, with what docs/launch.md has "
-            "beside it");
+            "launch:4: bf16.enabled is 'auto'; use one of false, no such argument, true, with the other arguments that "
+            "docs/launch.md lists");
 }
 
 TEST(LaunchFiles, HostileTextEndsInWords) {

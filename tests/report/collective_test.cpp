@@ -78,7 +78,7 @@ TEST(CollectiveReport, ReadsLikeThis) {
   report.per_rank = true;
   EXPECT_EQ(text_of(report),
             "all-gather on lab.xml (4 desktops), 4 ranks: a, b, c, d.\n"
-            "Size: what all ranks hand over together. GB/s are 10⁹ byte/s; bus bandwidth is 0.75 × algorithm "
+            "Size: the sum of all ranks' blocks. GB/s are 10⁹ byte/s; bus bandwidth is 0.75 × algorithm "
             "bandwidth, as in "
             "nccl-tests. Times\n"
             "  are those on warm connections.\n"
@@ -89,7 +89,7 @@ TEST(CollectiveReport, ReadsLikeThis) {
             "  8002    2000.50         500   ring        flow       4000.0   0.00200   0.00150        –\n"
             "\n"
             "Average bus bandwidth: 0.00150 GB/s.\n"
-            "By flow connections are always warm: there is no slow start.\n"
+            "Flow assumes warm connections, without slow start.\n"
             "Fidelity: by flow: too many messages.\n"
             "Links: 8 ethernet-1g of 1 Gbit/s, transport tcp, efficiency 0.9564.\n"
             "Links as tcp: in order.\n"

@@ -155,7 +155,7 @@ class MalformedCases {
     exact("choice of a preset", with_model(R"(<model preset="lenet" activation="rely"/>)"),
           {R"(@FILE@:12: activation="rely" of <model> is unknown; did you mean 'relu'?)"});
     exact("preset for other data", with_model(R"(<model preset="language-model"/>)"),
-          {"@FILE@:12: an embedding reads symbols, not numbers; data made of symbols (<text>, <grammar>), and the "
+          {"@FILE@:12: an embedding reads symbols, not numbers; use data made of symbols (<text>, <grammar>), and the "
            "embedding as the first layer"});
     exact("preset too large", with_model(R"(<model preset="resnet-8" width="1000"/>)"),
           {"@FILE@:12: <model> has 2.98e+08 parameters; at most 1e+08, since the model is learned for real; time a "
@@ -176,9 +176,9 @@ class MalformedCases {
     exact("more values than fit", with_layers(R"(<convolution filters="1000000"/>)"),
           {"@FILE@:12: the layer gives 784000000 values per sample; at most 100000000"});
     exact("heads that do not divide", with_layers(R"(<dense units="8" positions="each"/><attention heads="3"/>)"),
-          {"@FILE@:12: 8 channels cannot be dealt to 3 heads; heads that divide 8"});
+          {"@FILE@:12: 8 channels cannot be divided among 3 heads; heads that divide 8"});
     exact("embedding of numbers", with_layers(R"(<embedding units="8"/>)"),
-          {"@FILE@:12: an embedding reads symbols, not numbers; data made of symbols (<text>, <grammar>), and the "
+          {"@FILE@:12: an embedding reads symbols, not numbers; use data made of symbols (<text>, <grammar>), and the "
            "embedding as the first layer"});
     exact("everything dropped", with_layers(R"(<dropout rate="1"/>)"),
           {R"(@FILE@:12: rate="1" of <dropout> is out of range; a number from 0 to below 1)"});
@@ -190,7 +190,7 @@ class MalformedCases {
     exact("unknown positions", with_model(R"(<model><dense units="10" positions="all"/></model>)"),
           {R"(@FILE@:12: positions="all" of <dense> is unknown; one of together, each)"});
     exact("branches of different shapes", with_layers(R"(<residual><dense units="4" positions="each"/></residual>)"),
-          {"@FILE@:12: the layers give 28 × 28 × 4 values and the shortcut 28 × 28 × 1; both the same, e.g. by a "
+          {"@FILE@:12: the layers give 28 × 28 × 4 values and the shortcut 28 × 28 × 1; make both equal, e.g. by a "
            "convolution of size 1 with the same stride as shortcut"});
     exact("wrong inside a shortcut", with_layers(R"(<residual><mean/><shortcut><lstm/></shortcut></residual>)"),
           {"@FILE@:12: <lstm> lacks 'units'; a whole number from 1 to 1000000"});
@@ -216,7 +216,7 @@ class MalformedCases {
     exact("wrong in several layers",
           with_layers(R"(<dense units="8" positions="each" activation="tan"/><attention heads="3"/><gru units="0"/>)"),
           {R"(@FILE@:12: activation="tan" of <dense> is unknown; did you mean 'tanh'?)",
-           "@FILE@:12: 8 channels cannot be dealt to 3 heads; heads that divide 8",
+           "@FILE@:12: 8 channels cannot be divided among 3 heads; heads that divide 8",
            R"(@FILE@:12: units="0" of <gru> is out of range; a whole number from 1 to 1000000)"});
   }
 
@@ -1281,13 +1281,13 @@ class MalformedCases {
            "'10Mbps'?"});
       part("no-break space between hosts",
            edited({{R"(hosts="hospital-[1-5]")", "hosts=\"hospital-[1-3]\u00a0hospital-[4-5]\""}}),
-           {"; write a blank in place of the no-break space (U+00A0)"});
+           {"; write a blank instead of the no-break space (U+00A0)"});
       part("no-break space between attributes", edited({{R"(by="dirichlet" )", "by=\"dirichlet\"\u00a0"}}),
-           {"@FILE@:10: not well-formed XML", "; write a blank in place of the no-break space (U+00A0)"});
+           {"@FILE@:10: not well-formed XML", "; write a blank instead of the no-break space (U+00A0)"});
       exact("no-break space between elements", edited({{"    <worker", "   \u00a0<worker"}}),
-            {"@FILE@:5: text '\u00a0' in <workers>; write a blank in place of the no-break space (U+00A0)"});
+            {"@FILE@:5: text '\u00a0' in <workers>; write a blank instead of the no-break space (U+00A0)"});
       part("curly quotes", edited({{R"(alpha="0.3")", "alpha=\u201c0.3\u201d"}}),
-           {"@FILE@:10: not well-formed XML", "; write \" in place of the curly quote (U+201C)"});
+           {"@FILE@:10: not well-formed XML", "; write \" instead of the curly quote (U+201C)"});
   }
 
   void files() {
@@ -1449,7 +1449,8 @@ class MalformedCases {
              "<wan> inside"},
             {"platform.file="});
       part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
-           {"@FILE@:10: 10 classes cannot be dealt to 15 workers; use at most as many workers as classes, or another "
+           {"@FILE@:10: 10 classes cannot be divided among 15 workers; use at most as many workers as classes, or "
+            "another "
             "split"},
            {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
       exact(

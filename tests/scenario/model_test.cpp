@@ -96,7 +96,7 @@ TEST_F(Model, OneLabelForEachPosition) {
             ":12: logits at 1 position of a sample that has 12 labels; keep a value per position to the end: use "
             "<dense> with positions=\"each\" as the last layer");
   EXPECT_EQ(refusal(with_symbols(R"(<model><dense units="10" positions="each"/></model>)")),
-            ":12: <dense> reads numbers, not symbols; <embedding> as the first layer");
+            ":12: <dense> reads numbers, not symbols; use <embedding> as the first layer");
 }
 
 TEST_F(Model, PresetsAreExpanded) {

@@ -330,7 +330,7 @@ TEST_F(ScaleStudyTest, AFileThatIsNoStudyIsRefused) {
   refused(study("ratio", "\"many\""), "holds no scale study");
   refused(study("variance", "-1"), "has a seed_variance of -1 for 'low rank'");
   refused(study("rungs", ""), "lacks rungs of 'low rank'");
-  refused(study("size", ""), "has rungs of 'low rank' that tell nothing");
+  refused(study("size", ""), "has unusable rungs of 'low rank'");
   std::ofstream(folder_.path("ladder.json")) << study("", "");
   EXPECT_NO_THROW(scenario::load_scenario(path, {}, make_catalog()));
 }

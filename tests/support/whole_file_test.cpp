@@ -36,7 +36,8 @@ TEST(WholeFile, WhatCannotBeReadToItsEndIsNoFile) {
     static_cast<void>(whole_file(path));
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()), path + ": cannot be read: Is a directory; a file that can be read to its end");
+    EXPECT_EQ(std::string(error.what()),
+              path + ": cannot be read: Is a directory; use a file that can be read to its end");
   }
   // The memory of this process, which has nothing at its beginning: to who reads it, a device that fails.
   EXPECT_THROW(static_cast<void>(whole_file("/proc/self/mem")), EnvironmentError);

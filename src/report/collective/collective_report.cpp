@@ -89,12 +89,12 @@ std::string what_size_is(const CollectiveReport& report) {
       return "the vector, which every rank has";
     case Operation::all_gather:
     case Operation::gather:
-      return "what all ranks hand over together";
+      return "the sum of all ranks' blocks";
     case Operation::reduce_scatter:
     case Operation::scatter:
-      return "the vector, of which every rank gets its share";
+      return "the vector; every rank gets a share of it";
     case Operation::all_to_all:
-      return "what a rank hands over to all, itself included";
+      return "what a rank sends to all ranks, itself included";
     case Operation::neighbour_exchange:
     case Operation::send:
       return "one message";
@@ -178,12 +178,11 @@ std::string notes_in_words(const CollectiveReport& report) {
   std::string text;
   const bool by_xla = std::ranges::any_of(report.rows, [](const auto& row) { return row.algorithm == "torus"; });
   if (report.choice == "auto" && by_xla) {
-    text += paragraph("Algorithms as auto takes them between TPUs: over all links of the torus, as XLA does.");
+    text += paragraph("auto between TPUs: algorithms over all links of the torus, as in XLA.");
   } else if (report.choice == "auto") {
     text += paragraph(
-        "Algorithms as auto takes them: the least time by formula, as NCCL's tuner has it (src/graph/tuning.cc) for "
-        "GPUs "
-        "on shared nodes, over the algorithms of MPICH and Open MPI elsewhere. best times them on this platform.");
+        "auto: the algorithm with the least time by formula, as in NCCL's tuner (src/graph/tuning.cc) for GPUs on "
+        "shared nodes, and the algorithms of MPICH and Open MPI elsewhere. best times them on this platform.");
   }
   for (const CollectiveRow& row : report.rows) {
     if (row.compared) {
@@ -195,11 +194,11 @@ std::string notes_in_words(const CollectiveReport& report) {
     if (row.quicker) text += paragraph(fmt::format("{} B: {}.", whole(row.size_bytes), in_words(*row.quicker)));
   }
   if (std::ranges::any_of(report.rows, [](const auto& row) { return row.fidelity != spec::Fidelity::message; }))
-    text += paragraph("By flow connections are always warm: there is no slow start.");
+    text += paragraph("Flow assumes warm connections, without slow start.");
   if (const std::vector<Statement>& notes = report.network.fidelity_notes; !notes.empty())
     text += paragraph(fmt::format("Fidelity: {}.", fmt::join(in_words(notes), "; ")));
   if (report.rendezvous)
-    text += paragraph("A message leaves when its receiver has posted it and the news has come (rendezvous).");
+    text += paragraph("A message leaves when its receiver has posted it and the sender has been told (rendezvous).");
   return text;
 }
 

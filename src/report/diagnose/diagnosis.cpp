@@ -136,7 +136,7 @@ std::string causes_of(const Diagnosis& diagnosis, std::size_t count) {
     return said;
   };
   const std::size_t indent = 2 + display_width(line(rows[0]));
-  std::string text = fmt::format("  {}what may be wrong\n", line(rows[0]));
+  std::string text = fmt::format("  {}possible causes\n", line(rows[0]));
   for (std::size_t i = 0; i < count; ++i) {
     const Suspicion& one = diagnosis.suspicions[i];
     text += wrapped(fmt::format("{} {}{}", one.explains ? "✓" : " ", line(rows[i + 1]), in_words(one.cause)),

@@ -257,7 +257,7 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
                                 right_aligned(human_seconds(effect.step_seconds), 12), to_target, in_words(what_if)),
                     table_width(), to_target.empty() ? 29 : 43);
   }
-  if (without_effect > 0) text += fmt::format("    changes that make no difference of 0.1 %: {}\n", without_effect);
+  if (without_effect > 0) text += fmt::format("    changes with less than 0.1 % difference: {}\n", without_effect);
   return text;
 }
 

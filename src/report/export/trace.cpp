@@ -227,7 +227,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       // Its trace covers the simulation, not steps.
       if (run.event_driven->log.spans_left_out > 0) {
         say(fmt::format(
-            "the first {} of {} spans of the simulation are there, until {}", run.event_driven->log.spans.size(),
+            "the first {} of {} spans of the simulation are included, until {}", run.event_driven->log.spans.size(),
             static_cast<std::int64_t>(run.event_driven->log.spans.size()) + run.event_driven->log.spans_left_out,
             run.event_driven->log.spans.empty() ? "its beginning"
                                                 : human_seconds(run.event_driven->log.spans.back().end)));
@@ -259,7 +259,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
                         timeline.links_shown, timeline.links));
       }
       if (timeline.cut > 0) {
-        say(fmt::format("step {}: {} spans go on after the last worker is done; they are cut off there",
+        say(fmt::format("step {}: {} of its spans continue after the last worker ends; they are cut off there",
                         run.traced[step].number, timeline.cut));
       }
     }

@@ -119,7 +119,7 @@ std::string filled_in(std::string_view page, const std::array<Part, size>& parts
       html += text;
       known = true;
     }
-    if (!known) throw std::logic_error("a page: nothing is called " + std::string(name));
+    if (!known) throw std::logic_error("a page: there is no name " + std::string(name));
     at = close + 2;
   }
 }
@@ -148,7 +148,7 @@ KindParts parts_of(PageKind kind) {
     case PageKind::scale_study:
       return {"dadsim scale-study", kScaleStudySections, kScaleStudyScript};
   }
-  throw std::logic_error("a page of no kind");
+  throw std::logic_error("a page of unknown kind");
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ Chart time_against_memory(const LayoutReport& report) {
               .title = "Time of a step against memory of a device",
               .x = {"memory of a device", Unit::bytes},
               .y = {"a step", Unit::seconds},
-              .series = {{.label = "none is quicker with less memory"},
+              .series = {{.label = "no other layout is faster with less memory"},
                          {.label = "other simulated layouts", .marks_only = true}}};
   const auto point = [&](std::size_t i) {
     const LayoutTrial& trial = report.trials[i];
@@ -213,19 +213,19 @@ Document document_of(const LayoutReport& report) {
   document.parts.push_back({.name = "layouts",
                             .shown = Shown::always,
                             .what = std::move(layouts),
-                            .text = written ? "* as the scenario has it\n" : ""});
+                            .text = written ? "* layout of the scenario\n" : ""});
   document.add("front", std::vector<std::int64_t>(report.front.begin(), report.front.end()));
   if (report.front.size() > 1) {
     DocumentTable front;
     for (const std::size_t i : report.front) add_trial(front.add_row(), report.trials[i], report);
     document.parts.push_back({.shown = Shown::always,
-                              .heading = "From the quickest to what needs the least memory:",
+                              .heading = "From the fastest to the one with the least memory:",
                               .what = std::move(front)});
   }
   if (!report.trials.empty()) {
     document.parts.push_back(
         {.shown = Shown::always,
-         .text = '\n' + paragraph(fmt::format("To have it: --set {}",
+         .text = '\n' + paragraph(fmt::format("To use it: --set {}",
                                               fmt::join(assignments_of(report.trials.front().layout), " --set ")))});
   }
   document.parts.push_back(

@@ -96,7 +96,7 @@ void add_answer(TableRow row, const PlanReport& report, const GoalAnswer& answer
       .add("neighbour", neighbour)
       .add("band", band)
       .add("misses_again", again)
-      .add("remarks", "to the goal; the next number", remarks, Unit::plain, takes)
+      .add("remarks", "distance to the goal of the next number", remarks, Unit::plain, takes)
       .add("tried", tried_of(report, answer));
 }
 
@@ -341,7 +341,7 @@ Document document_of(const PlanReport& report) {
   document.charts = charts_of(report);
   document.add("asked", goal_of(report));
   document.print(
-      paragraph(fmt::format("Goal: {}. By the band of what it takes: ✓ met, ~ likely met, ? cannot be said, ✗ missed.",
+      paragraph(fmt::format("Goal: {}. By the band of its values: ✓ met, ~ likely met, ? undecided, ✗ missed.",
                             in_words(goal_of(report)))) +
       '\n');
   document.add("learned_on", report.learned_on);
@@ -364,15 +364,15 @@ Document document_of(const PlanReport& report) {
   if (const GoalAnswer& best = report.answers.front(); best.trial.layout) {
     std::vector<std::string> set = assignments_of(best);
     std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(set));
-    text += paragraph(fmt::format("To have it: --set {}", fmt::join(set, " --set ")));
+    text += paragraph(fmt::format("To use it: --set {}", fmt::join(set, " --set ")));
   }
   std::string runs =
       fmt::format("{} full timing run{}, {} learned run{}.", report.timing_runs, report.timing_runs == 1 ? "" : "s",
                   report.learned_runs, report.learned_runs == 1 ? "" : "s");
   if (std::ranges::any_of(report.answers, [](const GoalAnswer& answer) { return answer.tried.size() > 1; }))
     runs +=
-        " Between two neighbouring numbers that were tried of a range, the goal is taken to be met from one on, if at "
-        "all.";
+        " Between two neighbouring tried numbers of a range, the goal is assumed to change from missed to met at most "
+        "once.";
   document.print(text + paragraph(runs));
   return document;
 }

@@ -178,13 +178,13 @@ constexpr Figure not_in_csv(Figure figure) {
 constexpr std::array kFigures{
     text("label", "unique within the scenario", [](Of of) { return of.run.spec.label; }),
     text("algorithm", "as listed by `dadsim algorithms`", [](Of of) { return of.run.spec.algorithm; }),
-    truth("communicates", "no: one of the ends that algorithms are measured against",
+    truth("communicates", "no: a baseline of the algorithms",
           [](Of of) { return static_cast<double>(of.run.spec.communicates); }),
     text("exchange", "`aggregator` or `peer`; none for `pooled` and `no-sharing`, which exchange nothing",
          [](Of of) { return std::string(of.run.spec.communicates ? to_string(of.run.spec.exchange) : ""); }),
     truth("event_driven", "whether the order of events decides what is learned",
           [](Of of) { return of.run.spec.event_driven ? 1.0 : 0.0; }),
-    count("workers", "", "that were timed (1 for `pooled`)", plain<&RunResult::workers>),
+    count("workers", "", "workers that were timed (1 for `pooled`)", plain<&RunResult::workers>),
     count("steps", "steps", "training steps taken; of an event-driven run rounds, or updates of the model",
           plain<&RunResult::steps>),
     number("final_accuracy", "share", "of held-back samples classified right, at the last evaluation",
@@ -198,44 +198,44 @@ constexpr std::array kFigures{
     truth("target_reached", "whether an evaluation reached the target accuracy, with every seed",
           [](Of of) { return static_cast<double>(target_over_seeds(of.run).reached); }),
     count(
-        "target_step", "steps", "of the first evaluation that reached it; 0: it was there before training",
+        "target_step", "steps", "step of the first evaluation that reached it; 0: reached before training",
         [](Of of) { return std::round(to_target<&TargetOverSeeds::steps>(of)); }, Better::low, "steps to the target"),
     number("target_seconds", "s", "when that was", to_target<&TargetOverSeeds::seconds>, Better::low,
            "time to the target"),
-    number("target_after_seconds", "s", "when the evaluation before was made", to_target<&TargetOverSeeds::after>),
-    truth("exact", "whether it learns what every exact run of the sites does, up to rounding",
+    number("target_after_seconds", "s", "simulated time of the evaluation before it",
+           to_target<&TargetOverSeeds::after>),
+    truth("exact", "whether it learns, up to rounding, the same as every exact run of the sites",
           plain<&RunResult::exact>),
     truth("diverged",
-          "whether training diverged: the loss is no finite number at the end, or ends above ten times that of the "
+          "whether training diverged: at the end the loss is not a finite number, or exceeds ten times that of the "
           "untrained network",
           [](Of of) { return static_cast<double>(of.run.divergence.has_value()); }),
     truth("compression_is_lossy",
-          "whether the run's compression left anything out while it learned: where it did not, what was learned says "
-          "nothing of the compression; not known without one ([transfer.md](transfer.md))",
+          "whether the run's compression dropped anything while it learned. If it did not, the accuracies do not show "
+          "the effect of compression; unknown without compression ([transfer.md](transfer.md))",
           [](Of of) { return as_number(of.run.is_lossy); }),
     count("censored_layers", "layers",
-          "of the network that is timed, whose ranks were at the limit of the network that learned, and which are "
-          "timed with the cap",
+          "layers of the timed network whose ranks reached the limit of the learning network; they are timed with the "
+          "cap",
           plain<&RunResult::censored_layers>),
     number("step_seconds", "s",
-           "a step, until the last worker is done; mean over the steps of the run. Event-driven: the whole time ÷ "
-           "updates",
+           "a step, until the last worker ends; mean over the steps of the run. Event-driven: the whole time ÷ updates",
            plain<&RunResult::step_seconds>, Better::low, "time of a step"),
     number("compute_seconds", "s",
-           "of it the compute stream of the worker that ends last, busy; mean. Event-driven: mean over updates and the "
-           "workers that take part",
+           "part of it in which the compute stream of the last worker is busy; mean. Event-driven: mean over updates "
+           "and the workers that take part",
            plain<&RunResult::compute_seconds>, Better::low),
     number("exposed_seconds", "s",
-           "of it the same stream, standing still for the network or for others; mean. Event-driven: the rest of "
-           "`step_seconds`, in which a worker may also be down",
+           "part of it in which that stream waits for the network or for others; mean. Event-driven: the rest of "
+           "`step_seconds`, including time in which a worker is down",
            plain<&RunResult::exposed_seconds>, Better::low),
     number("compression_seconds", "s",
-           "of `compute_seconds`: what the algorithm computes beside a plain step (factorising, merging, adding up); "
-           "mean; not known of event-driven runs",
+           "of `compute_seconds`: what the algorithm computes in addition to a plain step (factorising, merging, "
+           "adding up); mean; not known of event-driven runs",
            plain<&RunResult::compression_seconds>, Better::low),
     number("waiting_seconds", "s",
-           "of `exposed_seconds`: until the last of those from whom something is waited for has issued its part, an "
-           "aggregator its answer; the rest is the network's; mean; not known of event-driven runs",
+           "of `exposed_seconds`: until the last worker that is waited for has issued its part, or an aggregator its "
+           "answer; the rest is the network's; mean; not known of event-driven runs",
            plain<&RunResult::waiting_seconds>, Better::low),
     number("first_step_seconds", "s", "the first step alone, on cold connections; event-driven: until the first update",
            plain<&RunResult::first_step_seconds>, Better::low),
@@ -247,57 +247,51 @@ constexpr std::array kFigures{
     number("bytes_down_per_worker", "B", "received by a worker; the same mean",
            plain<&RunResult::bytes_down_per_worker>, Better::low),
     number(
-        "total_bytes", "B", "sent by all nodes over the whole run, the aggregator included",
+        "total_bytes", "B", "sent by all nodes over the whole run, including the aggregator",
         [](Of of) { return sent_in_all(of.run); }, Better::low, "bytes sent in all"),
     number("total_seconds", "s", "all steps of the run; evaluation takes no time", plain<&RunResult::total_seconds>,
            Better::low),
-    text("bound_by", "the resource that the critical path of the steps is on for longest; none for event-driven runs",
+    text("bound_by", "the resource that dominates the critical path of the steps; none for event-driven runs",
          [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
     text("bound_kind",
-         "of it: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` or `overlap` "
+         "what limits it there: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` or `overlap` "
          "([timing.md](timing.md))",
          [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
-    number("bound_share", "share", "of a step, on that resource",
+    number("bound_share", "share", "share of a step on that resource",
            [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),
-    text("cause",
-         "the kind of thing that the critical path is of most, with the resources of that kind it lies on longest",
-         cause),
-    number("cause_share", "share", "of a step, of that kind", cause_share),
+    text("cause", "the most frequent kind on the critical path, with its longest resources", cause),
+    number("cause_share", "share", "share of a step of that kind", cause_share),
     not_in_csv(
         text("causes_in_words", "the whole critical path in words", [](Of of) { return causes_in_words(of.run); })),
-    text("workload", "the workload that is timed in the place of the network that learns; none: that is timed itself",
+    text("workload", "the workload that is timed instead of the learning network; none: the learning network is timed",
          [](Of of) { return of.result.scale ? of.result.scale->workload : std::string(); }),
-    number("samples_per_second", "1/s", "of all workers, of the network that is timed; not known of event-driven runs",
+    number("samples_per_second", "1/s", "samples of all workers, of the timed network; not known of event-driven runs",
            of_throughput<&Throughput::samples>, Better::high),
-    number("tokens_per_second", "1/s", "the same, of workloads whose samples are sequences",
+    number("tokens_per_second", "1/s", "tokens, for workloads whose samples are sequences",
            of_throughput<&Throughput::tokens>, Better::high),
     number("model_flops_utilisation", "share",
-           "flops that the network needs (6 per multiplication of the forward pass, nothing that is computed again) ÷ "
-           "what the devices could do at their peak in the precision that is timed. Above 1 where less is multiplied "
-           "than is counted (3 × 3 convolutions in fp32, [devices.md](devices.md)); a note says so",
+           "flops of the network (6 per multiplication of the forward pass, without recomputation) ÷ the peak of the "
+           "devices in the timed precision. Above 1 if the algorithm multiplies less than is counted (3 × 3 "
+           "convolutions in fp32, [devices.md](devices.md)); a note then gives the reason",
            of_throughput<&Throughput::model_flops_utilisation>, Better::high),
-    number(
-        "masked_flops_utilisation", "share",
-        "`model_flops_utilisation` without the products of attention that a mask leaves out; where attention is flash "
-        "and causal",
-        of_throughput<&Throughput::masked_flops_utilisation>, Better::high),
+    number("masked_flops_utilisation", "share",
+           "`model_flops_utilisation` without the products of attention that a mask omits; for causal flash attention",
+           of_throughput<&Throughput::masked_flops_utilisation>, Better::high),
     count("global_batch", "samples",
-          "of all workers per step, the mean, of the network that is timed; not known of event-driven runs",
-          global_batch),
-    count(
-        "known_steps", "steps",
-        "that the workload which is timed is known to need with gradient sharing: published, as the scenario says, or "
-        "what its budget of samples or tokens makes at this batch",
-        known_steps),
-    number("samples_per_money", "1/currency", "samples that a unit of money pays for", samples_per_money, Better::high,
+          "samples of all workers per step, mean, of the timed network; not known of event-driven runs", global_batch),
+    count("known_steps", "steps",
+          "steps that the timed workload needs with gradient sharing: published, set in the scenario, or derived from "
+          "its budget of samples or tokens at this batch",
+          known_steps),
+    number("samples_per_money", "1/currency", "samples per unit of money", samples_per_money, Better::high,
            "samples for the money"),
-    number("tokens_per_money", "1/currency", "the same of tokens", tokens_per_money, Better::high,
+    number("tokens_per_money", "1/currency", "tokens per unit of money", tokens_per_money, Better::high,
            "tokens for the money"),
-    number("samples_per_kwh", "1/kWh", "samples that a kWh is enough for", samples_per_kwh, Better::high),
-    number("tokens_per_kwh", "1/kWh", "the same of tokens", tokens_per_kwh, Better::high, "tokens for the energy"),
+    number("samples_per_kwh", "1/kWh", "samples per kWh", samples_per_kwh, Better::high),
+    number("tokens_per_kwh", "1/kWh", "tokens per kWh", tokens_per_kwh, Better::high, "tokens for the energy"),
     number("scaling_efficiency", "share",
            "a step of one worker alone, which shares nothing ÷ a step of this run; not known unless `<timing-only>` "
-           "asks for it",
+           "requests it",
            of_throughput<&Throughput::scaling_efficiency>, Better::high, "scaling efficiency"),
     number(
         "sampling_error", "",
@@ -307,93 +301,89 @@ constexpr std::array kFigures{
     number(
         "memory_bytes", "B", "that a worker's device holds, with the mean batch",
         [](Of of) { return of.run.memory.total(); }, Better::low),
-    number(
-        "relative_steps", "",
-        "steps to the target (interpolated between evaluations, mean over the seeds) ÷ those of gradient sharing. "
-        "Where gradient sharing did not reach the target: 1 by definition for it and for what equals it up to "
-        "rounding. Not known where one of them did not reach the target otherwise, or where `compression_is_lossy` is "
-        "false ([workloads.md](workloads.md))",
-        relative_steps<&Estimate::value>, Better::low),
+    number("relative_steps", "",
+           "steps to the target (interpolated between evaluations, mean over the seeds) ÷ those of gradient sharing. "
+           "If gradient sharing missed the target: 1 by definition for it and for runs equal to it up to rounding. "
+           "Otherwise not known if one of them missed the target, or if `compression_is_lossy` is false "
+           "([workloads.md](workloads.md))",
+           relative_steps<&Estimate::value>, Better::low),
     number("relative_steps_low", "",
-           "lower end of its interval (Fieller's of 95 %, and all that lies between evaluations); not known with one "
-           "seed",
+           "lower end of its interval (Fieller's of 95 %, plus the gap between evaluations); not known with one seed",
            relative_steps<&Estimate::low>),
     number("relative_steps_high", "", "upper end", relative_steps<&Estimate::high>),
-    number(
-        "scale_seconds", "s",
-        "time to accuracy of the workload that is timed: known steps × `relative_steps` × `step_seconds`, and what is "
-        "charged for evaluation and start-up",
-        at_scale<&ScaleResult::time, &Estimate::value>, Better::low, "time to accuracy at scale"),
+    number("scale_seconds", "s",
+           "time to accuracy of the timed workload: known steps × `relative_steps` × `step_seconds`, plus charged "
+           "evaluation and start-up",
+           at_scale<&ScaleResult::time, &Estimate::value>, Better::low, "time to accuracy at scale"),
     number("scale_low", "s",
-           "between this it is to be expected: the interval of the relative steps and the band of a step (90 %) "
-           "together, added in squares of logarithms",
+           "lower end of its interval: the interval of the relative steps and the band of a step (90 %), added in "
+           "squares of logarithms",
            scale_end<&Estimate::low>),
     number("scale_high", "s", "and this", scale_end<&Estimate::high>),
-    number("scale_seeds_low", "s", "with the interval of the relative steps alone: between this",
+    number("scale_seeds_low", "s", "lower end with the interval of the relative steps alone",
            at_scale<&ScaleResult::time, &Estimate::low>),
     number("scale_seeds_high", "s", "and this", at_scale<&ScaleResult::time, &Estimate::high>),
-    number("money", "currency", "of the whole run; costs are known where the scenario asks for [costs](costs.md)",
+    number("money", "currency", "of the whole run; costs are known if the scenario has [costs](costs.md)",
            cost<&RunCosts::whole, &Costs::money>, Better::low),
     number("money_to_target", "currency", "until the target is reached", cost<&RunCosts::to_target, &Costs::money>,
            Better::low, "money to the target"),
-    number("money_at_scale", "currency", "until the accuracy of the workload that is timed is reached",
+    number("money_at_scale", "currency", "until the accuracy of the timed workload is reached",
            cost<&RunCosts::at_scale, &Costs::money>, Better::low, "money at scale"),
     number("money_per_step", "currency", "of a step", cost<&RunCosts::per_step, &Costs::money>, Better::low),
-    number("money_per_month", "currency", "while it goes on all the time: 30.4 days of steps", money_per_month,
+    number("money_per_month", "currency", "for a month of steps: 30.4 days without a pause", money_per_month,
            Better::low),
     number("spot_seconds", "s",
-           "to be expected on machines that may be taken away ([costs.md](costs.md)): of the steps that the workload "
-           "needs where those are known, else to the target, else of the whole run",
+           "expected on machines that can be reclaimed ([costs.md](costs.md)): of the steps that the workload needs if "
+           "known, else to the target, else of the whole run",
            spot_seconds, Better::low),
-    number("spot_money", "currency", "the same: what that is to be expected to cost", spot_money, Better::low),
-    number("joules", "J", "of the whole run: of devices, and of the network where the scenario says what that takes",
+    number("spot_money", "currency", "expected money on these machines", spot_money, Better::low),
+    number("joules", "J", "of the whole run: of devices, and of the network if the scenario gives its energy",
            cost<&RunCosts::whole, &Costs::joules>, Better::low),
     number("joules_to_target", "J", "until the target is reached", cost<&RunCosts::to_target, &Costs::joules>,
            Better::low, "energy to the target"),
-    number("joules_at_scale", "J", "until the accuracy of the workload that is timed is reached",
+    number("joules_at_scale", "J", "until the accuracy of the timed workload is reached",
            cost<&RunCosts::at_scale, &Costs::joules>, Better::low, "energy at scale"),
     number("joules_per_step", "J", "of a step", cost<&RunCosts::per_step, &Costs::joules>, Better::low),
     number("grams_co2e", "g", "CO2 equivalent of the whole run", cost<&RunCosts::whole, &Costs::carbon>, Better::low),
     number("grams_co2e_to_target", "g", "until the target is reached", cost<&RunCosts::to_target, &Costs::carbon>,
            Better::low),
-    number("grams_co2e_at_scale", "g", "until the accuracy of the workload that is timed is reached",
+    number("grams_co2e_at_scale", "g", "until the accuracy of the timed workload is reached",
            cost<&RunCosts::at_scale, &Costs::carbon>, Better::low),
     number("grams_co2e_per_step", "g", "of a step", cost<&RunCosts::per_step, &Costs::carbon>, Better::low),
     number("rows_handed_over", "rows",
-           "input rows that stood in messages as they are, of all sites; this and the next five are of the adversary "
-           "that knows most ([leak.md](leak.md))",
+           "input rows that appear unchanged in messages, of all sites; this and the next five are for the strongest "
+           "adversary ([leak.md](leak.md))",
            leaked<&Leak::rows_handed_over>, Better::low),
-    number("samples_handed_over", "share", "of the sites' samples, of which a row stood in a message",
+    number("samples_handed_over", "share", "share of the sites' samples with a row in a message",
            leaked<&Leak::samples_handed_over>, Better::low, "samples handed over"),
     number("span_excess", "share",
-           "of a batch's rows that messages span, beyond what they span of rows that were not in it",
+           "share of a batch's rows in the span of messages, beyond that of rows outside the batch",
            leaked<&Leak::span_excess>, Better::low, "batch revealed"),
-    number("best_sample_excess", "share", "the same of the sample that is shown best",
+    number("best_sample_excess", "share", "the same share for the most exposed sample",
            leaked<&Leak::best_sample_excess>, Better::low, "best sample revealed"),
-    number("labels_told", "share", "of a batch's labels, or of presences of classes, that follow from messages",
+    number("labels_told", "share", "share of a batch's labels, or of the classes present, that follow from messages",
            leaked<&Leak::labels>, Better::low, "labels told"),
     number(
-        "epsilon", "",
-        "of differential privacy that is spent, towards the adversary for which it is least; not "
-        "known where no noise is added",
+        "epsilon", "", "differential privacy budget spent, for the adversary with the least; not known without noise",
         [](Of of) { return epsilon_spent(of.run); }, Better::low),
     number("participation", "share",
-           "contributions that went into a model ÷ parts begun; this and the figures below are of event-driven runs "
-           "alone",
+           "contributions that entered a model ÷ contributions begun; this and the figures below are of event-driven "
+           "runs alone",
            share_used, Better::high),
-    number("taking_part", "workers", "in a round, or at work at the same time where there are no rounds; mean",
+    number("taking_part", "workers", "in a round, or at work at the same time without rounds; mean",
            of_event_driven<&EventDrivenResult::taking_part>),
     number("rounds_per_hour", "1/h", "rounds, or updates of the model",
            of_event_driven<&EventDrivenResult::rounds_per_hour>, Better::high, "rounds an hour"),
     number(
-        "mean_staleness", "updates", "between what was read and what was written, where the algorithm tells of it",
+        "mean_staleness", "updates",
+        "updates between a contribution's read and its write, if the algorithm reports them",
         [](Of of) { return of.run.event_driven ? of.run.event_driven->participation.mean_staleness() : kNone; },
         Better::low),
-    number("wasted_seconds", "s", "computing whose result went into no model, all nodes together",
+    number("wasted_seconds", "s", "computing whose result entered no model, all nodes together",
            of_event_driven<&EventDrivenResult::wasted_seconds>, Better::low),
-    number("wasted_bytes", "B", "of messages whose content went into no model, or that never arrived",
+    number("wasted_bytes", "B", "bytes of messages whose content entered no model, or that never arrived",
            of_event_driven<&EventDrivenResult::wasted_bytes>, Better::low),
-    number("down_seconds", "s", "that workers were down, all together",
+    number("down_seconds", "s", "time that workers were down, all together",
            of_event_driven<&EventDrivenResult::down_seconds>, Better::low),
 };
 

@@ -28,7 +28,7 @@ std::string marked_cell(const ShiftRow& row, std::size_t arm) {
 std::string harm_sentence(const std::string& label, const ShiftEvaluation& evaluation, std::size_t arm) {
   const auto loss = [arm](const ShiftRow& row) { return row.accuracies.front() - row.accuracies[arm]; };
   const auto rows = std::ranges::count_if(evaluation.rows, [&](const ShiftRow& row) { return loss(row) > 0; });
-  if (rows == 0) return fmt::format("{}: {} is nowhere worse than the model as it is.", label, evaluation.arms[arm]);
+  if (rows == 0) return fmt::format("{}: {} is nowhere worse than the uncorrected model.", label, evaluation.arms[arm]);
   const ShiftRow& worst = *std::ranges::max_element(evaluation.rows, {}, loss);
   return fmt::format("{}: {} hurts in {} of {} rows, most by {:.1f} points: {}, batches of {}.", label,
                      evaluation.arms[arm], rows, evaluation.rows.size(), 100 * loss(worst), data_in_words(worst),
@@ -42,8 +42,8 @@ std::string setting_sentence(const std::string& label, const ShiftEvaluation& ev
                                ? human_count(evaluation.fewest)
                                : fmt::format("{} to {}", human_count(evaluation.fewest), human_count(evaluation.most));
   return fmt::format(
-      "{}: {} quantiles of each unit of training, a mean over sites, would travel with the model: {}. Each site "
-      "corrects its own test batches; it has {} of {} held-back samples, and a larger batch is all of them.",
+      "{}: {} quantiles of each unit of training, a mean over sites, are sent with the model: {}. Each site corrects "
+      "its own test batches; it has {} of {} held-back samples, which bound the batch.",
       label, evaluation.quantiles, bytes, each, human_count(evaluation.samples));
 }
 

@@ -39,7 +39,7 @@ std::string listed(const std::vector<std::string>& parts) {
 std::string participation_in_words(const step::Participation& participation) {
   const double share = participation.asked > 0 ? participation.share_used() : 0;
   std::vector<std::string> parts{
-      fmt::format("{} ({}) went into the model", human_count(participation.answered), share_in_words(share))};
+      fmt::format("{} ({}) entered the model", human_count(participation.answered), share_in_words(share))};
   if (participation.late > 0) parts.push_back(human_count(participation.late) + " came too late");
   if (participation.failed > 0) parts.push_back(human_count(participation.failed) + " never came");
   const std::int64_t open = participation.asked - participation.answered - participation.late - participation.failed;
@@ -50,9 +50,8 @@ std::string participation_in_words(const step::Participation& participation) {
 }
 
 std::string staleness_in_words(const step::Participation& participation) {
-  return fmt::format(
-      "staleness (updates of the model between what was read and what was written): mean {:.3g}, at most {}",
-      participation.mean_staleness(), participation.staleness.rbegin()->first);
+  return fmt::format("staleness (updates of the model between read and write): mean {:.3g}, at most {}",
+                     participation.mean_staleness(), participation.staleness.rbegin()->first);
 }
 
 std::string failures_in_words(const EventDrivenResult& event_driven) {
@@ -64,7 +63,7 @@ std::string failures_in_words(const EventDrivenResult& event_driven) {
   if (event_driven.participation.retried > 0)
     parts.push_back(counted(event_driven.participation.retried, "message sent again", "messages sent again"));
   if (event_driven.restored() > 0) {
-    parts.push_back(fmt::format("{} from a checkpoint, for which {} of computing were done again",
+    parts.push_back(fmt::format("{} from a checkpoint, for which {} of computing were repeated",
                                 counted(event_driven.restored(), "restart", "restarts"),
                                 human_seconds(event_driven.lost_work())));
   }
@@ -165,8 +164,8 @@ std::string known_sentence(const ScaleSetting& setting) {
     return text + ".";
   }
   return fmt::format(
-      "The steps that {} needs are not known here: {}. What is said is the time per step and the relative steps alone, "
-      "not how long it takes; steps=\"…\" of <timed-as> is a number of one's own.",
+      "The steps that {} needs are not known here: {}. Only the time per step and the relative steps are given; set "
+      "steps=\"…\" of <timed-as> to a number of your own.",
       setting.workload, in_words(setting.why_not.value()));
 }
 
@@ -175,8 +174,7 @@ std::string ladder_sentence(const RunResult& run) {
   const FromLadder& ladder = *run.at_scale->ladder;
   std::string text = fmt::format(
       "{}: relative steps of the scale study '{}', {} rungs, {}, {:.1f} decades beyond its largest network; the "
-      "interval "
-      "is that of a new network of its family",
+      "interval is that of a new network of its family",
       run.spec.label, ladder.study, ladder.rungs, ladder.trend ? "with a trend" : "which shows no trend",
       ladder.decades_beyond);
   if (ladder.measured)
@@ -187,7 +185,7 @@ std::string ladder_sentence(const RunResult& run) {
 std::string relative_sentence(const Result& result) {
   const ScaleSetting& setting = *result.scale;
   if (result.timing_only)
-    return "Relative steps: 1 for gradient sharing and for what equals it up to rounding, by definition.";
+    return "Relative steps: 1 by definition for gradient sharing and for runs equal to it up to rounding.";
   std::string text =
       fmt::format("Relative steps: steps to {:.6g} % on {}", result.target_accuracy * 100, result.learned_on);
   if (setting.seeds > 1) {
@@ -195,11 +193,9 @@ std::string relative_sentence(const Result& result) {
         ", mean over {} seeds, divided by those of gradient sharing with the same seeds; the interval is Fieller's",
         setting.seeds);
   } else {
-    text += ", divided by those of gradient sharing; one seed has no interval (seeds=\"5\" of <training> gives one)";
+    text += ", divided by those of gradient sharing; one seed has no interval (seeds=\"5\" of <training> adds one)";
   }
-  text +=
-      ". Where a curve meets its target between two evaluations is interpolated; the interval holds all that lies "
-      "between them.";
+  text += ". The target step is interpolated between two evaluations; the interval covers both.";
   return text;
 }
 
@@ -221,7 +217,7 @@ std::string charged_sentence(const estimate::Charges& charges) {
     text += fmt::format("{}{} of start-up", text.empty() ? "" : ", ", human_seconds(charges.start_up_seconds));
   }
   if (text.empty()) return "Evaluation and start-up are not charged.";
-  return "Charged beside the product: " + text + ".";
+  return "Charged in addition to the product: " + text + ".";
 }
 
 /// Returns all known costs, "not known" if there are none.
@@ -409,7 +405,7 @@ std::string run_grid(const Result& result, int narrower = 0) {
 /// Returns a sentence on the bounds of a run, by kind.
 std::string bound_sentence(const RunResult& run) {
   if (run.event_driven) return time_sentence(run);
-  if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
+  if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing limited it.";
   return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
 }
 
@@ -471,8 +467,8 @@ std::string memory_sentence(const RunResult& run) {
 /// Returns a sentence on the steps that were not simulated, and the possible error.
 std::string sampling_sentence(const std::string& label, const step::NetworkUse::Sampling& sampling) {
   return fmt::format(
-      "{}: of {:.0f} steps that differ {:.0f} were simulated, the others interpolated between them by their bytes: one "
-      "is off by {:.2g} % (root mean square), the mean step by {:.2g} % (standard error).",
+      "{}: of {:.0f} different steps {:.0f} were simulated, the others interpolated by their bytes: one is off by "
+      "{:.2g} % (root mean square), the mean step by {:.2g} % (standard error).",
       label, sampling.steps, sampling.simulated, 100 * sampling.step_error, 100 * sampling.mean_error);
 }
 
@@ -587,7 +583,7 @@ std::string event_driven_paragraphs(const RunResult& run) {
     text += paragraph(fmt::format("{}: {}.", label, staleness_in_words(event_driven.participation)));
   if (event_driven.wasted_seconds() > 0 || event_driven.wasted_bytes() > 0) {
     text +=
-        paragraph(fmt::format("{}: wasted, since it went into no model: {} of computing and {} sent.", label,
+        paragraph(fmt::format("{}: wasted, since it entered no model: {} of computing and {} sent.", label,
                               human_seconds(event_driven.wasted_seconds()), human_bytes(event_driven.wasted_bytes())));
   }
   if (const std::string failures = failures_in_words(event_driven); !failures.empty()) {
@@ -600,7 +596,7 @@ std::string event_driven_paragraphs(const RunResult& run) {
     text += paragraph(fmt::format("{}: {}.", label, listed(facts)));
   }
   if (event_driven.learned + event_driven.found > 0) {
-    text += paragraph(fmt::format("{}: learned in {}; {} found, since another run had needed the same.", label,
+    text += paragraph(fmt::format("{}: learned in {}; {} reused from another run.", label,
                                   counted(event_driven.learned, "operation", "operations"),
                                   human_count(event_driven.found)));
   }
@@ -636,8 +632,8 @@ std::string scale_table(const Result& result, bool verbose) {
   }
   if (std::ranges::any_of(result.runs, is_banded)) {
     text += paragraph(
-        "The interval of the time is that of the relative steps (95 %, where there are seeds for one) and the band of "
-        "a step (90 %) together, what each allows added in squares.");
+        "The interval of the time combines that of the relative steps (95 %, if there are several seeds) and the band "
+        "of a step (90 %), added in squares.");
   }
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
@@ -650,10 +646,10 @@ std::string scale_table(const Result& result, bool verbose) {
   }
   for (const RunResult& run : result.runs) {
     if (run.spec.event_driven) {
-      text += paragraph(fmt::format(
-          "{}: it has no relative steps, since what it learns depends on the cluster that it is simulated on; "
-          "the first table has the time that it takes itself.",
-          run.spec.label));
+      text +=
+          paragraph(fmt::format("{}: no relative steps, since its learning depends on the simulated cluster; the first "
+                                "table has its own time.",
+                                run.spec.label));
     }
   }
   if (!setting.workload.empty()) text += paragraph(known_sentence(setting));

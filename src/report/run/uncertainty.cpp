@@ -34,7 +34,7 @@ Uncertainty uncertainty_of(const std::string& text) {
                                                               arrival.at(2).get<double>()}));
     }
   } catch (const std::exception&) {
-    throw std::runtime_error("what is known of a run's time cannot be read");
+    throw std::runtime_error("the uncertainty of a run's time cannot be read");
   }
   return uncertainty;
 }

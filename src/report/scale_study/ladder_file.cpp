@@ -45,10 +45,10 @@ LadderFile::Run run_of(const Json& json, const Json& rungs, const LadderFile& fi
                         at.at("seed_variance").get<double>()};
     if (!(rung.ratio > 0) || !std::isfinite(rung.ratio))
       throw std::runtime_error(
-          fmt::format("has relative steps of {:g} for '{}', and they are above 0", rung.ratio, run.label));
+          fmt::format("has relative steps of {:g} for '{}', but they have to be above 0", rung.ratio, run.label));
     if (!(rung.seed_variance >= 0) || !std::isfinite(rung.seed_variance))
-      throw std::runtime_error(
-          fmt::format("has a seed_variance of {:g} for '{}', and none is below 0", rung.seed_variance, run.label));
+      throw std::runtime_error(fmt::format("has a seed_variance of {:g} for '{}', but it has to be at least 0",
+                                           rung.seed_variance, run.label));
     const bool known = std::ranges::all_of(rung.size, [](double decades) { return std::isfinite(decades); });
     if (known) run.rungs.push_back(std::move(rung));
   }
@@ -56,7 +56,7 @@ LadderFile::Run run_of(const Json& json, const Json& rungs, const LadderFile& fi
     try {
       static_cast<void>(estimate::Ladder(run.rungs));
     } catch (const std::invalid_argument& error) {
-      throw std::runtime_error(fmt::format("has rungs of '{}' that tell nothing: {}", run.label, error.what()));
+      throw std::runtime_error(fmt::format("has unusable rungs of '{}': {}", run.label, error.what()));
     }
   }
   if (missed > reached) run.never = Statement{"sizes-miss-target"}.with("parameters", missed);
@@ -82,12 +82,12 @@ LadderFile parse_ladder(const std::string& text) {
     for (const Json& rung : json.at("rungs"))
       file.largest_parameters = std::max(file.largest_parameters, size_of(rung, spec::SizeKind::parameters));
     for (const Json& run : json.at("runs")) file.runs.push_back(run_of(run, json.at("rungs"), file));
-    if (file.against.empty() || file.runs.empty()) throw std::runtime_error("holds a scale study of nothing");
+    if (file.against.empty() || file.runs.empty()) throw std::runtime_error("holds an empty scale study");
     return file;
   } catch (const Json::exception&) {
     throw std::runtime_error("holds no scale study");
   } catch (const std::bad_optional_access&) {
-    throw std::runtime_error("has a kind of size that is not known");
+    throw std::runtime_error("has an unknown kind of size");
   }
 }
 

@@ -238,7 +238,7 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
   if (count.cases > 0) {
     text = fmt::format("{} of {} predictions of {}, lie in their {:.3g} % intervals", count.held, count.cases,
                        left_out_in_words(report), 100 * report.level);
-    if (count.undecided > 0) text += fmt::format(" ({} more cannot be told)", count.undecided);
+    if (count.undecided > 0) text += fmt::format(" ({} more cannot be judged)", count.undecided);
     text += ". ";
   }
   std::vector<std::string> trends;
@@ -249,7 +249,7 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
     if (run.fit->shows_trend()) trends.push_back(run.label);
   }
   if (fitted == 0) return text + "Nothing could be fitted.";
-  text += trends.empty() ? fmt::format("No trend with size can be shown for any of {} runs.", fitted)
+  text += trends.empty() ? fmt::format("No trend with size is shown for any of {} runs.", fitted)
                          : fmt::format("A trend with size is shown for {} of {} runs: {}.", trends.size(), fitted,
                                        fmt::join(trends, ", "));
   const auto beyond = std::ranges::find_if(
@@ -294,7 +294,7 @@ std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool
   if (run.why_no_fit) text += paragraph(fmt::format("{}: no fit: {}.", run.label, in_words(*run.why_no_fit)));
   if (run.why_no_workload && run.why_no_workload != run.why_no_fit)
     text += paragraph(
-        fmt::format("{}: nothing is said of {}: {}.", run.label, report.workload, in_words(*run.why_no_workload)));
+        fmt::format("{}: no prediction for {}: {}.", run.label, report.workload, in_words(*run.why_no_workload)));
   if (!verbose) return text;
   for (std::size_t i = 0; i < run.rungs.size(); ++i) {
     if (run.rungs[i].why_not)
@@ -306,8 +306,8 @@ std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool
   for (std::size_t i = 0; i < report.against.size(); ++i) {
     const estimate::Slope& slope = run.fit->slopes()[i];
     text += paragraph(
-        fmt::format("{}: ln(relative steps) moves by {:+.3f} ± {:.3f} per decade of {}; by chance alone "
-                    "as much in {:.2g} % of families.",
+        fmt::format("{}: ln(relative steps) changes by {:+.3f} ± {:.3f} per decade of {}; by chance alone as much in "
+                    "{:.2g} % of families.",
                     run.label, slope.per_decade, slope.error, size_in_words(report.against[i]), 100 * slope.chance));
   }
   return text;

@@ -369,7 +369,7 @@ Chart time_against(const SweepReport& report, const FiguresOverSeeds& known, std
 /// Returns points by two axes, each in the series of the run that is first there.
 Chart first_where(const SweepReport& report) {
   Chart chart{.name = "map",
-              .title = "Who is first where",
+              .title = "The first run at each point",
               .x = {.title = report.axes[0].name, .suffix = report.axes[0].unit, .from_least = true},
               .y = {.title = report.axes[1].name, .suffix = report.axes[1].unit, .from_least = true},
               .own_script = true};

@@ -48,15 +48,15 @@ std::string interval_in_words(const estimate::Estimate& ratio) {
 std::string would_tell_in_words(estimate::WouldTell what) {
   switch (what) {
     case estimate::WouldTell::seeds:
-      return "more seeds (seeds=\"5\" of <training>) would tell";
+      return "more seeds (seeds=\"5\" of <training>) would decide";
     case estimate::WouldTell::evaluations:
-      return "more evaluations (evaluate-every of <training>) would tell";
+      return "more evaluations (evaluate-every of <training>) would decide";
     case estimate::WouldTell::calibration:
-      return "a measured step of each would tell (dadsim calibrate)";
+      return "a measured step of each (dadsim calibrate) would decide";
     case estimate::WouldTell::nothing:
       break;
   }
-  return "nothing here tells more";
+  return "nothing here would decide it";
 }
 
 }  // namespace dadsim::report

@@ -61,7 +61,7 @@ Statement statement_of(const std::string& text) {
     in_words(statement);
     return statement;
   } catch (const std::exception&) {
-    throw std::runtime_error("a statement cannot be read");
+    throw std::runtime_error("a statement is not valid JSON");
   }
 }
 

@@ -18,7 +18,7 @@ ModelSpec make_gru_classifier(const ParameterValues& values, const SampleShape&,
 Preset gru_classifier_preset() {
   return {.name = "gru-classifier",
           .description =
-              "A gated recurrent unit over a sequence; a perceptron of 512 and 256 units classifies all of its states "
+              "A gated recurrent unit over a sequence; a perceptron of 512 and 256 units classifies all its states "
               "together.",
           .source = "Baker, Calhoun, Pearlmutter, Plis: Efficient Distributed Auto-Differentiation, arXiv:2102.09631",
           .parameters = {count_parameter("hidden", "64", "units of the recurrent layer"),

@@ -22,12 +22,12 @@ ModelSpec make_lenet(const ParameterValues& values, const SampleShape&, std::int
 Preset lenet_preset() {
   return {.name = "lenet",
           .description =
-              "LeNet-5 as it is commonly built for 28 × 28 pixels: two convolutions with the largest of four pixels "
-              "taken after each, and three dense layers (61,706 parameters on MNIST).",
+              "LeNet-5 in its common form for 28 × 28 pixels: two convolutions, each followed by max pooling of four "
+              "pixels, and three dense layers (61,706 parameters on MNIST).",
           .source =
               "LeCun, Bottou, Bengio & Haffner: Gradient-based learning applied to document recognition, Proceedings "
-              "of the IEEE 86(11), 1998; there with learned means for pooling, and tanh",
-          .parameters = {choice_parameter("activation", {"relu", "tanh"}, "of every layer but the last")},
+              "of the IEEE 86(11), 1998; with learned means for pooling, and tanh",
+          .parameters = {choice_parameter("activation", {"relu", "tanh"}, "activation of every layer but the last")},
           .make = make_lenet};
 }
 

@@ -39,7 +39,7 @@ Preset resnet_8_preset() {
       .name = "resnet-8",
       .description =
           "The smallest ResNet for small images: a convolution and three residual blocks of two convolutions each, "
-          "with batch norms, half the pixels and twice the channels from block to block, and the mean over all "
+          "with batch norms; from block to block the pixels halve and the channels double; then the mean over all "
           "pixels (78,042 parameters on CIFAR-10).",
       .source =
           "He, Zhang, Ren & Sun: Deep residual learning for image recognition, CVPR 2016, arXiv:1512.03385, "

@@ -41,24 +41,25 @@ ModelSpec make_transformer_classifier(const ParameterValues& values, const Sampl
 }  // namespace
 
 Preset transformer_classifier_preset() {
-  return {.name = "transformer-classifier",
-          .description =
-              "A transformer encoder that gives a sequence one class: numbers are projected to the width at "
-              "each position, symbols are looked up.",
-          .source =
-              "Vaswani et al.: Attention Is All You Need, NeurIPS 2017, arXiv:1706.03762; norms before the "
-              "branches: Xiong et al., ICML 2020, arXiv:2002.04745",
-          .parameters = {count_parameter("width", "64", "channels of every position"),
-                         count_parameter("heads", "4", "of each attention; a divisor of the width"),
-                         count_parameter("blocks", "2", "of an attention and two dense layers each"),
-                         count_parameter("hidden", "256", "units of the first dense layer of a block"),
-                         real_parameter("dropout", 0, 0.99, "0.1",
-                                        "share of values that training sets to zero behind the positions and in "
-                                        "front of every sum; 0: no such layers"),
-                         choice_parameter("pooling", {"mean", "class-token"},
-                                          "what the classifier reads: the mean over all positions, or a learned "
-                                          "position put before them")},
-          .make = make_transformer_classifier};
+  return {
+      .name = "transformer-classifier",
+      .description =
+          "A transformer encoder that gives a sequence one class: numbers are projected to the width at each position, "
+          "symbols are looked up.",
+      .source =
+          "Vaswani et al.: Attention Is All You Need, NeurIPS 2017, arXiv:1706.03762; norms before the "
+          "branches: Xiong et al., ICML 2020, arXiv:2002.04745",
+      .parameters = {count_parameter("width", "64", "channels of every position"),
+                     count_parameter("heads", "4", "heads of each attention; a divisor of the width"),
+                     count_parameter("blocks", "2", "blocks of an attention and two dense layers each"),
+                     count_parameter("hidden", "256", "units of the first dense layer of a block"),
+                     real_parameter("dropout", 0, 0.99, "0.1",
+                                    "share of values that training sets to zero after the positions and before every "
+                                    "sum; 0: no such layers"),
+                     choice_parameter(
+                         "pooling", {"mean", "class-token"},
+                         "input of the classifier: the mean over all positions, or a learned position before them")},
+      .make = make_transformer_classifier};
 }
 
 }  // namespace dadsim::spec

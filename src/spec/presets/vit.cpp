@@ -39,15 +39,14 @@ Preset vit_preset() {
   return {
       .name = "vit",
       .description =
-          "A Vision Transformer: square patches of an image as positions, and a class token that the "
-          "classifier reads.",
+          "A Vision Transformer: square patches of an image as positions, and a class token for the classifier.",
       .source =
           "Dosovitskiy et al.: An Image is Worth 16x16 Words, ICLR 2021, arXiv:2010.11929; ViT-B/16 is "
           "patch 16, width 768, heads 12, blocks 12, hidden 3072 on 224 × 224 pixels",
       .parameters = {count_parameter("patch", "4", "pixels along a side of a patch; divides both sides of the image"),
                      count_parameter("width", "64", "channels of every position"),
-                     count_parameter("heads", "4", "of each attention; a divisor of the width"),
-                     count_parameter("blocks", "4", "of an attention and two dense layers each"),
+                     count_parameter("heads", "4", "heads of each attention; a divisor of the width"),
+                     count_parameter("blocks", "4", "blocks of an attention and two dense layers each"),
                      count_parameter("hidden", "128", "units of the first dense layer of a block")},
       .make = make_vit};
 }

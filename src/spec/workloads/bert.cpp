@@ -33,7 +33,7 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
   const std::int64_t width = sizes.at("hidden");
   const std::int64_t longest = sizes.at("sequence");
   const std::int64_t mean = size_or(sizes, "mean-length", 0);
-  if (mean > longest) throw std::invalid_argument("the mean length is above that of the longest sequence");
+  if (mean > longest) throw std::invalid_argument("the mean length exceeds that of the longest sequence");
   const std::int64_t tokens = mean > 0 ? mean : longest;
   const std::int64_t predictions = sizes.at("masked");
   if (predictions > tokens) throw std::invalid_argument("more tokens are masked than a sequence has");

@@ -123,8 +123,8 @@ TEST(Trace, SaysWhatIsLeftOut) {
   const std::vector<std::string> expected{
       "rank-dad: the run has 3 steps and no step 9",
       "rank-dad: 2 of 8 workers have tracks",
-      "rank-dad: step 1: 1 spans go on after the last worker is done; they are cut off there",
-      "rank-dad: step 3: 1 spans go on after the last worker is done; they are cut off there",
+      "rank-dad: step 1: 1 of its spans continue after the last worker ends; they are cut off there",
+      "rank-dad: step 3: 1 of its spans continue after the last worker ends; they are cut off there",
       "second: the run has 3 steps and no step 9",
       "second: links have no tracks; collectives were timed as flows, not message by message"};
   EXPECT_EQ(left_out_of_trace(result), expected);
@@ -186,7 +186,7 @@ TEST(Trace, OfAnEventDrivenRunHasAProcessPerNode) {
   EXPECT_TRUE(std::ranges::none_of(left_out, [](const std::string& one) { return one.starts_with("simulated"); }));
   result.runs.back().event_driven->log.spans_left_out = 94;
   EXPECT_EQ(left_out_of_trace(result).back(),
-            "simulated: the first 6 of 100 spans of the simulation are there, until 18.0 s");
+            "simulated: the first 6 of 100 spans of the simulation are included, until 18.0 s");
 }
 
 TEST(Trace, OfNothingIsATraceToo) {

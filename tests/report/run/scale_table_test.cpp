@@ -58,7 +58,7 @@ TEST(ScaleTable, SaysWhichRunDidNotReachTheTarget) {
 TEST(ScaleTable, SaysWhatIsCharged) {
   Result result = sample_scale_result();
   EXPECT_NE(scale_table(result, true)
-                .find("Charged beside the product: 2.00 s per evaluation, every 100 steps and at the end"),
+                .find("Charged in addition to the product: 2.00 s per evaluation, every 100 steps and at the end"),
             std::string::npos);
   result.scale->charges = {};
   EXPECT_NE(scale_table(result, true).find("Evaluation and start-up are not charged."), std::string::npos);

@@ -124,13 +124,13 @@ TEST(Table, SaysHowAnEventDrivenRunWent) {
         "simulated: of its workers' time 20 % went into computing, 70 % into waiting for the network or for others, 10 "
         "% "
         "they were down.",
-        "simulated: 3 rounds or updates; clients began to take part 6 times: 4 (67 %) went into the model, 1 came too "
+        "simulated: 3 rounds or updates; clients began to take part 6 times: 4 (67 %) entered the model, 1 came too "
         "late, "
         "1 never came.",
-        "simulated: staleness (updates of the model between what was read and what was written): mean 0.5, at most 2.",
-        "simulated: wasted, since it went into no model: 1.50 s of computing and 1.00 kB sent.",
+        "simulated: staleness (updates of the model between read and write): mean 0.5, at most 2.",
+        "simulated: wasted, since it entered no model: 1.50 s of computing and 1.00 kB sent.",
         "simulated: survived 1 outage of a host.", "simulated: drift 0.25.",
-        "simulated: learned in 7 operations; 2 found, since another run had needed the same."}) {
+        "simulated: learned in 7 operations; 2 reused from another run."}) {
     std::string flat = text;
     for (std::size_t at = 0; (at = flat.find("\n  ", at)) != std::string::npos;) flat.replace(at, 3, " ");
     EXPECT_NE(flat.find(sentence), std::string::npos) << sentence << "\n" << text;
@@ -180,11 +180,11 @@ TEST(Table, StaysAlignedAndNarrow) {
 
 TEST(Table, SaysWhatWasNotSimulated) {
   Result result = sample_result();
-  EXPECT_EQ(to_table(document_of(result)).find("steps that differ"), std::string::npos);
+  EXPECT_EQ(to_table(document_of(result)).find("different steps"), std::string::npos);
   result.runs[0].network.sampling = {750, 32, 0.0234, 0.00312};
   EXPECT_NE(to_table(document_of(result))
-                .find("rank-dad: of 750 steps that differ 32 were simulated, the others interpolated between "
-                      "them by their bytes: one is off by 2.3 % (root\n"
+                .find("rank-dad: of 750 different steps 32 were simulated, the others interpolated "
+                      "by their bytes: one is off by 2.3 % (root\n"
                       "  mean square), the mean step by 0.31 % (standard error)."),
             std::string::npos)
       << to_table(document_of(result));

@@ -49,7 +49,7 @@ TEST(AnswerOverSeeds, OneSeedLeavesOpenWhatSeedsAreAssumedToScatter) {
   EXPECT_EQ(
       as_paragraph(answer_to(of({arrived("gradient-sharing", at({41.9})), arrived("dad", at({41.2}))})).statements),
       "dad and gradient-sharing cannot be told apart (1.0; 0.87 … 1.2): they reach 95 % in 41.2 s and 41.9 s; more "
-      "seeds (seeds=\"5\" of <training>) would tell.");
+      "seeds (seeds=\"5\" of <training>) would decide.");
   EXPECT_EQ(as_paragraph(answer_to(of({arrived("gradient-sharing", at({116})), arrived("dad", at({100}))})).statements)
                 .substr(0, 7),
             "dad and");
@@ -64,7 +64,7 @@ TEST(AnswerOverSeeds, WhoComesAfterThoseIsNamed) {
   EXPECT_EQ(sentences[0],
             "A, B and C cannot be told apart (1.0; 0.88 … 1.2, 1.1; 0.90 … 1.2): they reach 95 % in 40.0 s, 41.0 s and "
             "42.0 s; "
-            "more seeds (seeds=\"5\" of <training>) would tell; A is 2.2 times (1.9 … 2.6) faster than "
+            "more seeds (seeds=\"5\" of <training>) would decide; A is 2.2 times (1.9 … 2.6) faster than "
             "gradient-sharing (1 min "
             "30 s).");
   ASSERT_EQ(answer.ranking.size(), 4U);
@@ -122,10 +122,9 @@ TEST(AnswerOverSeeds, SeedsArePaired) {
   EXPECT_NE(in_words(won.statements)[0].find(" over 5 seeds: 1.10"), std::string::npos) << in_words(won.statements)[0];
 
   const Answer open = answer_to(of({arrived("A", at(first)), arrived("B", at({45, 33, 41, 40, 42}))}));
-  EXPECT_EQ(
-      in_words(open.statements)[0],
-      "A and B cannot be told apart (1.0; 0.72 … 1.5): they reach 95 % in 39.4 s and 40.2 s; more seeds (seeds=\"5\" "
-      "of <training>) would tell.");
+  EXPECT_EQ(in_words(open.statements)[0],
+            "A and B cannot be told apart (1.0; 0.72 … 1.5): they reach 95 % in 39.4 s and 40.2 s; more seeds "
+            "(seeds=\"5\" of <training>) would decide.");
 }
 
 TEST(AnswerOverSeeds, ARunThatMissesTheTargetWithASeedIsNotRanked) {

@@ -63,7 +63,7 @@ TEST(TransformerClassifierPreset, HasDropoutWhereItIsWanted) {
   const auto layers = [&](const char* dropout) {
     return shape("transformer-classifier", {{"dropout", dropout}}, sample, 3).layers.size();
   };
-  EXPECT_EQ(layers("0.1"), layers("0") + 1 + 2 * 2) << "behind the positions, and in two branches of two blocks";
+  EXPECT_EQ(layers("0.1"), layers("0") + 1 + 2 * 2) << "after the positions, and in two branches of two blocks";
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
     const auto ranked = [](const report::Suspicion& one) { return std::pair{!one.explains, one.distance}; };
     EXPECT_TRUE(std::ranges::is_sorted(diagnosis.suspicions, {}, ranked));
     const std::string shown = summary_of(document_of(diagnosis), true).all();
-    EXPECT_NE(shown.find("at 4     at 12  distance  what may be wrong"), std::string::npos) << shown;
+    EXPECT_NE(shown.find("at 4     at 12  distance  possible causes"), std::string::npos) << shown;
     // Ticked suspicions are named in the headline.
     const std::string headline = report::as_paragraph(answer_of(diagnosis));
     for (std::size_t i = 0; i < std::min(report::kMostSuspicions, diagnosis.suspicions.size()); ++i) {

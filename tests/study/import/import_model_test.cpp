@@ -343,12 +343,12 @@ TEST(ImportModel, SaysWhatIsWrongWithAFile) {
       "has these");
   EXPECT_EQ(refused(R"({"model_type": "camembert"})"), "lacks 'num_hidden_layers'");
   EXPECT_EQ(refused(R"({"model_type": "llama", "num_hidden_layers": "32"})"),
-            "has 'num_hidden_layers', which is no whole number from 1 to 10⁹");
+            "has 'num_hidden_layers', which is not a whole number from 1 to 10⁹");
   EXPECT_EQ(refused(R"({"model_type": "llama", "num_hidden_layers": 1000000, "hidden_size": 64,
                         "num_attention_heads": 4, "vocab_size": 100})"),
             "has layers 1000000, and no workload has more than 10000");
   EXPECT_EQ(refused(R"({"model_type": "vit", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2})", 8),
-            "has samples that are no sequences of tokens; no --sequence");
+            "has samples that are not sequences of tokens; remove --sequence");
 }
 
 }  // namespace

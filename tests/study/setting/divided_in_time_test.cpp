@@ -71,8 +71,7 @@ TEST(WaitingGradients, GoThereAndBack) {
   const auto round = collectives_of(with(pipeline)).at({stages, stage_send});
   EXPECT_EQ(round.count, 4 * 2 * 3);
   EXPECT_EQ(turned.count, 4 * 2 * 2) << "the second and the third piece are on one stage";
-  EXPECT_NE(fault_of(R"(pipeline="2" micro-batch="1" interleave="3")").find("which are too few for 6 stages"),
-            std::string::npos);
+  EXPECT_NE(fault_of(R"(pipeline="2" micro-batch="1" interleave="3")").find("too few for 6 stages"), std::string::npos);
 }
 
 TEST(WaitingGradients, AreRefusedWhereTheyCannotWait) {

@@ -146,10 +146,11 @@ TEST(Refusals, WhatNoLayerOfWhatIsTimedHeeds) {
   expect(refused_times(R"(file="own.xml" expert-parallel="2")", "", layers), "needs layers with experts");
   expect(refused_times(again, "", layers), "recompute=\"full\" of <timed-as> needs blocks");
   EXPECT_EQ(refused_times(again, "", blocks), "");
-  expect(refused_times(R"(workload="resnet-18" recompute="selective")"), "nothing that recompute=\"selective\"");
+  expect(refused_times(R"(workload="resnet-18" recompute="selective")"),
+         "no blocks to recompute for recompute=\"selective\"");
   EXPECT_EQ(refused_times(R"(workload="resnet-18" recompute="full")"), "");
-  expect(refused_times(decoder + R"(dense-layers="1")"), "dense-layers=\"1\" is of experts, and it has none");
-  expect(refused_times(decoder + R"(full-every="2")"), "full-every=\"2\" is of window, and it has none");
+  expect(refused_times(decoder + R"(dense-layers="1")"), "dense-layers=\"1\" needs experts, which it has not");
+  expect(refused_times(decoder + R"(full-every="2")"), "full-every=\"2\" needs window, which it has not");
   EXPECT_EQ(refused_times(decoder + R"(dense-layers="1" experts="2" expert-feed-forward="32")"), "");
   EXPECT_EQ(refused_times(decoder + R"(full-every="2" window="8")"), "");
 }
