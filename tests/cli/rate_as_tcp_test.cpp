@@ -16,7 +16,7 @@ using test::Outcome;
 using test::run_dadsim;
 using test::TemporaryFolder;
 
-constexpr const char* kSentence = "A rate by itself is Ethernet with TCP";
+constexpr const char* kSentence = "A rate without a transport is Ethernet with TCP";
 
 class RateAsTcp : public testing::Test {
  protected:
@@ -68,7 +68,7 @@ TEST_F(RateAsTcp, ARunSaysWhatAStepTakesWithRdma) {
 }
 
 TEST_F(RateAsTcp, StudiesSayItToo) {
-  const std::string remedy = std::string(kSentence) + "; adapters that do RDMA need transport=\"rdma\".";
+  const std::string remedy = std::string(kSentence) + "; RDMA adapters need transport=\"rdma\".";
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"plan"}, {"sweep", "--out", "s.sqlite"}, {"compare", "--against", "timed-as.batch=16"}}) {
     std::vector<std::string> arguments{words.front(), "two.xml"};

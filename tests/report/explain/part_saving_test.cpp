@@ -72,10 +72,10 @@ TEST(Headline, SaysWhyTheMostHelpfulChangeSavesMoreThanItsShare) {
   const std::string because =
       "What helps most is half the latency of all links: 26 % of the time to the target saved; latency is 30 % of the "
       "step, counted where nothing hides it; ";
-  EXPECT_EQ(helpful(0.26), because + "over TCP windows grow by round trips.");
+  EXPECT_EQ(helpful(0.26), because + "over TCP, windows grow by round trips.");
   explanation.result.runs[0].bounds = {
       {"up", "bandwidth", 2, 0.5}, {"hub", "latency", 1, 0.3}, {"hub", "queueing", 1, 0.2}};
-  EXPECT_EQ(helpful(0.26), because + "queueing and loss over TCP (20 %) go by round trips and shorten with it.");
+  EXPECT_EQ(helpful(0.26), because + "queueing and loss over TCP (20 %) depend on round trips and shorten with it.");
 }
 
 }  // namespace

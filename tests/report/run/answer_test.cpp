@@ -63,9 +63,9 @@ TEST(Answer, IsTheStepWhereNoStepsAreKnown) {
   EXPECT_EQ(answer.metric, Metric::time_per_step);
   EXPECT_EQ(sentences[0],
             "rank-dad takes the shortest step of resnet-50, 500 ms: 4.00 times faster than gradient-sharing (2.00 s).");
-  EXPECT_EQ(sentences[1], "How many steps resnet-50 needs is not known here, and so its time to accuracy is not.");
+  EXPECT_EQ(sentences[1], "The steps that resnet-50 needs are not known here, so its time to accuracy is unknown.");
   EXPECT_EQ(sentences[2],
-            "With the steps that each needs counted, rank-dad is first: its relative steps times a step are 2.67 times "
+            "Counting the steps of each run, rank-dad is first: its relative steps times a step are 2.67 times "
             "less than those of gradient-sharing.");
 }
 
@@ -84,7 +84,7 @@ TEST(Answer, OfAQuickerStepWhoseStepsNobodyCountedIsNoWinner) {
   ASSERT_EQ(sentences.size(), 3U);
   EXPECT_TRUE(sentences[0].starts_with("gradient-sharing trains resnet-50 to")) << sentences[0];
   EXPECT_EQ(sentences[1],
-            "How many more steps than gradient sharing rank-dad (a step: 500 ms) takes is not known; a step of "
+            "The relative steps of rank-dad (a step: 500 ms) are not known; a step of "
             "gradient-sharing takes 2.00 s.");
   EXPECT_EQ(
       sentences[2],

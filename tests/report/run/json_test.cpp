@@ -114,14 +114,14 @@ TEST(Json, SaysWhoReadsWhat) {
   EXPECT_EQ(leak[1]["sites"][0]["site"], 0);
   EXPECT_EQ(leak[1]["sites_looked_at"], 1);
   std::string said = as_paragraph(answer_to(result).statements);
-  EXPECT_NE(said.find("hold 50.0 % of the samples of the sites"), std::string::npos) << said;
+  EXPECT_NE(said.find("hold 50.0 % of the sites' samples"), std::string::npos) << said;
   EXPECT_EQ(said.find("were looked at"), std::string::npos) << said;
   // With many sites the observer samples some, and the answer says so.
   result.runs[0].leak->sampled = {7};
   result.runs[0].workers = 200;
   EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["leak"][1]["sites"][0]["site"], 7);
   said = as_paragraph(answer_to(result).statements);
-  EXPECT_NE(said.find("(1 sites of 200 were looked at)"), std::string::npos) << said;
+  EXPECT_NE(said.find("(1 of 200 sites were checked)"), std::string::npos) << said;
 }
 
 TEST(Json, DocumentsEveryFieldAndNoOther) {

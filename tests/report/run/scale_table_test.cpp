@@ -21,9 +21,8 @@ TEST(ScaleTable, ShowsTheThreeFactorsAndTheirProduct) {
       "run       known steps  × relative steps (95 %)  × time per step               = time to accuracy (95 %)\n"
       "───────────────────────────────────────────────────────────────────────────────────────────────────────\n"
       "rank-dad        1,000            1.5 (1.2 … 2)           500 ms  14 min 0 s (11 min 24 s … 18 min 20 s)\n");
-  EXPECT_NE(
-      text.find("Known steps: 40 epochs of 50000 samples as the scenario says; results from 900 to 1200 steps.\n"),
-      std::string::npos);
+  EXPECT_NE(text.find("Known steps: 40 epochs of 50000 samples from the scenario; results from 900 to 1200 steps.\n"),
+            std::string::npos);
   EXPECT_NE(text.find("mean over 2 seeds"), std::string::npos);
 }
 

@@ -60,7 +60,7 @@ TEST(Table, ReadsLikeThis) {
       "\n"
       "Note on rank-dad: Ranks were mapped by depth.\n"
       "\n"
-      "Assumed: Devices of unknown memory were not checked for it.\n"
+      "Assumed: Devices of unknown memory were not checked for memory.\n"
       "Network model: CM02, no cross-traffic\n"
       "Learned on and timed as MLP 4-3-2 (23 parameters), batch 32 per worker.\n");
   EXPECT_TRUE(
@@ -156,7 +156,7 @@ TEST(Table, SaysRoundsWhereNothingWasLearned) {
   EXPECT_NE(table.find("rounds/h"), std::string::npos) << table;
   result.runs.front().steps = 0;
   EXPECT_EQ(as_paragraph(answer_to(result).statements),
-            "Nothing was learned (--timing-only): what is said is when, not how well.");
+            "Nothing was learned (--timing-only): times are known, accuracies are not.");
 }
 
 TEST(Table, StaysAlignedAndNarrow) {
@@ -244,8 +244,7 @@ TEST(Verdict, LeavesTheReferenceEndsOut) {
   EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1), verdict_run("no-sharing", 0.97, 2),
                         verdict_run("dad", 0.97, 20), verdict_run("edad", 0.97, 20)}),
             "dad and edad are equal: they reach 95 % in 20.0 s.");
-  EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1)}),
-            "No run here shares anything between workers: there is no winner to name.");
+  EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1)}), "No run shares anything between workers: no run wins.");
 }
 
 TEST(Verdict, SaysWhoDidNotReachTheTarget) {
@@ -254,11 +253,11 @@ TEST(Verdict, SaysWhoDidNotReachTheTarget) {
           {verdict_run("gradient-sharing", 0.94, -1), verdict_run("dad", 0.97, 20), verdict_run("edad", 0.97, 30)}),
       "dad reaches 95 % first, in 20.0 s: 1.50 times faster than edad (30.0 s); gradient-sharing did not reach it.");
   EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.94, -1), verdict_run("dad", 0.97, 20)}),
-            "dad reaches 95 % first, in 20.0 s; no other run that shares reached it.");
+            "dad reaches 95 % first, in 20.0 s; no other sharing run reached it.");
   EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1), verdict_run("dad", 0.93, -1), verdict_run("edad", 0.945, -1)}),
-            "No run that shares reached 95 %: edad came nearest with 94.5 %.");
+            "No sharing run reached 95 %: edad came nearest with 94.5 %.");
   EXPECT_EQ(verdict_on({verdict_run("dad", 0.93, -1)}),
-            "The only run that shares did not reach 95 %: dad came nearest with 93.0 %.");
+            "The only sharing run did not reach 95 %: dad came nearest with 93.0 %.");
 }
 
 TEST(Verdict, DividesByNoZero) {

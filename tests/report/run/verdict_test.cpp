@@ -134,9 +134,9 @@ TEST(AnswerOverSeeds, ARunThatMissesTheTargetWithASeedIsNotRanked) {
   lucky.best_accuracies = {0.96, 0.97, 0.94};
   const std::string won = as_paragraph(answer_to(of({lucky, arrived("dad", at({40, 41, 42}))})).statements);
   EXPECT_TRUE(won.starts_with("dad reaches 95 % first, in 41.0 s")) << won;
-  EXPECT_TRUE(won.ends_with("; no other run that shares reached it with every seed.")) << won;
+  EXPECT_TRUE(won.ends_with("; no other sharing run reached it with every seed.")) << won;
   EXPECT_EQ(as_paragraph(answer_to(of({lucky})).statements),
-            "The only run that shares did not reach 95 % with every one of 3 seeds: lucky came nearest with 94.0 %.");
+            "The only sharing run did not reach 95 % with every one of 3 seeds: lucky came nearest with 94.0 %.");
 }
 
 TEST(AnswerOverSeeds, JsonTellsThem) {

@@ -25,8 +25,8 @@ TEST(Sentences, OfWhereStepsAreFrom) {
             "2850816 samples, between 1 result at a batch of 2048 and 3 results at 4096: MLPerf Training v1.0, MLPerf "
             "Training v2.1");
   EXPECT_EQ(in_words(Statement{"steps-as-said"}.with("epochs", 1.5).with("samples_per_epoch", 50000.0)),
-            "1.5 epochs of 50000 samples as the scenario says");
-  EXPECT_EQ(in_words(Statement{"steps-as-said"}.with("steps", 1000.0)), "1000 steps as the scenario says");
+            "1.5 epochs of 50000 samples from the scenario");
+  EXPECT_EQ(in_words(Statement{"steps-as-said"}.with("steps", 1000.0)), "1000 steps from the scenario");
 }
 
 TEST(Sentences, OfWhatIsNotKnown) {
@@ -57,13 +57,13 @@ TEST(Sentences, OfHowASimulationWasChosen) {
                          .with("seconds", 12.5e-6)
                          .with("saving", 0.25)
                          .with("setting", std::string("NCCL_ALGO=Tree NCCL_PROTO=LL"))),
-            "tree LL takes 12.5 µs, 25 % less than what the library chooses by its own formulas; set NCCL_ALGO=Tree "
+            "tree LL takes 12.5 µs, 25 % less than the library's own choice; set NCCL_ALGO=Tree "
             "NCCL_PROTO=LL");
   EXPECT_EQ(in_words(Statement{"compared-by-flow", {"ring", "tree"}}
                          .with("seconds", std::vector<double>{0.01, 0.002})
                          .with("slower", 2.0)
                          .with("too_large", std::vector<std::string>{"direct"})),
-            "by flow ring 0.01 s, tree 0.002 s; 2 more are slower by their closed forms; too many messages to compare: "
+            "by flow ring 0.01 s, tree 0.002 s; 2 more are slower by closed form; too many messages to compare: "
             "direct");
 }
 
@@ -71,7 +71,7 @@ TEST(Sentences, HoldThoseOfTheirParts) {
   const auto change = Statement{"faster-device", {"xeon"}}.with("factor", 2.0).with("aggregator", true);
   EXPECT_EQ(in_words(change), "an aggregator twice as fast as xeon");
   EXPECT_EQ(in_words(Statement{"others-as-tight"}.with("of_its_kind", true).with("saving", 0.236).with(change)),
-            "others of its kind are as tight, and take its place: an aggregator twice as fast as xeon saves 23.6 %");
+            "others of its kind are as busy, and become the limit: an aggregator twice as fast as xeon saves 23.6 %");
   EXPECT_EQ(in_words(Statement{"untried-change"}.with("fault", std::string("no such batch")).with(change)),
             "Not tried: an aggregator twice as fast as xeon (no such batch).");
   EXPECT_THROW(in_words(Statement{"untried-change"}.with("fault", std::string("no such batch"))), std::logic_error);

@@ -141,7 +141,7 @@ void expect_lawful(const report::Result& result) {
     EXPECT_LE(at_cap, result.timing_only && !run.spec.event_driven ? 1 : 0) << report::in_words(run.notes.back());
     EXPECT_EQ(others, remarks + at_cap) << report::in_words(run.notes.back());
     for (const std::string& note : report::in_words(run.notes)) {
-      EXPECT_EQ(note.find("taken to be at their cap") != std::string::npos && !result.timing_only, false) << note;
+      EXPECT_EQ(note.find("assumed at their cap") != std::string::npos && !result.timing_only, false) << note;
       if (result.timing_only) {
         EXPECT_EQ(note.find("accuracy"), std::string::npos) << note;
         EXPECT_EQ(note.find("learned as"), std::string::npos) << note;
