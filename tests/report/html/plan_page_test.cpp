@@ -61,15 +61,15 @@ PlanJson data_of(const std::string& html) {
 }
 
 TEST(PlanText, SaysWhatIsEnoughBetweenWhatAndWhereItIsNot) {
-  EXPECT_EQ(
-      verdict(document_of(plan_sample())),
-      "rank-dad needs about 8.5Mbps (uplink of the sites): 8.3Mbps to 8.9Mbps (over 5 seeds). As simulated 8.5Mbps is "
-      "the least "
-      "that is enough: 59.8 s (53.8 s … 1 min 6 s), 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is "
-      "missed again "
-      "from 21Mbps "
-      "to "
-      "39Mbps.");
+  EXPECT_EQ(verdict(document_of(plan_sample())),
+            "rank-dad needs about 8.5Mbps (uplink of the sites): 8.3Mbps to 8.9Mbps (over 5 seeds). In the simulation "
+            "8.5Mbps is "
+            "the smallest "
+            "that is enough: 59.8 s (53.8 s … 1 min 6 s), 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is "
+            "missed again "
+            "from 21Mbps "
+            "to "
+            "39Mbps.");
 }
 
 TEST(PlanText, ATargetThatSomeSeedMissesIsSaidSo) {

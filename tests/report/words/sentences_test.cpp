@@ -35,8 +35,8 @@ TEST(Sentences, OfWhatIsNotKnown) {
                          .with("least_batch", 408.0)
                          .with("most_batch", 67'456.0)
                          .with("batch", 400.0)),
-            "published results for resnet-50 go from a global batch of 408 to 67456, and what a batch of 400 needs "
-            "cannot be read off from them");
+            "published results for resnet-50 go from a global batch of 408 to 67456, and do not show what "
+            "a batch of 400 needs");
   const auto missed = [](bool of_gradient_sharing, double missing, double seeds) {
     return Statement{"target-not-reached"}
         .with("of_gradient_sharing", of_gradient_sharing)
