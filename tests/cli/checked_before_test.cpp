@@ -66,7 +66,7 @@ TEST_F(CheckedBefore, ACollectiveThatNoStepCarriesOut) {
     return scenario_of("gpu-[0-3]", kDigits, kTwoLayers, timed + "<run algorithm=" + run);
   };
   const auto refused = [](const std::string& named, const std::string& kind) {
-    return "x.xml:8: run '" + named + "=\"ring\" means nothing: its steps carry out no " + kind + "; leave it out";
+    return "x.xml:8: run '" + named + "=\"ring\" needs steps with " + kind + "; remove it";
   };
   const std::string int8 = "><compress method=\"int8\"/></run>";
   const std::string sharded = "<timed-as workload=\"resnet-18\" sharding=\"gradients\"/>";
@@ -134,7 +134,7 @@ TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   EXPECT_EQ(with_three_gigabytes("no-sharing"), kWrongInput);
   const std::string words = test::read_file(folder_.path("err"));
   EXPECT_TRUE(words.starts_with("x.xml:6: <model>: learning 'no-sharing' takes 3.4")) << words;
-  EXPECT_NE(words.find(" of this machine's memory at least, which has 3.07 GB; "), std::string::npos) << words;
+  EXPECT_NE(words.find(" of memory, and this machine has 3.07 GB; "), std::string::npos) << words;
   EXPECT_EQ(with_three_gigabytes("pooled"), kSuccess) << test::read_file(folder_.path("err"));
 }
 

@@ -141,7 +141,7 @@ TEST_F(EventDriven, TimingOnlyTimesWhatIsLearnedFirstTooAndRefusesWhatAsksForAcc
   const std::string scenario = write("<run algorithm=\"fedavg\" rounds=\"2\"/>");
   outcome = run_dadsim({scenario, "--timing-only", "--set", "training.stop=target"});
   EXPECT_EQ(outcome.exit_code, kWrongInput);
-  EXPECT_NE(outcome.err.find("asks for accuracies"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("needs accuracies"), std::string::npos) << outcome.err;
 }
 
 TEST_F(EventDriven, ATraceIsOfTheWholePlayAndChangesNothing) {

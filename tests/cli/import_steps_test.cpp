@@ -110,7 +110,7 @@ TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
   EXPECT_LT(quicker, fast - 0.1);
   const Outcome said = dadsim({"job.xml", "--verbose"});
   EXPECT_NE(said.out.find("every step is 'ours' as it was recorded"), std::string::npos) << said.out;
-  EXPECT_NE(said.out.find("the recorded step 'ours', 4 samples of each worker"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("the recorded step 'ours', 4 samples per worker"), std::string::npos) << said.out;
   const Outcome why = dadsim({"explain", "job.xml"});
   EXPECT_EQ(why.exit_code, kSuccess) << why.err;
   EXPECT_NE(why.out.find("h100-sxm5"), std::string::npos) << why.out;

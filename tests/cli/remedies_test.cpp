@@ -148,7 +148,7 @@ TEST_F(Remedy, ListsNumbersThatDivide) {
 TEST_F(Remedy, NamesTheAggregatorThatIsMissing) {
   folder.write("a.xml", scenario_of(kDigits, {}, ""));
   const std::string element =
-      refused({"a.xml", "--check"}, 0, "in rank-dad every site sends to every other; with (<.*/>)");
+      refused({"a.xml", "--check"}, 0, "in rank-dad every site sends to every other; add (<.*/>) to");
   folder.write("a.xml", scenario_of(kDigits, {}, element));
   accepted({"a.xml", "--check"});
 }

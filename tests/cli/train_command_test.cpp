@@ -103,13 +103,13 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
   refused(small({"--price", "2"}), "--price needs --tokens");
   refused(small({"--within", "3d"}), "--within needs --tokens");
   refused(small({"--tokens", "many"}), "--tokens 'many' is no count");
-  refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--tokens", "1B"}, "are no sequences of tokens");
-  refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--sequence", "9"}, "has no length to choose");
+  refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--tokens", "1B"}, "are not sequences of tokens");
+  refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--sequence", "9"}, "have a fixed length");
   refused({"train", "gpt2", "--gpus", "12", "--device", "h100"}, "12 devices do not fill nodes of 8; 8 or 16");
   refused({"train", "gpt2", "--gpus", "8", "--device", "v100", "--precision", "fp8"}, "v100-sxm2 has no fp8");
-  refused({"train", "gpt2", "--gpus", "8", "--device", "jetson-nano"}, "has no usual system");
+  refused({"train", "gpt2", "--gpus", "8", "--device", "jetson-nano"}, "knows no usual system");
   refused({"train", "gpt2", "--gpus", "512", "--device", "tpu-v6e"},
-          "a pod of TPU v6e has 256 devices, and 512 are more");
+          "a pod of TPU v6e has at most 256 devices, not 512");
 }
 
 // The remedy is what has to be typed.

@@ -29,7 +29,7 @@ TEST(ValidateCommand, SaysWhatIsWrong) {
   const std::string path = folder.write("ours.csv", "scenario,time\nlab.xml,312\n");
   const test::Outcome row = run_dadsim({"validate", path});
   EXPECT_EQ(row.exit_code, 3);
-  EXPECT_NE(row.err.find("ours.csv:2: time '312' is none; "), std::string::npos) << row.err;
+  EXPECT_NE(row.err.find("ours.csv:2: time '312' is not a time; "), std::string::npos) << row.err;
   EXPECT_EQ(run_dadsim({"validate", "not/there.csv"}).exit_code, 3);
   const test::Outcome scenario =
       run_dadsim({"validate", folder.write("theirs.csv", "scenario,time\nnot-there.xml,312ms\n")});

@@ -174,17 +174,17 @@ TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
     EXPECT_FALSE(was_read) << study;
   };
   refused(R"(<scale-study><vary path="run[low rank].rank" values="1 2 3 4"/></scale-study>)",
-          "the sizes of <scale-study> tell nothing");
+          "the sizes of <scale-study> allow no fit");
   refused(R"(<scale-study hold-out="0"><vary path="training.batch" values="4 8 16"/></scale-study>)",
-          "the sizes of <scale-study> tell nothing");
+          "the sizes of <scale-study> allow no fit");
   refused(
       R"(<scale-study><linked><vary path="model.dense[1].units" values="8 8 8 16"/><vary path="run[low rank].rank"
       values="1 2 3 4"/></linked></scale-study>)",
-      "the sizes of <scale-study> without those that are left out tell nothing");
+      "the sizes of <scale-study> without those held out allow no fit");
   refused(
       R"(<scale-study against="parameters rows-per-width batch-per-critical" hold-out="0">
          <vary path="training.batch" values="4 6 8 12 16 24"/></scale-study>)",
-      "the sizes of <scale-study> tell nothing");
+      "the sizes of <scale-study> allow no fit");
 }
 
 // Federated rounds alone are compared with gradient sharing as any other run is.

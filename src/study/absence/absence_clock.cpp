@@ -331,8 +331,8 @@ void AbsenceClock::wait_for_change(const std::string& what) {
                                 fmt::join(missing, ", "), more > 0 ? fmt::format("and {} more ", more) : "",
                                 !std::isfinite(next) ? std::string("will not come back")
                                 : too_often
-                                    ? fmt::format("was missing through {} changes of hosts and links", kMostChanges)
-                                    : std::string("will not be there for 90 days")));
+                                    ? fmt::format("stayed away over {} changes of hosts and links", kMostChanges)
+                                    : std::string("stays away for 90 days")));
 }
 
 /// When one of these sites, or the aggregator, is lost before that date.
@@ -392,7 +392,7 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
       has_model_[static_cast<std::size_t>(site)] = any = true;
     }
     if (!any) {
-      wait_for_change("for somebody who has the model");
+      wait_for_change("for a site that has the model");
       return false;
     }
   }
@@ -506,7 +506,7 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
       continue;
     }
     if (std::ranges::none_of(here, has_rows)) {
-      wait_for_change("for a site that has samples for it");
+      wait_for_change("for a site that has samples");
       continue;
     }
     const Sites who =
@@ -515,7 +515,7 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
     if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(number, who)) {
       if (++tries < kMostTries) continue;
       throw NobodyComes(
-          fmt::format("step {} has been broken off {} times: outages come more often than it takes to get through it",
+          fmt::format("step {} has been broken off {} times: the step takes longer than the time between outages",
                       log_.participation.updates + 1, kMostTries));
     }
     std::vector<double> chances = chances_of(who, here, rows);

@@ -342,8 +342,8 @@ class Diagnoser {
     if (run == scenario_.runs.end())
       run = std::ranges::find_if(scenario_.runs, [](const spec::RunSpec& one) { return !one.event_driven; });
     if (run == scenario_.runs.end()) {
-      throw InputError({scenario_.file, 0, "none of its runs takes steps",
-                        "a run that shares gradients between peers (exchange=\"peer\")"});
+      throw InputError({scenario_.file, 0, "diagnose needs a run that takes steps",
+                        "add a run that shares gradients between peers (exchange=\"peer\")"});
     }
     const spec::RunSpec only = *run;
     scenario_.runs = {only};
@@ -362,9 +362,9 @@ class Diagnoser {
     const spec::ParallelismSpec how = scenario_.timed_as ? scenario_.timed_as->parallelism : spec::ParallelismSpec{};
     if (devices > static_cast<std::int64_t>(all.size()) || devices % how.devices() != 0) {
       throw InputError({scenario_.file, 0,
-                        fmt::format("{} devices were measured, and it has {}{}", devices, all.size(),
+                        fmt::format("{} devices were measured, and the scenario has {}{}", devices, all.size(),
                                     how.devices() > 1 ? fmt::format(", {} to a worker", how.devices()) : ""),
-                        "as many of them, in whole workers"});
+                        "use a scenario with as many devices, in whole workers"});
     }
     const std::vector<spec::Placement> first(all.begin(), all.begin() + devices);
     const auto to_a_place = static_cast<std::size_t>(how.tensor * how.context);  // devices per stage
@@ -381,7 +381,7 @@ class Diagnoser {
       Learned learned = learn_scenario(some, nullptr, show_progress);
       sizes_.push_back({&step, std::move(some), std::move(learned)});
     }
-    if (sizes_.empty()) throw InputError({measured_.source, 0, "does not say what a step takes", "--step beside it"});
+    if (sizes_.empty()) throw InputError({measured_.source, 0, "lacks the time of a step", "add --step"});
   }
 
   // ---- what is simulated ----
@@ -477,7 +477,7 @@ class Diagnoser {
         report::DiagnosedTime time{
             .devices = devices_of(*sizes_[i].measured),
             .measured = seconds_of(*sizes_[i].measured, devices_of(*sizes_[i].measured), work_of_step(run),
-                                   {scenario_.file, 0, "", "the time of a step (--step) instead"}, measured_.source),
+                                   {scenario_.file, 0, "", "use the time of a step (--step)"}, measured_.source),
             .expected = run.step_seconds,
             .low = run.step_seconds,
             .high = run.step_seconds};

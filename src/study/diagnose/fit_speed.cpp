@@ -24,7 +24,7 @@ FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured) {
     return InputError({file, 0, what, remedy});
   };
   if (std::ranges::any_of(scenario.workers, [](const spec::Placement& one) { return one.speed != 1; }))
-    throw refuse("has workers with a speed of their own", "<worker> without speed, which is fitted");
+    throw refuse("has workers with a speed, which is fitted", "remove speed from <worker>");
   const auto run_at = [&](double speed) {
     for (spec::Placement& worker : scenario.workers) worker.speed = speed;
     return run_experiment(scenario, false).runs.front();
@@ -32,21 +32,21 @@ FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured) {
   FittedSpeed fit;
   report::RunResult run = run_at(1);
   fit.predicted = fit.fitted = run.step_seconds;
-  fit.measured = seconds_of(measured, 0, work_of_step(run), {file, 0, "", "the time of a step instead"}, "--row");
+  fit.measured = seconds_of(measured, 0, work_of_step(run), {file, 0, "", "use the time of a step"}, "--row");
   fit.band = run.factors().value_or(estimate::Band{});
   if (run.step_seconds - run.compute_seconds > kMostMessages * run.step_seconds)
-    throw refuse("has a step that waits for messages most of the time, which tells little of how fast devices compute",
-                 "a scenario of fewer devices, and its measured step");
+    throw refuse("has a step that mostly waits for messages and computes too little to fit a speed",
+                 "use a scenario with fewer devices, and its measured step");
   for (int i = 0; i < kMostSteps && std::abs(std::log(fit.fitted / fit.measured)) > kClose; ++i) {
     const double beside = run.step_seconds - run.compute_seconds;
     if (!(fit.measured > beside))
-      throw refuse(fmt::format("has messages that alone take {}, longer than the measured {}", human_seconds(beside),
+      throw refuse(fmt::format("has messages of {}, longer than the measured step of {}", human_seconds(beside),
                                human_seconds(fit.measured)),
-                   "the network as it is, or the time of the same step");
+                   "describe the measured network, or give the time of the same step");
     fit.speed *= run.compute_seconds / (fit.measured - beside);
     if (!(fit.speed >= 0.01 && fit.speed <= 100))
-      throw refuse("would need workers over 100 times slower or quicker than their device",
-                   "the device that was measured, and the time of one step");
+      throw refuse("needs workers over 100 times slower or faster than their device",
+                   "name the measured device, and give the time of one step");
     run = run_at(fit.speed);
     fit.fitted = run.step_seconds;
   }

@@ -24,8 +24,8 @@ std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const st
     least = least == 0 ? own : std::min(least, own);
   }
   if (ranks == 0 && least > 0)
-    throw InputError({file, 0, fmt::format("is of {} ranks, and the scenario has {} devices", least, devices),
-                      "a scenario with as many devices as ranks were measured"});
+    throw InputError({file, 0, fmt::format("has {} ranks, and the scenario has {} devices", least, devices),
+                      "use a scenario with as many devices as measured ranks"});
   return ranks == 0 ? devices : ranks;
 }
 
@@ -45,7 +45,7 @@ double seconds_of(const MeasuredStep& measured, std::int64_t devices, const Step
                   const Diagnostic& unknown, const std::string& source) {
   const auto divided = [&](const std::optional<double>& done, double rate, const char* what) {
     if (!done || !(*done > 0))
-      throw InputError({unknown.file, unknown.line, fmt::format("what it times has no {}", what), unknown.remedy});
+      throw InputError({unknown.file, unknown.line, fmt::format("the timed step has no {}", what), unknown.remedy});
     return *done / rate;
   };
   if (measured.step_seconds) return *measured.step_seconds;
@@ -53,8 +53,8 @@ double seconds_of(const MeasuredStep& measured, std::int64_t devices, const Step
   if (measured.tokens_per_second_per_device)
     return divided(expected.tokens, *measured.tokens_per_second_per_device * static_cast<double>(devices), "tokens");
   if (measured.samples_per_second) return divided(expected.samples, *measured.samples_per_second, "samples a second");
-  if (!measured.utilisation) throw InputError({source, 0, "does not say what a step takes", "--step beside it"});
-  return divided(expected.seconds_at_peak, *measured.utilisation, "utilisation that is known");
+  if (!measured.utilisation) throw InputError({source, 0, "lacks the time of a step", "add --step"});
+  return divided(expected.seconds_at_peak, *measured.utilisation, "known utilisation");
 }
 
 std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<report::Operation> operation,
@@ -67,8 +67,8 @@ std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<re
   const CollectiveTimes times = times_of(log, measured.source, test, measured.ranks);
   const auto measures = operation_of_test(times.test);
   if (!measures && !times.test.empty())
-    throw InputError({measured.source, 0, fmt::format("is of {}, which is not simulated", times.test),
-                      fmt::format("a log of {}", fmt::join(names_of_tests(), ", "))});
+    throw InputError({measured.source, 0, fmt::format("measures {}, which is not simulated", times.test),
+                      fmt::format("use a log of {}", fmt::join(names_of_tests(), ", "))});
   if (measures) measured.operation = *measures;
   std::vector<CollectiveLog::LoggedRow> rows;
   std::ranges::copy_if(times.rows, std::back_inserter(rows), [](const auto& row) { return row.size >= kLeastBytes; });
@@ -81,7 +81,7 @@ std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<re
   std::vector<Diagnostic> told = times.warnings;
   if (times.test.empty())
     told.push_back(
-        {measured.source, 0, "does not say of which collective it is", "an all-reduce is taken; --test NAME"});
+        {measured.source, 0, "does not name its collective", "all-reduce is assumed; name another with --test"});
   return told;
 }
 

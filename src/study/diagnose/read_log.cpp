@@ -285,7 +285,7 @@ std::optional<Measurement> table_of_profiler(const std::string& file, std::strin
   if (!self) return std::nullopt;
   if (!(steps > 0) || !(kernels > 0)) {
     throw InputError({file, 0, "has a table of torch.profiler without a row ProfilerStep* or without kernels",
-                      "prof.step() behind each step, and key_averages().table() of a profile with CUDA"});
+                      "call prof.step() after each step, and print key_averages().table() of a profile with CUDA"});
   }
   profile.steps = static_cast<std::size_t>(steps);
   profile.computing = (kernels - collectives) / steps;
@@ -305,7 +305,7 @@ std::optional<Measurement> trace_of_profiler(const std::string& file, const std:
     measured.profile = profile;
     return measured;
   } catch (const std::runtime_error& error) {
-    throw InputError({file, 0, error.what(), "a trace of torch.profiler with CUDA activity and prof.step()"});
+    throw InputError({file, 0, error.what(), "use a trace of torch.profiler with CUDA activity and prof.step()"});
   }
 }
 
@@ -324,12 +324,12 @@ Measurement read_log(const std::string& file, const std::string& text) {
   if (trainer && trainer->step) return {.source = file, .steps = {*trainer->step}};
   if (std::optional<CollectiveLog> log = find_collective_log(file, text))
     return {.source = file, .collective_log = std::move(*log)};
-  constexpr const char* kByHand = "--step, --samples-per-second, --tokens-per-second or --mfu with the number itself";
+  constexpr const char* kByHand = "give the number with --step, --samples-per-second, --tokens-per-second or --mfu";
   if (trainer)
     throw InputError({file, 0, fmt::format("is a log of {} without {}", trainer->program, trainer->missing),
-                      fmt::format("the part that has it, or {}", kByHand)});
-  throw InputError({file, 0, "is no log that is read",
-                    fmt::format("one of a training by {}; a profile of torch.profiler; a table of {}; or {}",
+                      fmt::format("use the part of the log that has it, or {}", kByHand)});
+  throw InputError({file, 0, "is not a log that dadsim reads",
+                    fmt::format("use the log of a training by {}; a profile of torch.profiler; a table of {}; or {}",
                                 programs_with_logs(), kCollectiveBenchmarks, kByHand)});
 }
 

@@ -410,9 +410,9 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   } catch (const world::Deadlock& deadlock) {
     throw sim::SimulationError(run.label + ": " + deadlock.what());
   } catch (const world::DryRunError&) {
-    throw InputError(Diagnostic{
-        scenario.file, 0, fmt::format("'{}' decides by numbers that are learned, and nothing is learned", run.label),
-        "no --timing-only"});
+    throw InputError(Diagnostic{scenario.file, 0,
+                                fmt::format("'{}' needs learned numbers, which a dry run does not have", run.label),
+                                "remove --timing-only"});
   }
   event_driven.event_driven.learned = history.counts().learned;
   event_driven.event_driven.found = history.counts().found;

@@ -14,23 +14,20 @@ step::StepOperations operations_of_step(const scenario::Scenario& scenario, cons
                                         const sim::Cluster& cluster, std::size_t run, std::int64_t number) {
   const spec::RunSpec& asked = scenario.runs.at(run);
   if (asked.event_driven) {
-    throw InputError(
-        {scenario.file, 0,
-         fmt::format("run '{}' is event-driven: its events depend on time, and it has no steps", asked.label),
-         "a run that is learned first"});
+    throw InputError({scenario.file, 0, fmt::format("run '{}' is event-driven and has no steps", asked.label),
+                      "choose a run that takes steps"});
   }
   if (learns_on_cluster(scenario, asked)) {
-    throw InputError(
-        {scenario.file, 0,
-         fmt::format("run '{}' goes on without sites that are away: who takes part in a step depends on time",
-                     asked.label),
-         "a run with absent=\"wait\", or with failures=\"none\" and availability=\"none\""});
+    throw InputError({scenario.file, 0,
+                      fmt::format("run '{}' goes on without absent sites, so the participants of a step depend on time",
+                                  asked.label),
+                      "set absent=\"wait\", or failures=\"none\" and availability=\"none\""});
   }
   const LearnedRunPtr& known = learned.runs.at(run);
   const auto steps = static_cast<std::int64_t>(known->trajectory.steps.size());
   if (number < 1 || number > steps) {
     throw InputError({scenario.file, 0, fmt::format("run '{}' has no step {}", asked.label, number),
-                      fmt::format("one from 1 to {}", steps)});
+                      fmt::format("use a step from 1 to {}", steps)});
   }
   const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape, learned.runs.front()->rows);
   const std::vector<step::Assignment> assignment =

@@ -72,7 +72,7 @@ std::string scenario_of_sites(const std::string& source, const std::vector<SiteF
   {
     Open root(xml, "scenario");
     root.set("name", "Federation of a log").set("seed", 1);
-    Open(xml, "description").content(fmt::format("Rounds as {} has them; what packs and sums is in them.", source));
+    Open(xml, "description").content(fmt::format("Rounds as in {}, with their packing and summing.", source));
     {
       const Open platform(xml, "platform");
       const Open federation(xml, "federation");
@@ -120,7 +120,7 @@ ImportedFederation federation_of(const std::vector<ClientLog>& clients, const Fe
     const std::vector<ClientLog::LoggedTransfer> up = of_models(client.up);
     if (down.empty() || up.empty())
       throw std::runtime_error(
-          fmt::format("has no {} of client '{}' that took time", down.empty() ? "task" : "update", client.name));
+          fmt::format("has no timed {} of client '{}'", down.empty() ? "task" : "update", client.name));
     for (const auto* models : {&down, &up}) {
       for (const ClientLog::LoggedTransfer& one : *models) sizes.push_back(one.bytes);
     }
@@ -143,7 +143,7 @@ ImportedFederation federation_of(const formats::ServerLog& server, const Federat
   ImportedFederation federation;
   const std::optional<double> bytes = facts.model_bytes ? facts.model_bytes : server.model_bytes;
   if (!bytes || !(*bytes > 0))
-    throw std::runtime_error("does not say how many bytes a model has, which Flower's logs do from 1.21 on");
+    throw std::runtime_error("lacks the bytes of a model, which Flower logs from version 1.21 on");
   federation.model_bytes = *bytes;
   std::vector<double> seconds;
   std::int64_t known = 0;
@@ -159,13 +159,13 @@ ImportedFederation federation_of(const formats::ServerLog& server, const Federat
   federation.round_seconds = !seconds.empty()       ? middle_of(std::move(seconds))
                              : server.total_seconds ? *server.total_seconds / rounds
                                                     : 0;
-  if (!(federation.round_seconds > 0)) throw std::runtime_error("does not say how long rounds take");
+  if (!(federation.round_seconds > 0)) throw std::runtime_error("lacks the duration of its rounds");
   SiteFacts site{.name = "client", .count = known};
   if (facts.line) site.up = site.down = *facts.line;
   if (!facts.line && facts.step_seconds) {
     const double rest = federation.round_seconds - *facts.step_seconds;
     if (!(rest > 0))
-      throw std::runtime_error(fmt::format("has rounds of {:.3g} s, in which nobody trains for {:.3g} s",
+      throw std::runtime_error(fmt::format("has rounds of {:.3g} s, shorter than the training of {:.3g} s",
                                            federation.round_seconds, *facts.step_seconds));
     site.up = site.down = 2 * federation.model_bytes / rest;
   }

@@ -46,7 +46,7 @@ void check_sizes(const spec::Sizes& sizes) {
   const double between = std::max(size("feed-forward"), size("expert-feed-forward")) + 4 * size("hidden");
   if (size("layers") * (size("experts") + 1) * size("hidden") * between > kMostParameters ||
       size("vocabulary") * size("hidden") > kMostParameters) {
-    throw std::runtime_error("is of more than 10¹⁵ parameters");
+    throw std::runtime_error("has more than 10¹⁵ parameters");
   }
 }
 
@@ -125,7 +125,7 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
   try {
     const std::optional<formats::ModelConfig> config = formats::model_config_of(text, sequence);
     if (!config)
-      throw refuse("is no config.json of a model", "a JSON object with 'model_type', as Hugging Face has it");
+      throw refuse("is not the config.json of a model", "give a JSON object with 'model_type', as of Hugging Face");
     check_sizes(config->sizes);
     ImportedModel model;
     model.type = config->type;
@@ -159,7 +159,7 @@ void check_made_of(const std::string& file, const std::function<void()>& read) {
     read();
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
-    if (!error.is_infeasible()) throw InputError({file, 0, "gives what is refused: " + first.what, first.remedy});
+    if (!error.is_infeasible()) throw InputError({file, 0, "gives a refused scenario: " + first.what, first.remedy});
   }
 }
 
@@ -172,17 +172,16 @@ ImportedModel import_adapter(const std::string& file, const formats::AdapterConf
         spec::name_meant(spec::NameKind::workload, adapter.base, spec::workload_registry().names());
     if (!meant.same)
       throw InputError(Diagnostic{
-          file, 0,
-          fmt::format("is an adapter_config.json of PEFT, and no workload is called as its base '{}'", adapter.base),
-          "the base's config.json as a second file"});
+          file, 0, fmt::format("is an adapter_config.json of PEFT, and its base '{}' is not a workload", adapter.base),
+          "give the config.json of the base as a second file"});
     const spec::Workload* workload = spec::workload_registry().find(meant.name);
     base.emplace();
     base->type = base->workload = workload->name;
     if (sequence > 0) base->sizes["sequence"] = fmt::format("{}", sequence);
     base->shape = workload->shape(base->sizes);
   } else if (base->workload.empty()) {
-    throw InputError(Diagnostic{file, 0, "is an adapter of a model that no workload has the layers of",
-                                "a base that `dadsim workloads` lists"});
+    throw InputError(Diagnostic{file, 0, "is an adapter of a model that no workload describes",
+                                "use a base that `dadsim workloads` lists"});
   }
   base->adapter = adapter;
   return *std::move(base);
@@ -240,8 +239,8 @@ std::string file_of_layers(const std::string& file, const spec::ModelShape& shap
     for (const spec::LayerShape& layer : shape.layers) {
       if (layer.experts > 1)
         throw InputError(Diagnostic{file, 0,
-                                    "has experts in a form that no workload has, and a file of layers knows none",
-                                    "a workload that is near: `dadsim workloads` lists them"});
+                                    "has experts that no workload has, and a file of layers cannot describe them",
+                                    "use a similar workload: `dadsim workloads` lists them"});
       Open element(xml, "layer");
       element.set("name", layer.name).set("kind", to_string(layer.kind));
       if (const auto [in, out] = sides_of(layer); in > 0) element.set("in", in).set("out", out);

@@ -74,7 +74,7 @@ std::pair<const char*, double> kind_of(ChakraNode::Collective collective, std::s
     case ChakraNode::Collective::scatter:
       break;
   }
-  throw std::runtime_error("has a gather or a scatter, which <recorded-step> does not know");
+  throw std::runtime_error("has a gather or a scatter, which <recorded-step> does not support");
 }
 
 class ProgramWriter {
@@ -142,7 +142,7 @@ class ProgramWriter {
         if (--waiting[follower] == 0) ready.emplace(trace_.nodes[follower].id, follower);
       }
     }
-    if (order.size() != count) throw std::runtime_error("has nodes that come after themselves");
+    if (order.size() != count) throw std::runtime_error("has nodes that depend on themselves");
     return order;
   }
 
@@ -173,7 +173,7 @@ class ProgramWriter {
     pending_count_ += pending.size();
     if (pending_count_ > kMostPending)
       throw std::runtime_error(
-          fmt::format("has node {} at rank {}, before which too many collectives are under way", node.id, rank_));
+          fmt::format("has node {} at rank {} after too many pending collectives", node.id, rank_));
     if (!pending.empty()) pending_of_[number] = std::move(pending);
   }
 
@@ -181,9 +181,8 @@ class ProgramWriter {
   void check_amount(const ChakraNode& node, double amount) const {
     constexpr double kMost = 1e18;
     if (amount > kMost)
-      throw std::runtime_error(
-          fmt::format("has node {} ('{}') at rank {}, with which seconds or bytes are {}; at most {}", node.id,
-                      node.name, rank_, amount, kMost));
+      throw std::runtime_error(fmt::format("has node {} ('{}') at rank {} with {} seconds or bytes in all; at most {}",
+                                           node.id, node.name, rank_, amount, kMost));
   }
 
   Pending before(const ChakraNode& node) {
@@ -241,7 +240,7 @@ class ProgramWriter {
   void receive(const ChakraNode& node, Pending& pending) {
     const std::int64_t to = node.destination < 0 ? rank_ : node.destination;
     if (to != rank_ || node.source < 0 || node.source >= ranks_ || node.source == rank_)
-      throw std::runtime_error(fmt::format("has a message '{}' without both ends", node.name));
+      throw std::runtime_error(fmt::format("has a message '{}' without a valid sender and receiver", node.name));
     program_.received.push_back({node.name, "send", {node.source, to}, node.bytes, node.tag, node.id});
     pending = {{true, program_.received.size() - 1}};
   }
@@ -251,7 +250,7 @@ class ProgramWriter {
     if (node.type == ChakraNode::NodeType::send) {
       const std::int64_t from = node.source < 0 ? rank_ : node.source;
       if (from != rank_ || node.destination < 0 || node.destination >= ranks_ || node.destination == rank_)
-        throw std::runtime_error(fmt::format("has a message '{}' without both ends", node.name));
+        throw std::runtime_error(fmt::format("has a message '{}' without a valid sender and receiver", node.name));
       return {node.name, "send", {from, node.destination}, node.bytes, node.tag, node.id};
     }
     std::vector<std::int64_t> members;
@@ -262,11 +261,11 @@ class ProgramWriter {
     }
     std::ranges::sort(members);
     if (members.front() < 0 || members.back() >= ranks_)
-      throw std::runtime_error(fmt::format("takes part in '{}' with rank {}, and there are traces of {} alone",
-                                           node.name, members.front() < 0 ? members.front() : members.back(), ranks_));
+      throw std::runtime_error(fmt::format("takes part in '{}' with rank {}, but only {} traces are given", node.name,
+                                           members.front() < 0 ? members.front() : members.back(), ranks_));
     if (std::ranges::find(members, rank_) == members.end())
       throw std::runtime_error(
-          fmt::format("takes part in '{}' of group '{}', to which it does not belong", node.name, node.group));
+          fmt::format("takes part in '{}' of group '{}' without being a member", node.name, node.group));
     constexpr double kWord = 4;  // bytes that a barrier counts as summing
     const auto [kind, share] = kind_of(node.collective, members.size());
     const double bytes = node.collective == ChakraNode::Collective::barrier ? kWord : node.bytes;
@@ -333,7 +332,7 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   order.of_stage = apart == 0 ? order.ranks : apart;
   if (order.ranks % order.of_stage != 0)
     throw std::runtime_error(fmt::format(
-        "has messages among ranks {} apart, and {} ranks are no whole number of stages", apart, order.ranks));
+        "has messages between ranks {} apart, and {} ranks are not a whole number of stages", apart, order.ranks));
   std::map<std::int64_t, std::string> sizes;  // groups of consecutive ranks that are not a whole stage
   std::map<std::int64_t, std::string> strides;
   for (const RankProgram& program : programs) {
@@ -347,10 +346,10 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   }
   if (sizes.size() > 1 || (!sizes.empty() && !strides.empty() && sizes.begin()->first != strides.begin()->first) ||
       strides.size() > 1)
-    throw std::runtime_error("has groups of several kinds, of which tensor × replicas × stages has two");
+    throw std::runtime_error("has more kinds of groups than the two of tensor × replicas × stages");
   order.tensor = !sizes.empty() ? sizes.begin()->first : !strides.empty() ? strides.begin()->first : 1;
   if (order.tensor < 1 || order.of_stage % order.tensor != 0)
-    throw std::runtime_error("has groups whose ranks neither follow one another nor are equally far apart");
+    throw std::runtime_error("has groups whose ranks are neither consecutive nor equally spaced");
   return order;
 }
 
@@ -362,9 +361,9 @@ bool is_within_tensor(const TracePart& part, const RankOrder& order) {
   if (order.tensor > 1 && size == order.tensor && step_of(part.members) == 1 && first % order.tensor == 0) return true;
   const bool strided = size == order.replicas() && step_of(part.members) == order.tensor && first < order.tensor;
   if (strided) return false;
-  throw std::runtime_error(fmt::format(
-      "has '{}' among ranks {}, which are neither {} that follow one another nor all that are {} apart in a stage",
-      part.name, fmt::join(part.members, " "), order.tensor, order.tensor));
+  throw std::runtime_error(
+      fmt::format("has '{}' among ranks {}, which are neither {} consecutive ranks nor all ranks {} apart in a stage",
+                  part.name, fmt::join(part.members, " "), order.tensor, order.tensor));
 }
 
 /// Bytes below which collectives are left out: norms of gradients and the like go among all stages.
@@ -415,7 +414,7 @@ class Messages {
         const auto found = sent_.find({key, received[key]++});
         if (found == sent_.end())
           throw std::runtime_error(
-              fmt::format("has '{}' at rank {}, and rank {} sends no such message", part.name, rank, part.members[0]));
+              fmt::format("has '{}' at rank {}, but rank {} sends no such message", part.name, rank, part.members[0]));
         sender_of_[rank].emplace_back(part.members[0], found->second);
       }
     }
@@ -453,7 +452,7 @@ class StepMerger {
     }
     for (std::size_t stage = 0; stage < stages; ++stage) {
       if (at[stage] < program(stage).events.size())
-        throw std::runtime_error("has ranks that wait for one another's messages for ever");
+        throw std::runtime_error("has a deadlock: ranks wait for messages of each other");
     }
   }
 
@@ -493,7 +492,7 @@ class StepMerger {
   [[noreturn]] void fail(std::size_t rank, std::size_t stage, const TraceEvent& event, const RankProgram& own) const {
     const bool of_part = event.what == TraceEvent::TraceTask::issue || event.what == TraceEvent::TraceTask::wait;
     throw std::runtime_error(fmt::format(
-        "lets rank {} go another way than rank {}{}", rank, stage * static_cast<std::size_t>(order_.of_stage),
+        "has other events at rank {} than at rank {}{}", rank, stage * static_cast<std::size_t>(order_.of_stage),
         of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
   }
 
@@ -572,7 +571,7 @@ Members members_of_rank(std::int64_t rank, Members members) {
   std::ranges::sort(members);
   if (members.size() < 2 || members.front() != 0) return members;
   const std::int64_t step = step_of(members);
-  if (step == 0) throw std::runtime_error("has groups whose ranks are not equally far apart");
+  if (step == 0) throw std::runtime_error("has groups whose ranks are not equally spaced");
   const std::int64_t all = step * static_cast<std::int64_t>(members.size());
   const std::int64_t first = rank / all * all + rank % step;
   for (std::size_t i = 0; i < members.size(); ++i) members[i] = first + step * static_cast<std::int64_t>(i);
@@ -604,14 +603,14 @@ RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
     }
     if (copies > 1 &&
         std::ranges::any_of(programs.back().issued, [](const TracePart& part) { return part.kind == "send"; }))
-      throw std::runtime_error("has messages to other ranks, whose traces are needed too");
+      throw std::runtime_error("has messages to other ranks, and needs their traces too");
   }
   const RankOrder order = order_of(programs);
   step.tensor = order.tensor;
   step.stages = order.stages();
   leave_out_small(programs, order, step);
   StepMerger(programs, order, step).merge();
-  if (step.tasks.empty()) throw std::runtime_error("has nothing that takes time");
+  if (step.tasks.empty()) throw std::runtime_error("has no event with a duration");
   return step;
 }
 

@@ -147,7 +147,7 @@ class LaunchOf {
   std::int64_t quotient(std::int64_t whole, std::int64_t part, const char* quantity, const char* what) const {
     if (part > 0 && whole % part == 0 && whole > 0) return whole / part;
     fail(quantity, fmt::format("does not divide evenly: {} {}", whole, fmt::format(fmt::runtime(what), part)),
-         "numbers that go into one another, as the framework wants them, too");
+         "use numbers that divide evenly, as the framework requires");
   }
 
   void read_schedule(spec::ParallelismSpec& how) const {
@@ -162,7 +162,7 @@ class LaunchOf {
     if (!has("layers-per-piece") || how.pipeline == 1) return;
     if (!has("layers"))
       fail("layers-per-piece", "needs the number of layers, which is not in the file",
-           "leave it out, and add --set timed-as.interleave=PIECES to what import prints");
+           "remove it, and set timed-as.interleave=PIECES in the printed scenario");
     how.interleave = static_cast<std::int32_t>(quotient(number("layers", 1),
                                                         how.pipeline * number("layers-per-piece", 1, kMostDivided),
                                                         "layers-per-piece", "layers among stages of {}"));
@@ -175,7 +175,7 @@ class LaunchOf {
     const bool by_nodes = has("nodes") && has("devices-per-node");
     const bool by_batches = has("global-batch") && has("micro-batch") && has("micro-batches");
     if (devices_ && (by_groups || by_nodes || by_batches))
-      throw InputError({file_, 0, "says itself how many devices there are", "leave --devices out"});
+      throw InputError({file_, 0, "already gives the number of devices", "remove --devices"});
     if (by_groups) {
       replicas = groups * number("sharded-replicas", 1, kMostDevices);
     } else if (by_nodes || devices_) {
@@ -186,7 +186,7 @@ class LaunchOf {
       replicas = quotient(number("global-batch", 1), number("micro-batches", 1) * number("micro-batch", 1),
                           "global-batch", "samples among replicas of {}");
     } else {
-      throw InputError({file_, 0, "lacks the number of devices", "--devices N"});
+      throw InputError({file_, 0, "lacks the number of devices", "add --devices N"});
     }
     named("sharding", how.sharding);
     std::int64_t group = has("sharded-replicas") || groups > 1
@@ -209,7 +209,7 @@ class LaunchOf {
     if (has("local-batch") && how.pipeline > 1) how.micro_batch = number("pipeline-micro-batch", 1);
     const std::int64_t said = number(own, 0) * number("micro-batches", 1);
     if (said == 0 && !has("global-batch"))
-      fail(own, "lacks the batch", "the arguments of both batches (docs/launch.md)");
+      fail(own, "lacks the batch", "give the arguments of both batches (docs/launch.md)");
     layout.batch = has("global-batch") ? quotient(number("global-batch", 1), layout.replicas, "global-batch",
                                                   "samples among {} replicas")
                                        : said;

@@ -62,12 +62,11 @@ void check_layout_base(const scenario::Scenario& base) {
   std::vector<Diagnostic> faults;
   const auto fault = [&](const char* what, const char* remedy) { faults.push_back({base.file, 0, what, remedy}); };
   if (!base.timed_as || base.timed_as->workload.empty())
-    fault("no workload is timed, whose layers could be divided", "<timed-as workload=\"…\"> of `dadsim workloads`");
+    fault("a layout needs a workload", "add <timed-as workload=\"…\">; `dadsim workloads` lists them");
   const std::vector<spec::Placement> devices = base.all_devices();
   const bool several =
       std::ranges::any_of(devices, [&](const spec::Placement& one) { return one.device != devices.front().device; });
-  if (several)
-    fault("its devices are of several kinds, which a layout would have to tell apart", "one device for all workers");
+  if (several) fault("a layout needs workers of one device", "name one device for all workers");
   if (!faults.empty()) throw InputError(std::move(faults));
 }
 
@@ -77,9 +76,9 @@ spec::RunSpec run_in_question(const scenario::Scenario& base, const std::string&
   });
   if (found == base.runs.end() || found->event_driven) {
     throw InputError({base.file, 0,
-                      label.empty() ? "no run of it takes steps and shares anything"
+                      label.empty() ? "a layout needs a run that takes steps and sums gradients"
                                     : fmt::format("no run that takes steps is called '{}'", label),
-                      "a run that shares gradients between peers (exchange=\"peer\")"});
+                      "add a run that shares gradients between peers (exchange=\"peer\")"});
   }
   return *found;
 }

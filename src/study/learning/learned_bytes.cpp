@@ -31,7 +31,7 @@ world::DatumPtr datum_from_bytes(std::string_view bytes) {
     std::string numbers;
     world::Datum datum;
     wire >> numbers >> datum.scalars;
-    if (numbers.size() % sizeof(float) != 0) throw std::out_of_range("no whole number of numbers");
+    if (numbers.size() % sizeof(float) != 0) throw std::out_of_range("not a whole number of floats");
     datum.numbers.resize(numbers.size() / sizeof(float));
     if (!numbers.empty()) std::memcpy(datum.numbers.data(), numbers.data(), numbers.size());
     return std::make_shared<const world::Datum>(std::move(datum));

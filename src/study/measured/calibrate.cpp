@@ -24,7 +24,8 @@
 namespace dadsim::study {
 namespace {
 
-constexpr const char* kTimeForm = "the time of a step with its unit, as 321ms, or samples per second, as 398/s";
+constexpr const char* kTimeForm =
+    "give the time of a step with its unit, e.g. 321ms, or samples per second, e.g. 398/s";
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::size_t kMostBytesOfLineOfSteps = 65'536;
 constexpr std::size_t kMostRowsOfSteps = 10'000;
@@ -69,9 +70,9 @@ class MeasurementReader {
       if (errors_.size() >= kMostFaultsOfSteps) throw InputError(std::move(errors_));
     }
     if (columns_.empty() && errors_.empty())
-      fail(0, "no measurements", "a first line of columns, as workload,batch,time, and a line for each");
+      fail(0, "no measurements", "begin with a line of columns, e.g. workload,batch,time, then a line per measurement");
     if (!columns_.empty() && rows_.empty() && errors_.empty())
-      fail(number, "no measurement below the columns", "a line for each");
+      fail(number, "no measurement below the columns", "add a line per measurement");
     check_against_each_other();
     if (!errors_.empty()) throw InputError(std::move(errors_));
     return std::move(rows_);
@@ -94,7 +95,7 @@ class MeasurementReader {
     }
     for (const char* needed : {"workload", "batch", "time"}) {
       if (std::ranges::find(columns_, needed) == columns_.end())
-        fail(line, fmt::format("no column '{}'", needed), "workload,batch,time in the first line");
+        fail(line, fmt::format("no column '{}'", needed), "put workload,batch,time in the first line");
     }
   }
 
@@ -118,7 +119,7 @@ class MeasurementReader {
       } else if (columns_[i] == "batch") {
         row.batch = parse_whole<std::int64_t>(cell).value_or(0);
         if (row.batch < 1 || row.batch > kMostSamples)
-          fail(line, fmt::format("batch '{}' is no number of samples", cell), "a whole number from 1 on");
+          fail(line, fmt::format("batch '{}' is not a number of samples", cell), "use a whole number from 1 on");
       } else if (columns_[i] == "precision" && !cell.empty()) {
         const auto precision = spec::parse<spec::Precision>(cell);
         if (!precision) {
@@ -128,13 +129,13 @@ class MeasurementReader {
         }
         row.precision = precision.value_or(spec::Precision::fp32);
       } else if (columns_[i] == "gpus" && !cell.empty() && cell != "1") {
-        fail(line, fmt::format("a step of {} GPUs, in which messages take part", cell), "steps of one device alone");
+        fail(line, fmt::format("a step of {} GPUs includes messages", cell), "use steps of one device");
       } else if (columns_[i] == "time") {
         time = cell;
       }
     }
     if (row.batch > 0) row.seconds = seconds_in(time, row.batch);
-    if (row.batch > 0 && !(row.seconds > 0)) fail(line, fmt::format("time '{}' is none", time), kTimeForm);
+    if (row.batch > 0 && !(row.seconds > 0)) fail(line, fmt::format("time '{}' is not a time", time), kTimeForm);
     if (errors_.size() == before) rows_.push_back(std::move(row));
   }
 
@@ -161,16 +162,16 @@ class MeasurementReader {
           fail(b.line,
                fmt::format("{} with {} samples takes {} here and {} in line {}", b.workload, b.batch,
                            human_seconds(b.seconds), human_seconds(a.seconds), a.line),
-               fmt::format("one of the two, or both within {:.0f} %", 100 * kRepeatBound));
+               fmt::format("keep one of the two, or two within {:.0f} %", 100 * kRepeatBound));
         }
         const MeasuredDeviceStep& small = a.batch < b.batch ? a : b;
         const MeasuredDeviceStep& large = a.batch < b.batch ? b : a;
         if (small.batch < large.batch && large.seconds < small.seconds * (1 - kBatchBound)) {
           fail(b.line,
-               fmt::format("{} takes {} with {} samples (line {}) and {}, which is less, with {} (line {})", b.workload,
+               fmt::format("{} takes {} with {} samples (line {}), but only {} with {} (line {})", b.workload,
                            human_seconds(small.seconds), small.batch, small.line, human_seconds(large.seconds),
                            large.batch, large.line),
-               fmt::format("more samples take no less time, to within {:.0f} %", 100 * kBatchBound));
+               fmt::format("more samples must not take less time, to within {:.0f} %", 100 * kBatchBound));
         }
       }
     }
@@ -400,9 +401,9 @@ void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> m
   if (residuals[other] * *worst >= 0) {
     errors.push_back(
         {file, row.line,
-         fmt::format("{} takes {}, and {} at least with the peaks and the bandwidth of this device", step_in_words(row),
-                     human_seconds(row.seconds), fitted),
-         fmt::format("a time that {} can reach, or its real rates (--like, --peak, --bandwidth)", device.name)});
+         fmt::format("{} takes {}, less than the {} that the peaks and bandwidth of this device need",
+                     step_in_words(row), human_seconds(row.seconds), fitted),
+         fmt::format("give a time that {} can reach, or its real rates (--like, --peak, --bandwidth)", device.name)});
   } else {
     const MeasuredDeviceStep& against = measured[other];
     errors.push_back({file, row.line,
@@ -411,7 +412,7 @@ void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> m
                                   step_in_words(row), human_seconds(row.seconds), step_in_words(against),
                                   human_seconds(against.seconds), against.line, fitted,
                                   human_seconds(against.seconds * std::exp(residuals[other]))),
-                      fmt::format("measurements of one device that a fit meets within {:.0f} %", 100 * kFitBound)});
+                      fmt::format("use measurements of one device that a fit meets within {:.0f} %", 100 * kFitBound)});
   }
   throw InputError(std::move(errors));
 }
@@ -424,7 +425,7 @@ Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep
   for (const MeasuredDeviceStep& one : measurements) {
     if (base.peak(one.precision) > 0) continue;
     lacking.push_back({file, one.line, fmt::format("the device has no {}", to_string(one.precision)),
-                       fmt::format("what it has: {}, or --peak {}=…", base.precisions(), to_string(one.precision))});
+                       fmt::format("use {}, or add --peak {}=…", base.precisions(), to_string(one.precision))});
   }
   if (!lacking.empty()) throw InputError(std::move(lacking));
 

@@ -53,7 +53,7 @@ std::vector<std::string> names_in(const std::vector<std::string>& words) {
   return names;
 }
 
-constexpr const char* kRowForm = "a row as the benchmark writes it";
+constexpr const char* kRowForm = "keep the row as the benchmark writes it";
 constexpr double kMicrosecond = 1e-6;
 constexpr double kGigabyte = 1e9;
 constexpr std::size_t kMostFaults = 20;
@@ -153,10 +153,10 @@ class CollectiveLogReader {
 
   void fail_without_table() {
     if (columns_)
-      fail(0, "has the heading of a table, and no row below it", fmt::format("what {} write", kCollectiveBenchmarks));
+      fail(0, "has a table without rows", fmt::format("use the output of {}", kCollectiveBenchmarks));
     else
-      fail(0, fmt::format("has '{}' of many messages under way at once, and no times", bandwidths_),
-           "the test of times beside it (osu_latency, ib_write_lat), or one of a collective");
+      fail(0, fmt::format("has '{}' of many messages in flight, but no times", bandwidths_),
+           "use the latency test (osu_latency, ib_write_lat), or the test of a collective");
   }
 
   void begin_table(const CollectiveColumns& columns) {
@@ -226,7 +226,7 @@ class CollectiveLogReader {
     if (bandwidths_.empty()) bandwidths_ = bandwidths_in(words);
     // "# Out of bounds values : 3 FAILED"
     if (says("bounds") && says("FAILED")) {
-      fail(number_, "says that results were out of bounds", "a run whose results are right");
+      fail(number_, "reports results out of bounds", "use a run with correct results");
     }
   }
 
@@ -279,7 +279,7 @@ class CollectiveLogReader {
       faults_.erase(faults_.begin() + faults, faults_.end());
     } else {
       log_.warnings.push_back({file_, row_line_,
-                               fmt::format("has {} columns, and the heading {}", cells.size(), columns_->count),
+                               fmt::format("has {} columns, and the heading has {}", cells.size(), columns_->count),
                                kRowForm});
     }
   }
@@ -298,8 +298,8 @@ class CollectiveLogReader {
     for (const std::size_t column : columns_->wrong) {
       if (column >= words.size()) continue;
       if (const auto wrong = number_of(words[column]); wrong && *wrong > 0) {
-        fail(row_line_, fmt::format("'{}' values came out wrong", words[column]),
-             "a run whose results are right (0 in #wrong)");
+        fail(row_line_, fmt::format("'{}' values are wrong", words[column]),
+             "use a run with correct results (0 in #wrong)");
       }
     }
     if (faults_.size() > faults) return;
@@ -314,7 +314,7 @@ class CollectiveLogReader {
   double value_in(const std::vector<std::string>& words, std::size_t column) {
     const std::optional<double> value = number_of(words[column]);
     if (value && *value >= 0) return *value;
-    fail(row_line_, fmt::format("'{}' in column {} is no number", words[column], column + 1), kRowForm);
+    fail(row_line_, fmt::format("'{}' in column {} is not a number", words[column], column + 1), kRowForm);
     return 0;
   }
 
@@ -326,7 +326,7 @@ class CollectiveLogReader {
     if (faults_.size() > faults) return 0;
     const char* unit = columns_->unit == kMicrosecond ? "microseconds" : "milliseconds";
     if (!(time > 0)) {
-      fail(row_line_, fmt::format("'{}' in column {} is no time", words[column], column + 1),
+      fail(row_line_, fmt::format("'{}' in column {} is not a time", words[column], column + 1),
            fmt::format("{} above 0", unit));
       return 0;
     }
@@ -339,9 +339,9 @@ class CollectiveLogReader {
     const double most = time > about ? size / ((time - about) * columns_->unit) / kGigabyte * (1 + kSlack) : HUGE_VAL;
     if (bandwidth + half_a_digit(said) < least || bandwidth - half_a_digit(said) > most) {
       fail(row_line_,
-           fmt::format("{} bytes in {} {} are {:.4g} GB/s, and the row says {}", words[columns_->size], words[column],
+           fmt::format("{} bytes in {} {} are {:.4g} GB/s, and the row has {}", words[columns_->size], words[column],
                        unit, size / (time * columns_->unit) / kGigabyte, said),
-           "time and algbw of one measurement");
+           "give time and algbw of one measurement");
     }
     return time * columns_->unit;
   }
@@ -401,7 +401,7 @@ CollectiveLog read_collective_log(const std::string& file, const std::string& te
   std::optional<CollectiveLog> log = find_collective_log(file, text);
   if (!log)
     throw InputError(
-        {file, 0, "has no table of measured collectives", fmt::format("what {} write", kCollectiveBenchmarks)});
+        {file, 0, "has no table of measured collectives", fmt::format("use the output of {}", kCollectiveBenchmarks)});
   return *std::move(log);
 }
 

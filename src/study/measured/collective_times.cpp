@@ -85,13 +85,12 @@ void check_bus_share(const CollectiveLog::LoggedTable& table, const std::string&
   }
   throw InputError(
       {file, table.line,
-       fmt::format("has bus bandwidths of {:.3g} × the algorithm's, and {} of {} ranks has {:.3g} ×", *table.bus_share,
+       fmt::format("has bus bandwidths of {:.3g} × algbw, but {} of {} ranks has {:.3g} ×", *table.bus_share,
                    to_string(*taken), count, report::bus_factor(*taken, count)),
-       others.empty()
-           ? std::string("as many ranks as were measured")
-           : fmt::format("{} as the collective (--test of diagnose, --op of collective), or as many ranks as "
-                         "were measured",
-                         fmt::join(others, " or "))});
+       others.empty() ? std::string("give the number of measured ranks")
+                      : fmt::format("name {} (--test of diagnose, --op of collective), or give the number of measured "
+                                    "ranks",
+                                    fmt::join(others, " or "))});
 }
 
 }  // namespace
@@ -153,18 +152,18 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
     }
   }
   if (test.empty() && names.size() > 1)
-    throw InputError({file, 0, fmt::format("is of {}", fmt::join(names, " and ")), "--test names one of them"});
+    throw InputError({file, 0, fmt::format("measures {}", fmt::join(names, " and ")), "choose one with --test"});
   std::vector<const CollectiveLog::LoggedTable*> tables = named.empty() ? unnamed : named;
   if (tables.empty()) {
-    throw InputError({file, 0, fmt::format("is of {}", fmt::join(others, " and ")),
-                      fmt::format("a log of {}, or another collective", test)});
+    throw InputError({file, 0, fmt::format("measures {}", fmt::join(others, " and ")),
+                      fmt::format("use a log of {}, or name another collective", test)});
   }
   const bool several = named.empty() && log.tables.size() > 1;
   if (several) {
     throw InputError({file, unnamed.front()->line,
-                      fmt::format("has {} tables, and does not say of which collective this one is", log.tables.size()),
-                      test.empty() ? std::string("a file with that table alone")
-                                   : fmt::format("a line '# Collective test starting: {}' above it", test)});
+                      fmt::format("has {} tables, and this one does not name its collective", log.tables.size()),
+                      test.empty() ? std::string("use a file with this table alone")
+                                   : fmt::format("add a line '# Collective test starting: {}' above the table", test)});
   }
   if (named.empty()) check_bus_share(*tables.front(), file, test, ranks);
   std::set<std::size_t> counts;
@@ -174,8 +173,8 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
   std::erase_if(tables,
                 [&](const CollectiveLog::LoggedTable* table) { return table->ranks && *table->ranks != ranks; });
   if (tables.empty()) {
-    throw InputError({file, 0, fmt::format("is of {} ranks, and {} are timed", fmt::join(counts, " and of "), ranks),
-                      fmt::format("--ranks {}, or --hosts", *counts.begin())});
+    throw InputError({file, 0, fmt::format("measures {} ranks, and {} are timed", fmt::join(counts, " and "), ranks),
+                      fmt::format("use --ranks {}, or --hosts", *counts.begin())});
   }
   CollectiveTimes times{.test = names.empty() ? test : *names.begin(), .rows = {}, .warnings = log.warnings};
   const auto operation = operation_of_test(times.test);

@@ -149,9 +149,8 @@ class Planner {
     base_ = load_base(source_, overrides_, catalog_);
     if (base_.goal && base_.goal->layouts) forget_layout();
     if (!base_.goal) {
-      throw InputError(
-          {base_.file, 0, "<scenario> lacks <goal>",
-           "what is to be reached, e.g. <goal within=\"1h\"> with <allow path=\"…\" from=\"…\" to=\"…\"/>"});
+      throw InputError({base_.file, 0, "<scenario> lacks <goal>",
+                        "add a goal, e.g. <goal within=\"1h\"> with <allow path=\"…\" from=\"…\" to=\"…\"/>"});
     }
     if (base_.goal->accuracy) overrides_.push_back(fmt::format("training.target-accuracy={}", *base_.goal->accuracy));
     check_choices();
@@ -198,8 +197,8 @@ class Planner {
       if (base_.goal->run.empty() ? run.communicates : run.label == base_.goal->run) labels.push_back(run.label);
     }
     if (labels.empty()) {
-      throw InputError({base_.file, 0, "no run of the scenario shares anything",
-                        "a run of another algorithm, or <goal run=\"…\"> with the label of one"});
+      throw InputError({base_.file, 0, "a plan needs a run that communicates",
+                        "add a run that shares gradients, or name a run in <goal run=\"…\">"});
     }
     return labels;
   }
@@ -207,7 +206,7 @@ class Planner {
   void check_choices() const {
     if (count_choices(*base_.goal) > kMostChoices) {
       throw InputError({base_.file, 0, "the changes that <goal> allows make more than 10,000 choices",
-                        "fewer values; the first range is not among them"});
+                        "allow fewer values; the first range does not count"});
     }
   }
 
@@ -234,7 +233,7 @@ class Planner {
     const report::LayoutReport found = search_layouts(source_, undivided, options, false);
     if (found.trials.empty()) {
       throw InputError(
-          {base_.file, 0, "no layout of it fits the memory of its devices with a margin of 10 %", "", false, true});
+          {base_.file, 0, "no layout fits the memory of the devices with a margin of 10 %", "", false, true});
     }
     report::Layout layout = found.trials.front().layout;
     layout.taken_back = taken_back(text_, assignments_of(layout));
@@ -252,9 +251,9 @@ class Planner {
     // Other batches may have published steps.
     if (!scale || scale->known || scale->why_not->kind == "batch-beyond-published") return;
     throw InputError({base_.file, 0,
-                      fmt::format("<goal> limits what training {} takes, and how many steps that has is not known: {}",
-                                  scale->workload, report::in_words(*scale->why_not)),
-                      "tokens=\"2T\", samples, epochs or steps of <timed-as>; or a limit on throughput or scaling"});
+                      fmt::format("<goal> needs the training steps of {}, which are not known: {}", scale->workload,
+                                  report::in_words(*scale->why_not)),
+                      "set tokens=\"2T\", samples, epochs or steps of <timed-as>; or limit throughput or scaling"});
   }
 
   /// Has other processes learn the choices with the first number of the range: equal learning once.

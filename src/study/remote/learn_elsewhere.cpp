@@ -23,8 +23,8 @@ struct LearnedRuns {
 void fields(auto& bytes, of<LearnedRuns> auto& learned) { bytes(learned.keys, learned.runs); }
 
 [[noreturn]] void refuse_learned() {
-  throw InputError(Diagnostic{"what a worker has learned", 0, "is damaged, or of another build",
-                              "the same build of dadsim on all machines"});
+  throw InputError(Diagnostic{"what a worker has learned", 0, "is damaged, or comes from another build",
+                              "use the same build of dadsim on all machines"});
 }
 
 LearnedRuns learned_of(scenario::Scenario scenario, const std::string& task) {
@@ -83,8 +83,8 @@ std::vector<std::string> learn_for_another(const std::string& path, const TaskPi
   const scenario::Scenario scenario =
       scenario::ScenarioSource(path).load_point(piece.context.overrides, make_catalog());
   if (scenario.hash != piece.context.hash) {
-    throw InputError(Diagnostic{path, 0, "is another scenario here than where the study began",
-                                "the same files of platforms and data on all machines"});
+    throw InputError(Diagnostic{path, 0, "differs from the scenario with which the study began",
+                                "use the same files of platforms and data on all machines"});
   }
   std::vector<std::string> results;
   for (const TaskPiece::Item& item : piece.items) {

@@ -30,8 +30,8 @@ class LoadedProblem {
         scenario_(scenario::ScenarioSource(path).load_point(overrides_, make_catalog())),
         hash_(scenario::learning_problem_hash_of(scenario_, scenario_.seed)) {
     if (hash_ != context.hash) {
-      throw InputError(Diagnostic{path, 0, "is another scenario here than where the run began",
-                                  "the same files of platforms and data on all machines"});
+      throw InputError(Diagnostic{path, 0, "differs from the scenario with which the run began",
+                                  "use the same files of platforms and data on all machines"});
     }
     problem_ = std::make_unique<const Problem>(scenario_, scenario_.seed);
     history_ = std::make_unique<world::History>(hash_, nullptr);
@@ -69,7 +69,7 @@ std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext
 }
 
 [[noreturn]] void refuse_piece(const std::string& what) {
-  throw InputError(Diagnostic{"a piece of work", 0, what, "what the same build of dadsim asked for"});
+  throw InputError(Diagnostic{"a piece of work", 0, what, "use the same build of dadsim on all machines"});
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ std::vector<RemoteLearning::Result> RemoteLearning::wait() {
     if (found == handed_.end()) continue;  // forgotten
     results.push_back({found->second, datum_from_bytes(one.result)});
     handed_.erase(found);
-    if (!results.back().datum) refuse_piece("the numbers that were learned are damaged");
+    if (!results.back().datum) refuse_piece("the learned numbers are damaged");
   }
   return results;
 }
@@ -122,13 +122,13 @@ std::vector<std::string> do_operations(const std::string& path, const TaskPiece&
       std::vector<world::DatumPtr> inputs;
       for (const std::string& name : piece.items[i].states) {
         inputs.push_back(data.at(name));
-        if (!inputs.back()) throw std::out_of_range("weights that are no numbers");
+        if (!inputs.back()) throw std::out_of_range("weights that are not numbers");
       }
       results[i] = to_bytes(protocols::carry_out(problem->learning(),
                                                  protocols::learned_operation_from_bytes(piece.items[i].task), inputs));
     });
   } catch (const std::out_of_range& error) {
-    refuse_piece(fmt::format("is damaged, or of another build: {}", error.what()));
+    refuse_piece(fmt::format("is damaged, or comes from another build: {}", error.what()));
   }
   return results;
 }

@@ -164,8 +164,8 @@ void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::s
   const std::uint64_t print = fingerprint(results);
   const std::lock_guard lock(mutex_);
   if (const auto before = was_taken_.find(piece); before != was_taken_.end() && before->second != print) {
-    refuse_results(from, "has other results than another machine had for the same",
-                   "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
+    refuse_results(from, "differs from the results of another machine for the same work",
+                   "set DADSIM_KERNELS=portable on all machines, so that they round alike");
   }
   const auto found = handed_.find(piece);
   if (found == handed_.end()) return;
@@ -173,10 +173,10 @@ void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::s
   try {
     WireReader wire(results);
     wire >> parts;
-    if (parts.size() != found->second.size()) throw std::out_of_range("not as many as were asked for");
+    if (parts.size() != found->second.size()) throw std::out_of_range("not as many results as requested");
   } catch (const std::out_of_range& error) {
-    refuse_results(from, fmt::format("gave damaged results, or is of another build: {}", error.what()),
-                   "the same build of dadsim on all machines");
+    refuse_results(from, fmt::format("gave damaged results, or runs another build: {}", error.what()),
+                   "use the same build of dadsim on all machines");
   }
   was_taken_[piece] = print;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -219,8 +219,8 @@ void TaskQueue::give_up(std::uint64_t piece, const std::string& why) {
   }
   end_with(std::make_exception_ptr(
       EnvironmentError(each_counts_ ? why
-                       : piece == 0 ? why + "; what was learned is lost with this call"
-                                    : fmt::format("an operation of learning could be done by no worker: {}", why))));
+                       : piece == 0 ? why + "; the learned results of this call are lost"
+                                    : fmt::format("no worker could do an operation of learning: {}", why))));
 }
 
 void TaskQueue::fail(const std::string& why, bool is_input) {
@@ -241,8 +241,8 @@ TaskPiece task_piece_from_bytes(std::string_view bytes, TaskStates& states) {
       states[piece.inline_names[i]] = piece.inline_states.at(i);
     return piece;
   } catch (const std::out_of_range& error) {
-    refuse_results("a piece of work", fmt::format("is damaged, or of another build: {}", error.what()),
-                   "what the same build of dadsim asked for");
+    refuse_results("a piece of work", fmt::format("is damaged, or comes from another build: {}", error.what()),
+                   "use the same build of dadsim on all machines");
   }
 }
 

@@ -138,15 +138,14 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
       const auto [here, there] = lossy_layers_of(scenario.training.batch, scenario.workers.size(), run, learned, timed);
       if (here.layers > 0) continue;
       std::string text = fmt::format(
-          "run '{}': its compression is too weak to leave anything out of the network that learns, with {} samples of "
+          "run '{}': the compression leaves out nothing of the learned network with {} samples of "
           "each worker in a step",
           scenario::printable(run.label), scenario.training.batch);
       if (there.layers > 0) {
-        text += fmt::format(
-            ", but does so in {} of {} layers of what is timed: how many more steps that takes will not be known",
-            there.layers, there.of);
+        text += fmt::format(", but does in {} of {} timed layers, so the number of additional steps is not known",
+                            there.layers, there.of);
       }
-      warnings.push_back(text + "; a larger batch, wider layers or a stronger compression");
+      warnings.push_back(text + "; use a larger batch, wider layers or a stronger compression");
     }
   } catch (const InputError&) {
     // Unreadable data are an error of their own, reported when they are read.
@@ -165,7 +164,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario, const r
     warnings.push_back(fmt::format("the outage of '{}' {} {}, and the longest run takes {}; {}",
                                    scenario::printable(one.match), after ? "begins after" : "lasts",
                                    human_seconds(after ? one.from : one.seconds), human_seconds(end),
-                                   after ? "an earlier one has an effect" : "a shorter one leaves time to train"));
+                                   after ? "begin it earlier" : "make it shorter"));
   }
   return warnings;
 }

@@ -174,7 +174,7 @@ class Study {
     base_ = source_.load(overrides_, catalog_);
     if (!base_.scale_study) {
       throw InputError({base_.file, 0, "<scenario> lacks <scale-study>",
-                        "a family, e.g. <scale-study><vary path=\"model.dense[1].units\" values=\"16 32 64 "
+                        "add a family, e.g. <scale-study><vary path=\"model.dense[1].units\" values=\"16 32 64 "
                         "128\"/></scale-study>"});
     }
     points_ = all_points(base_.scale_study->rungs);
@@ -269,8 +269,8 @@ class Study {
       }
     }
     if (report.runs.empty()) {
-      throw InputError({base_.file, 0, "no run of the scenario but gradient sharing",
-                        "a run of another algorithm, which is compared with it"});
+      throw InputError({base_.file, 0, "a scale study needs a run besides gradient sharing",
+                        "add a run of another algorithm to compare"});
     }
     if (base_.timed_as && base_.timed_as->of_other_network()) {
       report.workload = base_.timed_as->file.empty() ? base_.timed_as->workload : base_.timed_as->own_shape.name;
@@ -418,9 +418,9 @@ void check_sizes(const scenario::Scenario& scenario, report::ScaleStudyReport re
       static_cast<void>(estimate::Ladder(std::move(rungs)));
     } catch (const std::invalid_argument& error) {
       throw InputError({scenario.file, scenario.scale_study->rungs.axes.front().front().line,
-                        fmt::format("the sizes of <scale-study>{} tell nothing: {}",
-                                    with_held_out ? "" : " without those that are left out", error.what()),
-                        "paths that change the size, and fewer kinds of it in against=\"…\""});
+                        fmt::format("the sizes of <scale-study>{} allow no fit: {}",
+                                    with_held_out ? "" : " without those held out", error.what()),
+                        "use paths that change the size, and fewer kinds of size in against=\"…\""});
     }
   }
 }

@@ -182,9 +182,9 @@ std::optional<Fault> fault_of_host_memory(const scenario::Scenario& scenario, co
                                           double limit) {
   if (!(limit > 0)) return {};
   const auto fault = [&](const std::string& who, double bytes) {
-    return Fault{fmt::format("learning {} takes {} of this machine's memory at least, which has {}", who,
+    return Fault{fmt::format("learning {} needs at least {} of memory, and this machine has {}", who,
                              human_bytes(bytes), human_bytes(limit)),
-                 "fewer units or sites, a smaller batch, or a machine with more (docs/command-line.md)"};
+                 "use fewer units or sites, a smaller batch, or a machine with more memory (docs/command-line.md)"};
   };
   std::vector<std::pair<double, std::string>> needs;
   for (const spec::RunSpec& run : scenario.runs)
@@ -219,11 +219,11 @@ std::optional<Fault> fault_of_memory(const std::optional<spec::TimedAsSpec>& tim
   const double without_masters = memory.least - memory.use.master_copies - memory.use.optimizer / 2;
   const bool masters = memory.use.master_copies > 0 && without_masters <= memory.available;
   const std::string least = memory.least < memory.use.total()
-                                ? fmt::format(" ({} with all that is usual to save it)", human_bytes(memory.least))
+                                ? fmt::format(" ({} with the usual memory savings)", human_bytes(memory.least))
                                 : "";
   return infeasible(fmt::format("needs {} on a worker{}, and '{}' has {}: {}", human_bytes(memory.use.total()), least,
                                 memory.device, human_bytes(memory.available), in_words(memory.use)),
-                    fmt::format("a smaller batch, {}{}devices with more memory, or <workers memory=\"ignore\">",
+                    fmt::format("use a smaller batch, {}{}devices with more memory, or <workers memory=\"ignore\">",
                                 narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ",
                                 masters ? "no fp32 masters (masters=\"none\" of <timed-as>), " : ""));
 }

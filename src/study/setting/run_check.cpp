@@ -114,7 +114,7 @@ std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::stri
   collectives::RankLayout uneven;
   uneven.node_of = {0, 0, 1};
   std::optional<Fault> fault = fault_of(request, algorithm, uneven);
-  if (fault) fault->what += ", which those that are there need not be where some are away";
+  if (fault) fault->what += ", which the sites present need not be while others are absent";
   return fault;
 }
 
@@ -137,8 +137,7 @@ methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, con
     if (*algorithm == "auto") continue;
     const std::string name(to_string(kind));
     if (!carried.kinds.contains(kind)) {
-      faults.emplace_back(Fault{
-          fmt::format("{}=\"{}\" means nothing: its steps carry out no {}", name, *algorithm, name), "leave it out"});
+      faults.emplace_back(Fault{fmt::format("{}=\"{}\" needs steps with {}", name, *algorithm, name), "remove it"});
     } else if (some_away) {
       if (std::optional<Fault> fault = fault_of_absence(kind, *algorithm)) faults.emplace_back(*std::move(fault));
     }
@@ -207,17 +206,17 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
     if (!run.event_driven) continue;
     if (asks && framework.sends != spec::FrameworkSpec::Sends::parameters && timed.saved_numbers == 0) {
       faults.emplace_back(
-          i, Fault{fmt::format("<framework sends=\"{}\"> changes nothing: {}", to_string(framework.sends),
+          i, Fault{fmt::format("<framework sends=\"{}\"> has no effect: {}", to_string(framework.sends),
                                scenario.payload.bytes > 0
-                                   ? "the bytes of a payload are those that go"
+                                   ? "a payload sets the bytes"
                                    : "the network has no tied layers, running statistics or state of an optimizer"),
                    "<framework> without sends"});
     }
     if (refuses && model > framework.longest_message) {
       faults.emplace_back(
-          i, Fault{fmt::format("sends a model of {} in one message, and those of {} end at {}", human_bytes(model),
+          i, Fault{fmt::format("sends a model of {} in one message, and {} sends at most {}", human_bytes(model),
                                framework.in_words(), human_bytes(framework.longest_message)),
-                   "a framework, or a version of it, that sends a model in pieces"});
+                   "use a framework, or a version, that sends a model in pieces"});
     }
     if (framework.server_models == 0 || !scenario.aggregator || scenario.ignore_memory) continue;
     const spec::DeviceSpec& server = find_device(scenario.devices, scenario.aggregator->device);
@@ -227,7 +226,7 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
     faults.emplace_back(
         i, Fault{fmt::format("the server of {} holds {:.0f} models of {}, and '{}' has {}", framework.in_words(),
                              models, human_bytes(model), server.name, human_bytes(server.memory_bytes)),
-                 "fewer clients at a time, a server with more memory, or <workers memory=\"ignore\">"});
+                 "use fewer clients at a time, a server with more memory, or <workers memory=\"ignore\">"});
   }
 }
 
@@ -237,11 +236,11 @@ void add_faults_of_recorded(const std::vector<spec::RunSpec>& runs, Faults& faul
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const spec::RunSpec& run = runs[i];
     if (run.algorithm != plain) {
-      faults.emplace_back(
-          i, Fault{fmt::format("'{}' sends what its own steps say, and a recorded step is timed", run.algorithm),
-                   fmt::format("algorithm=\"{}\"", plain)});
+      faults.emplace_back(i,
+                          Fault{fmt::format("a recorded step defines its messages, and '{}' has others", run.algorithm),
+                                fmt::format("use algorithm=\"{}\"", plain)});
     } else if (run.exchange != spec::ExchangeMode::peer) {
-      faults.emplace_back(i, Fault{"the workers of a recorded step exchange among themselves", "exchange=\"peer\""});
+      faults.emplace_back(i, Fault{"a recorded step needs an exchange among peers", "use exchange=\"peer\""});
     }
   }
 }
@@ -255,19 +254,18 @@ Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
     if (run.event_driven) {
       const methods::MethodInfo* info = protocols::find_method(run.algorithm);
       if (info != nullptr && info->decides_by != nullptr) {
-        faults.emplace_back(i,
-                            Fault{fmt::format("'{}' goes by {}, and nothing is learned", info->name, info->decides_by),
-                                  "another algorithm, or a scenario that learns"});
+        faults.emplace_back(
+            i, Fault{fmt::format("'{}' needs {}, which a dry run does not have", info->name, info->decides_by),
+                     "use another algorithm, or a scenario that learns"});
       }
       if (scenario.training.stop != spec::TrainingSpec::Stop::target) continue;
-      faults.emplace_back(i, Fault{"<training stop=\"target\"> asks for accuracies, and nothing is learned",
-                                   "stop=\"budget\", or a number of rounds"});
+      faults.emplace_back(i, Fault{"<training stop=\"target\"> needs accuracies, which a dry run does not have",
+                                   "use stop=\"budget\", or a number of rounds"});
     } else if (compress::compressors().at(run.compress.method).adapts) {
-      faults.emplace_back(
-          i, Fault{fmt::format("how much {} keeps is decided by the numbers it is given, and nothing is "
-                               "learned",
-                               run.compress.method),
-                   "a compressor that keeps as much as its parameters say, e.g. top-k, or a scenario that learns"});
+      faults.emplace_back(i, Fault{fmt::format("how much {} keeps depends on learned numbers, which a dry run "
+                                               "does not have",
+                                               run.compress.method),
+                                   "use a compressor with a fixed share, e.g. top-k, or a scenario that learns"});
     }
   }
   return faults;

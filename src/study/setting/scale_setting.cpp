@@ -16,7 +16,7 @@
 namespace dadsim::study {
 namespace {
 
-constexpr const char* kLadder = "a file that `dadsim scale-study scenario.xml --json FILE` has written";
+constexpr const char* kLadder = "use a file written by `dadsim scale-study scenario.xml --json FILE`";
 
 /// Returns the user's own number of steps.
 std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, std::int64_t batch,

@@ -96,7 +96,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   timed.rows = timed.sample_scale * rows;
   timed.recorded = scenario.recorded;
   if (timed.recorded) {
-    timed.description = fmt::format("the recorded step '{}', {} samples of each worker", timed.shape.name, timed.batch);
+    timed.description = fmt::format("the recorded step '{}', {} samples per worker", timed.shape.name, timed.batch);
   } else if (scenario.payload.bytes > 0) {
     timed.shape = spec::payload_shape(scenario.payload.bytes);
     timed.description = "a payload of " + human_bytes(scenario.payload.bytes);
@@ -124,7 +124,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     timed.description += fmt::format(", {}", to_string(scenario.timed_as->program));
   if (scenario.timed_as && scenario.timed_as->adapters > 0) {
     timed.description += fmt::format(
-        ", with adapters of rank {} beside {}", scenario.timed_as->adapters,
+        ", with adapters of rank {} next to {}", scenario.timed_as->adapters,
         scenario.timed_as->adapted == spec::Adapted::all ? "frozen weights" : "frozen weights of attention");
   }
   return timed;
@@ -162,8 +162,8 @@ std::string in_words(const spec::ParallelismSpec& how) {
                                 how.pipeline == 1 ? "" : order_in_words(how.order)));
   }
   if (how.tensor_overlap == spec::TensorOverlap::backward)
-    parts.emplace_back("exchanges of a layer beside gradients of weights");
-  if (how.tensor_overlap == spec::TensorOverlap::products) parts.emplace_back("exchanges of a layer beside products");
+    parts.emplace_back("exchanges of a layer overlap weight gradients");
+  if (how.tensor_overlap == spec::TensorOverlap::products) parts.emplace_back("exchanges of a layer overlap products");
   if (how.experts > 1)
     parts.push_back(fmt::format(
         "experts divided among {} {}", how.experts,
@@ -179,7 +179,7 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
   if (how.recomputation == spec::Recomputation::selective) parts.emplace_back("attention computed again");
   if (how.recomputation == spec::Recomputation::operations)
-    parts.emplace_back("each second product of a block computed again");
+    parts.emplace_back("every second product of a block computed again");
   if (how.recomputation == spec::Recomputation::full) parts.emplace_back("blocks computed again");
   if (how.sharding == spec::Sharding::optimizer) parts.emplace_back("workers divide the optimizer's state");
   if (how.sharding == spec::Sharding::gradients) parts.emplace_back("workers divide optimizer and gradients");
@@ -193,7 +193,7 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.feed_forward_parts > 1)
     parts.push_back(fmt::format("feed-forward networks in {} parts", how.feed_forward_parts));
   if (how.offloads_optimizer()) parts.emplace_back("the optimizer on the host");
-  if (how.offloads_activations()) parts.emplace_back("what blocks keep on the host until the pass back");
+  if (how.offloads_activations()) parts.emplace_back("activations on the host until the backward pass");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -47,7 +47,7 @@ const std::string& line_of_site(const std::vector<std::string>& values, std::int
 void check_line_count(const SitesRequest& request, const char* option, const std::vector<std::string>& values) {
   if (values.size() == 1 || values.size() == static_cast<std::size_t>(request.sites)) return;
   throw InputError(Diagnostic{option, 0, fmt::format("{} values for {} sites", values.size(), request.sites),
-                              fmt::format("one for all, or {} with commas between them", request.sites)});
+                              fmt::format("give one value for all sites, or {} separated by commas", request.sites)});
 }
 
 /// Half of a round trip, as the language writes it.

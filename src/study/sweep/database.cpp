@@ -164,7 +164,7 @@ void Database::close() {
   sqlite3_close(std::exchange(connection_, nullptr));
   // SQLite does not report whether that succeeded.
   if (access_ == Access::write && is_there(path_ + "-journal"))
-    throw OutputError(fmt::format("cannot write '{}': its journal is left; the same command ends that", path_));
+    throw OutputError(fmt::format("cannot write '{}': its journal remains; run the same command again", path_));
   if (access_ == Access::scratch) sync(path_, path_);
   if (access_ == Access::write || access_ == Access::scratch) {
     const std::string folder = std::filesystem::path(path_).parent_path().string();
@@ -202,14 +202,14 @@ void Database::fail(int code) const {
       break;
     case SQLITE_NOMEM:
       if (std::exchange(was_denied, false) || !allocator_is_watched()) throw std::bad_alloc();
-      message = "a value of it is said to be longer than any can be";
+      message = "a value has an impossible length";
       [[fallthrough]];
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      if (named_to_be_read) refuse("is no results of a sweep, or damaged", "name another file");
+      if (named_to_be_read) refuse("is not a file of a sweep, or is damaged", "name another file");
       throw OutputError(
           fmt::format("cannot use '{}' any more: it is damaged: {}; dadsim merge NEW.sqlite {} --salvage "
-                      "keeps what is whole",
+                      "keeps undamaged results",
                       path_, message, shell_word(path_)));
     case SQLITE_CANTOPEN:
       if (named_to_be_read && connection_ != nullptr) throw_if_denied(path_, sqlite3_system_errno(connection_));
@@ -218,11 +218,11 @@ void Database::fail(int code) const {
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_TOOBIG:
-      if (named_to_be_read) refuse("cannot be read", "the file of a sweep");
+      if (named_to_be_read) refuse("cannot be read", "name the file of a sweep");
       throw OutputError(fmt::format("cannot {} '{}': {}", access_ == Access::read ? "read" : "write", path_, message));
     default:
       // This program's queries of its own tables do not fail otherwise.
-      if (named_to_be_read) refuse("is no results of a sweep, or damaged", "name another file");
+      if (named_to_be_read) refuse("is not a file of a sweep, or is damaged", "name another file");
       break;
   }
   throw std::logic_error(fmt::format("SQLite, '{}': {}", path_, message));

@@ -56,9 +56,9 @@ std::string differing_column_in(Database& file, const TrialResults& other) {
 void tell_what_is_lost(const std::string& file, const SweepDamage& damage, std::vector<Diagnostic>& lost) {
   if (damage.results > 0) {
     lost.push_back({file, 0,
-                    fmt::format("is damaged: lost are results of points {}",
+                    fmt::format("is damaged: results of points {} are lost",
                                 ranges_in_words({damage.points.begin(), damage.points.end()})),
-                    "start the sweep again: it simulates them anew"});
+                    "run the sweep again, which simulates them anew"});
   } else if (damage.any()) {
     lost.push_back({file, 0, "is damaged: " + damage.structure, ""});
   }
@@ -74,19 +74,18 @@ class Merging {
     if (interrupted().load()) throw Cancelled();
     Database database(file, Database::Access::read);
     if (!has_tables(database, true))
-      throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
+      throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "name the file of a sweep"});
     ResultsReader reader(database);
     if (!belongs(file, reader)) return;
     settings_.insert(reader.settings().begin(), reader.settings().end());
     Database::Transaction transaction(out_);
     copy_points(file, reader);
     copy_trials(reader, out_, [&](const TrialResults& trial) {
-      throw InputError(
-          Diagnostic{file, 0,
-                     fmt::format("has other results than {} for point {}: {} is not the same",
-                                 files_ == 1 ? fmt::format("'{}'", first_) : "the files before it", trial.trial.point,
-                                 differing_column_in(out_, trial)),
-                     "all from the same build of dadsim; an instruction set of its own rounds differently"});
+      throw InputError(Diagnostic{file, 0,
+                                  fmt::format("differs from {} at point {}: {} is not the same",
+                                              files_ == 1 ? fmt::format("'{}'", first_) : "the files before it",
+                                              trial.trial.point, differing_column_in(out_, trial)),
+                                  "merge files of one build of dadsim; other instruction sets round differently"});
     });
     transaction.commit();
     if (!options_.salvage) reader.throw_if_damaged();
@@ -111,16 +110,17 @@ class Merging {
       merged_.identity = identity;
       columns_ = reader.columns();
     } else if (const std::string why = difference(identity, merged_.identity); !why.empty()) {
-      errors_.push_back({file, 0, why, fmt::format("files of the same sweep as '{}'", first_)});
+      errors_.push_back({file, 0, why, fmt::format("merge files of the same sweep as '{}'", first_)});
       return false;
     } else if (reader.columns() != columns_) {
-      errors_.push_back({file, 0, "is of another sweep: its axes are not the same",
-                         fmt::format("files of the same sweep as '{}'", first_)});
+      errors_.push_back({file, 0, "is of another sweep: its axes differ",
+                         fmt::format("merge files of the same sweep as '{}'", first_)});
       return false;
     }
     if (const std::string why = build_difference(identity, merged_.identity); !why.empty()) {
       if (!options_.any_build) {
-        errors_.push_back({file, 0, why, fmt::format("files of the same build as '{}', or --any-build", first_)});
+        errors_.push_back(
+            {file, 0, why, fmt::format("merge files of the same build as '{}', or add --any-build", first_)});
         return false;
       }
       merged_.identity.build = builds_of(merged_.identity, identity);
@@ -140,9 +140,9 @@ class Merging {
       }
       if (same) return;
       throw InputError(Diagnostic{file, 0,
-                                  fmt::format("has another point {} than the files before it: {} is not the same",
+                                  fmt::format("differs from the files before it at point {}: {} is not the same",
                                               point.id, hash == point.hash ? "value" : "hash"),
-                                  "files of the same sweep"});
+                                  "merge files of the same sweep"});
     });
   }
 
@@ -208,7 +208,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
   check_writable(out);
   std::error_code error;
   if (std::filesystem::exists(out, error))
-    throw OutputError(fmt::format("'{}' is there already; name a new file, or remove it", out));
+    throw OutputError(fmt::format("'{}' exists; name a new file, or remove it", out));
 
   MergedSweep merged;
   const Beside beside(out);

@@ -72,7 +72,7 @@ std::optional<SweepIdentity> identity_in(const std::string& path) {
   // SQLite takes files with these names next to a new file for its own, and removes them.
   for (const char* beside : {"-wal", "-journal", "-shm"}) {
     if (exists(path) || !exists(path + beside)) continue;
-    throw InputError(Diagnostic{path + beside, 0, fmt::format("stands there without '{}'", path),
+    throw InputError(Diagnostic{path + beside, 0, fmt::format("exists without '{}'", path),
                                 "move it, or name another file with --out"});
   }
   if (!exists(path) || (std::filesystem::file_size(path, none) == 0 && !none && !log)) return std::nullopt;
@@ -114,13 +114,13 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
     throw InputError(Diagnostic{path, 0, why, "name another file with --out, or remove this one to start anew"});
   if (there->shard != asked.shard || there->shards != asked.shards) {
     throw InputError(Diagnostic{
-        path, 0, fmt::format("holds shard {}/{} and not {}/{}", there->shard, there->shards, asked.shard, asked.shards),
-        "a file of its own for each shard"});
+        path, 0, fmt::format("holds shard {}/{}, not {}/{}", there->shard, there->shards, asked.shard, asked.shards),
+        "use a file for each shard"});
   }
   const std::string why = build_difference(*there, asked);
   if (!why.empty() && !any_build) {
     throw InputError(Diagnostic{path, 0, why,
-                                "the build that made it; --any-build goes on where you know that both give the same; "
+                                "use the build that made it, or --any-build if both give the same results; "
                                 "or another file with --out"});
   }
   auto database = std::make_unique<Database>(path, Database::Access::write);
@@ -141,12 +141,13 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
 /// Opens a file whose learning is reused.
 std::unique_ptr<Database> open_learned(const std::string& path, bool any_build) {
   auto database = std::make_unique<Database>(path, Database::Access::read);
-  if (!has_tables(*database)) throw InputError(Diagnostic{path, 0, "holds no results of a sweep", "the file of one"});
+  if (!has_tables(*database))
+    throw InputError(Diagnostic{path, 0, "holds no results of a sweep", "name the file of a sweep"});
   SweepIdentity own;
   own.build = build();
   const std::string why = build_difference(whole_identity(*database), own);
   if (!why.empty() && !any_build)
-    throw InputError(Diagnostic{path, 0, why, "the build that made it; --any-build uses what it learned all the same"});
+    throw InputError(Diagnostic{path, 0, why, "use the build that made it, or add --any-build"});
   database->trust();
   return database;
 }

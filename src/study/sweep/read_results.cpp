@@ -34,8 +34,8 @@ std::string tables_of(Database& database) {
 
 [[noreturn]] void nothing_is_left(const Database& database, const std::string& what) {
   throw InputError(Diagnostic{database.path(), 0,
-                              fmt::format("is damaged: {}; nothing in it can be told from what is not so", what),
-                              "a copy of it, or begin anew with another file"});
+                              fmt::format("is damaged: {}; none of its results can be trusted", what),
+                              "use a copy, or begin anew with another file"});
 }
 
 /// Returns whether the program can read the statement: other versions have other words.
@@ -120,10 +120,10 @@ void ResultsReader::read_identity() {
     while (axes.step()) columns_.push_back({axes.integer(0), axes.text(1)});
     whole = !select.step() && checksum == checksum_of(identity_, columns_);
   });
-  if (!whole) nothing_is_left(database_, "it does not say any more of what sweep it is");
+  if (!whole) nothing_is_left(database_, "the description of its sweep is damaged");
   if (identity_.points < 1 || identity_.points > spec::kMostSweepPoints || identity_.seeds < 1 ||
       identity_.seeds > spec::kMostSweepSeeds || identity_.shard < 1 || identity_.shard > identity_.shards)
-    nothing_is_left(database_, "it is of a sweep that there cannot be");
+    nothing_is_left(database_, "the description of its sweep is impossible");
 }
 
 void ResultsReader::read_settings() {
@@ -134,7 +134,7 @@ void ResultsReader::read_settings() {
         is_readable(setting)) {
       settings_.insert(std::move(setting));
     } else if (damage_.structure.empty()) {
-      damage_.structure = "a sentence of what was assumed is not the one that was written";
+      damage_.structure = "a recorded assumption was changed";
     }
   }
 }
@@ -219,8 +219,8 @@ void ResultsReader::throw_if_damaged() const {
   throw InputError(Diagnostic{
       database_.path(), 0, "is damaged: " + what,
       fmt::format(
-          "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep {} --out "
-          "NEW.sqlite goes on with that",
+          "use a copy, or dadsim merge NEW.sqlite {} --salvage, which keeps undamaged results; dadsim sweep {} --out "
+          "NEW.sqlite continues with them",
           shell_word(database_.path()),
           identity_.scenario_file.empty() ? "scenario.xml" : shell_word(identity_.scenario_file))});
 }

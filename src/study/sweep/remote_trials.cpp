@@ -80,8 +80,8 @@ class TrialScenarios {
     scenario::Scenario scenario = load_seed(task, seed);
     const std::uint64_t hash = seed == 0 ? scenario.hash : load_seed(task, 0).hash;
     if (hash == task.hash) return scenario;
-    refuse(source_.path(), fmt::format("point {} is another scenario here than where the sweep began", point + 1),
-           "the same files of platforms and data on all machines");
+    refuse(source_.path(), fmt::format("point {} differs from the scenario with which the sweep began", point + 1),
+           "use the same files of platforms and data on all machines");
   }
 
  private:
@@ -126,14 +126,15 @@ class RemoteSweep {
         if (show_progress) line.show(words_of_progress(line.seconds()));
       }
     } catch (const EnvironmentError& error) {
-      throw EnvironmentError(fmt::format("{}; {}; the same call goes on", error.what(), words_of_done()));
+      throw EnvironmentError(fmt::format("{}; {}; run the same command to continue", error.what(), words_of_done()));
     }
     if (show_progress) line.clear();
     std::string lost;
     for (const auto& [why, count] : lost_)
-      lost += fmt::format("{}{} could be done by no worker: {}", lost.empty() ? "" : "; ", count, why);
+      lost += fmt::format("{}no worker could do {} of them: {}", lost.empty() ? "" : "; ", count, why);
     if (!lost.empty())
-      throw EnvironmentError(fmt::format("{}; {}; the same call tries the others again", lost, words_of_done()));
+      throw EnvironmentError(
+          fmt::format("{}; {}; run the same command to try the others again", lost, words_of_done()));
   }
 
  private:
@@ -276,8 +277,8 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
         options.offered = learned_runs_from(states.at(item.states.front()));
     }
   } catch (const std::out_of_range& error) {
-    refuse("a piece of a sweep", fmt::format("is damaged, or of another build: {}", error.what()),
-           "what the same build of dadsim asked for");
+    refuse("a piece of a sweep", fmt::format("is damaged, or comes from another build: {}", error.what()),
+           "use the same build of dadsim on all machines");
   }
   Database results("the results of a piece", Database::Access::memory);
   create_tables(results);
@@ -307,17 +308,18 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
 
 void take_results(Database& file, const SweepIdentity& sweep, std::string_view bytes, const std::string& from) {
   Database piece(from, bytes);
-  if (!has_tables(piece)) refuse(from, "holds no results of a sweep", "what a piece of one gave");
+  if (!has_tables(piece)) refuse(from, "holds no results of a sweep", "give the results of a piece");
   const SweepIdentity identity = whole_identity(piece);
   if (const std::string why = build_difference(identity, sweep); !why.empty())
-    refuse(from, why, "the same build of dadsim on all machines");
-  if (const std::string why = difference(identity, sweep); !why.empty()) refuse(from, why, "a piece of this sweep");
+    refuse(from, why, "use the same build of dadsim on all machines");
+  if (const std::string why = difference(identity, sweep); !why.empty())
+    refuse(from, why, "give a piece of this sweep");
   ResultsReader reader(piece);
   write_settings(file, reader.settings());
   Database::Transaction together(file);  // at most one wait for the disk for all of them
   copy_trials(reader, file, [&](const TrialResults& trial) {
-    refuse(from, fmt::format("has other results for point {} than those that are there", trial.trial.point),
-           "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
+    refuse(from, fmt::format("has other results for point {} than the file", trial.trial.point),
+           "set DADSIM_KERNELS=portable on all machines, so that they round alike");
   });
   copy_records(piece, file, false);
   together.commit();

@@ -98,7 +98,7 @@ bool has_tables(Database& database, bool or_before) {
   if (tables == kTables || (before && or_before)) return true;
   throw InputError(Diagnostic{
       database.path(), 0, fmt::format("has tables of version {}, and this dadsim writes version {}", tables, kTables),
-      before ? fmt::format("dadsim merge NEW.sqlite {} makes such a file of it", shell_word(database.path()))
+      before ? fmt::format("convert the file with dadsim merge NEW.sqlite {}", shell_word(database.path()))
              : "name another file, or use the dadsim that made it"});
 }
 
@@ -272,11 +272,11 @@ double worst_sampling_error(const SweepResults& results) {
 }
 
 std::string difference(const SweepIdentity& a, const SweepIdentity& b) {
-  if (a.version != b.version) return fmt::format("is of dadsim {}, not of {}", a.version, b.version);
+  if (a.version != b.version) return fmt::format("was made by dadsim {}, not by {}", a.version, b.version);
   if (a.hash != b.hash) {
     return a.scenario_name == b.scenario_name
-               ? "is of another sweep: its scenario, or what it varies, was not the same"
-               : fmt::format("is of another sweep, of '{}', not of '{}'", scenario::printable(a.scenario_name),
+               ? "is of another sweep: its scenario or its axes differ"
+               : fmt::format("is of another sweep: '{}', not '{}'", scenario::printable(a.scenario_name),
                              scenario::printable(b.scenario_name));
   }
   const auto other = [](const char* column, const auto& mine, const auto& theirs) {

@@ -672,8 +672,7 @@ report::Document document_of(const SweepResults& results) {
   const double error = worst_sampling_error(results);
   if (error > 0)
     text += fmt::format(
-        "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
-        100 * error);
+        "; a sample of the differing steps was simulated: standard error of mean steps at most {:.2g} %", 100 * error);
   document.print(report::paragraph(text) + '\n');
   document.print(results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all));
   document.print(spread_of_relative_steps(results));
@@ -685,10 +684,10 @@ report::Document document_of_file(Database& database, bool for_page) {
   const std::int64_t runs = count_runs(database);
   if (runs <= kMostRunsShown) return document_of(read_results(database));
   if (for_page)
-    throw InputError(Diagnostic{
-        database.path(), 0,
-        fmt::format("has results of {} runs, and a page shows {}", human_count(runs), human_count(kMostRunsShown)),
-        "--csv FILE, which has all of them"});
+    throw InputError(Diagnostic{database.path(), 0,
+                                fmt::format("has results of {} runs, and a page shows at most {}", human_count(runs),
+                                            human_count(kMostRunsShown)),
+                                "use --csv FILE, which has all of them"});
   const SweepIdentity identity = ResultsReader(database).identity();
   report::Document document;
   document.print(report::paragraph(fmt::format(

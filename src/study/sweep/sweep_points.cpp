@@ -221,9 +221,8 @@ SweepPoints::SweepPoints(const std::string& path, std::vector<std::string> overr
       catalog_(study::remembering(catalog)),
       base_(load_base(source_, base_overrides_, catalog_)) {
   if (!base_.sweep) {
-    throw InputError(
-        Diagnostic{path, 0, "<scenario> lacks <sweep>",
-                   "what is varied, e.g. <sweep><vary path=\"training.batch\" values=\"16 32\"/></sweep>"});
+    throw InputError(Diagnostic{path, 0, "<scenario> lacks <sweep>",
+                                "add an axis, e.g. <sweep><vary path=\"training.batch\" values=\"16 32\"/></sweep>"});
   }
   for (const spec::VariedPath* varied : varied_paths(specification())) paths_.push_back(varied->path);
   layout_.emplace(specification());
@@ -243,7 +242,7 @@ std::vector<std::string> SweepPoints::overrides(std::size_t point, std::int64_t 
 
 scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) const {
   const auto changed = [&](const std::string& why) {
-    return EnvironmentError(fmt::format("point {} is no more what it was when the sweep began: {}", point + 1, why));
+    return EnvironmentError(fmt::format("point {} has changed since the sweep began: {}", point + 1, why));
   };
   const auto load = [&](std::int64_t number) {
     std::vector<std::string> all = base_overrides_;
@@ -254,7 +253,7 @@ scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) c
     scenario::Scenario scenario = load(seed);
     // Results are stored under the hash with the first seed.
     const std::uint64_t hash = seed == 0 ? scenario.hash : load(0).hash;
-    if (hash != points_[point].hash) throw changed("a file that it names has changed since");
+    if (hash != points_[point].hash) throw changed("one of its files has changed");
     return scenario;
   } catch (const InputError& error) {
     throw changed(to_string(error.diagnostics().front()));

@@ -209,7 +209,7 @@ class TrainSearch {
       if (model.workload.empty())
         throw refused_option(
             asked_.model, "no workload has its layers",
-            fmt::format("dadsim import --layers layers.xml {}, and a scenario with <timed-as file=\"…\"/>",
+            fmt::format("run dadsim import --layers layers.xml {}, and write a scenario with <timed-as file=\"…\"/>",
                         asked_.model));
       workload_ = model.workload;
       sizes_ = model.sizes;
@@ -220,13 +220,14 @@ class TrainSearch {
     const auto length = std::ranges::find(workload.parameters, std::string("sequence"), &spec::ParameterSpec::name);
     const bool has_length = length != workload.parameters.end();
     if (asked_.sequence && !has_length)
-      throw refused_option("--sequence", fmt::format("a sample of {} has no length to choose", workload_), "remove it");
+      throw refused_option("--sequence", fmt::format("samples of {} have a fixed length", workload_), "remove it");
     if (asked_.sequence) sizes_["sequence"] = fmt::format("{}", *asked_.sequence);
     if (has_length) {
       const std::string& said = sizes_.contains("sequence") ? sizes_["sequence"] : length->default_value;
       sequence_ = parse_whole<std::int64_t>(said).value_or(0);
     } else if (asked_.tokens) {
-      throw refused_option("--tokens", fmt::format("samples of {} are no sequences of tokens", workload_), "remove it");
+      throw refused_option("--tokens", fmt::format("samples of {} are not sequences of tokens", workload_),
+                           "remove it");
     }
     try {
       const spec::ModelShape shape = workload.shape(sizes_);
@@ -243,8 +244,8 @@ class TrainSearch {
     system_ = pod;
     if (asked_.gpus > pod.gpus)
       throw refused_option("--gpus",
-                           fmt::format("a {} has {} devices, and {} are more", pod.system, pod.gpus, asked_.gpus),
-                           fmt::format("{}, or --gpus-per-node K --inside LINK --nic LINK", pod.gpus));
+                           fmt::format("a {} has at most {} devices, not {}", pod.system, pod.gpus, asked_.gpus),
+                           fmt::format("use {}, or add --gpus-per-node K --inside LINK --nic LINK", pod.gpus));
     axes_ = equal_axes(asked_.gpus, pod.axes);
     taken_.push_back(report::Statement{"usual-slice", {device_->name, pod.system}}
                          .with("devices", static_cast<double>(asked_.gpus))
@@ -260,8 +261,8 @@ class TrainSearch {
       usual = nullptr;  // nodes at a switch have nothing of a torus
     }
     if (usual == nullptr && (asked_.inside.empty() || asked_.nic.empty() || !asked_.gpus_per_node))
-      throw refused_option("--device", fmt::format("{} has no usual system that dadsim knows", device_->name),
-                           "--gpus-per-node K --inside LINK --nic LINK");
+      throw refused_option("--device", fmt::format("dadsim knows no usual system of {}", device_->name),
+                           "add --gpus-per-node K --inside LINK --nic LINK");
     if (usual != nullptr) system_ = *usual;
     const std::vector<std::string> links = names_of_links();
     const std::string usual_nic = system_.nic;
@@ -275,8 +276,8 @@ class TrainSearch {
     if (asked_.gpus % of_node_ != 0) {
       const std::int64_t fewer = asked_.gpus / of_node_ * of_node_;
       throw refused_option("--gpus", fmt::format("{} devices do not fill nodes of {}", asked_.gpus, of_node_),
-                           fewer > 0 ? fmt::format("{} or {}, or --gpus-per-node", fewer, fewer + of_node_)
-                                     : fmt::format("{}, or --gpus-per-node {}", of_node_, asked_.gpus));
+                           fewer > 0 ? fmt::format("use {} or {}, or --gpus-per-node", fewer, fewer + of_node_)
+                                     : fmt::format("use {}, or --gpus-per-node {}", of_node_, asked_.gpus));
     }
     rails_ = std::max<std::int64_t>(1, std::min(system_.adapters * of_node_ / system_.gpus, of_node_));
     report::Statement said =
@@ -370,12 +371,11 @@ class TrainSearch {
     } catch (const InputError&) {  // they fill no nodes
       continue;
     }
-    throw InputError(Diagnostic{"--gpus", 0, what,
-                                fmt::format("--gpus {}: {} are too few, and these suffice", more.gpus, too_few), false,
-                                true});
+    throw InputError(
+        Diagnostic{"--gpus", 0, what, fmt::format("use --gpus {}; {} are too few", more.gpus, too_few), false, true});
   }
   throw InputError(
-      Diagnostic{"--gpus", 0, what, "a smaller --sequence or --global-batch, or another --device", false, true});
+      Diagnostic{"--gpus", 0, what, "use a smaller --sequence or --global-batch, or another --device", false, true});
 }
 
 report::Statement train_step_of(const TrainSearch& training, const report::LayoutReport& report) {

@@ -54,7 +54,7 @@ class JobReader {
       if (columns_.empty() || errors_.size() >= kMostFaultsOfJobs) break;
     }
     if (columns_.empty() && errors_.empty())
-      fail("holds no measurements", "a first line of columns, as scenario,time, and a line for each measurement");
+      fail("holds no measurements", "begin with a line of columns, e.g. scenario,time, then a line per measurement");
     if (!columns_.empty() && jobs_.empty() && errors_.empty())
       fail("no measurement below the columns", "a line for each");
     if (!errors_.empty()) throw InputError(std::move(errors_));
@@ -68,12 +68,12 @@ class JobReader {
 
   void read_line(std::string_view line) {
     std::vector<std::string> cells;
-    if (line.size() > kMostBytesOfLineOfJobs) return fail("a line of more than 64 KiB", "fewer columns");
+    if (line.size() > kMostBytesOfLineOfJobs) return fail("a line of more than 64 KiB", "use fewer columns");
     if (jobs_.size() == kMostRowsOfJobs) return fail("more than 100,000 measurements", "several files");
     try {
       for (const std::string& cell : csv_cells(line)) cells.push_back(without_blanks(cell));
     } catch (const std::invalid_argument& error) {
-      return fail(error.what(), "quotes in pairs around a cell (RFC 4180)");
+      return fail(error.what(), "put quotes in pairs around a cell (RFC 4180)");
     }
     columns_.empty() ? read_header(std::move(cells)) : read_row(cells);
   }
@@ -92,9 +92,10 @@ class JobReader {
     }
     const auto has = [&](const std::string& column) { return std::ranges::find(cells, column) != cells.end(); };
     if (std::ranges::none_of(kFigures, has))
-      fail("no column says what was measured", fmt::format("one of {}", fmt::join(kFigures, ", ")));
+      fail("no column has a measured figure", fmt::format("add one of {}", fmt::join(kFigures, ", ")));
     if (!has("scenario") && !(has("device") && has("batch")))
-      fail("no column says what was measured of", "scenario (a path), or device, gpus, platform, workload and batch");
+      fail("no column names the measured system",
+           "add scenario (a path), or device, gpus, platform, workload and batch");
     if (errors_.empty()) columns_ = std::move(cells);
   }
 
@@ -125,8 +126,7 @@ class JobReader {
   void add_setting(MeasuredJob& job, const std::string& setting) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
-      return fail(fmt::format("'{}' is no attribute with its value", setting),
-                  "workload=gpt-2-medium precision=bf16 …");
+      return fail(fmt::format("'{}' needs ATTRIBUTE=VALUE", setting), "write workload=gpt-2-medium precision=bf16 …");
     const std::string name = setting.substr(0, equals);
     // A path of --set: of another element.
     if (name.find('.') != std::string::npos) {
@@ -143,7 +143,7 @@ class JobReader {
     if (column == "set") {
       for (const std::string& setting : words_of(cell)) {
         if (setting.find('=') == std::string::npos)
-          fail(fmt::format("'{}' sets nothing", setting), "path=value, as --set takes it, blanks between several");
+          fail(fmt::format("'{}' needs PATH=VALUE", setting), "write PATH=VALUE as for --set, separated by blanks");
         job.settings.push_back(setting);
       }
     }
@@ -158,7 +158,7 @@ class JobReader {
     if (column == "time") {
       const std::optional<double> seconds = scenario::parse_quantity(scenario::Unit::seconds, cell);
       if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds) || parse_whole<double>(cell))
-        return fail(fmt::format("time '{}' is none", cell), "what a step takes, with its unit, as 312ms");
+        return fail(fmt::format("time '{}' is not a time", cell), "give the time of a step with its unit, e.g. 312ms");
       job.measured.step_seconds = seconds;
     }
     if (column == "seconds") job.measured.step_seconds = positive(column, cell);
@@ -168,7 +168,7 @@ class JobReader {
       const bool percent = cell.ends_with('%');
       const std::string number = without_blanks(std::string_view(cell).substr(0, cell.size() - (percent ? 1 : 0)));
       const double share = parse_whole<double>(number).value_or(0) / (percent ? 100 : 1);
-      if (!(share > 0 && share <= 1)) return fail(fmt::format("mfu '{}' is no share", cell), "0.41 or 41%");
+      if (!(share > 0 && share <= 1)) return fail(fmt::format("mfu '{}' is not a share", cell), "write 0.41 or 41%");
       job.measured.utilisation = share;
     }
   }
@@ -178,13 +178,13 @@ class JobReader {
   }
   std::int64_t whole(const std::string& column, const std::string& cell, std::int64_t most) {
     const auto value = parse_whole<std::int64_t>(cell, 1, most);
-    if (!value) fail(fmt::format("{} '{}' is no such number", column, cell), "a whole number from 1 on");
+    if (!value) fail(fmt::format("{} '{}' is not a whole number", column, cell), "use a whole number from 1 on");
     return value.value_or(1);
   }
   std::optional<double> positive(const std::string& column, const std::string& cell) {
     const std::optional<double> value = parse_whole<double>(cell);
     if (value && *value > 0 && std::isfinite(*value)) return value;
-    fail(fmt::format("{} '{}' is none", column, cell), "a number above 0, without a unit");
+    fail(fmt::format("{} '{}' is not a number", column, cell), "use a number above 0, without a unit");
     return 1;
   }
 
@@ -192,19 +192,19 @@ class JobReader {
     const int said = (job.measured.step_seconds ? 1 : 0) + (job.measured.tokens_per_second ? 1 : 0) +
                      (job.measured.samples_per_second ? 1 : 0) + (job.measured.utilisation ? 1 : 0);
     if (said != 1)
-      fail(said == 0 ? "nothing was measured" : "several things were measured",
+      fail(said == 0 ? "nothing was measured" : "several figures were measured",
            fmt::format("one of {}", fmt::join(kFigures, ", ")));
     if (!job.scenario.empty()) {
       if (!job.device.empty() || !job.timed_as.empty() || job.batch > 0 || !job.platform.empty())
-        fail("a scenario, and what it says itself", "the scenario alone; `set` changes what it says");
+        fail("a scenario already gives device and workload", "keep the scenario alone; `set` changes its attributes");
       return;
     }
-    if (job.device.empty()) fail("no device", "one of dadsim devices, as h100-sxm5");
-    if (job.batch == 0) fail("no batch", "samples of a device in a step");
-    if (!job.timed_as.contains("workload")) fail("no workload", "one of dadsim workloads, as gpt-2-medium");
+    if (job.device.empty()) fail("no device", "name one of dadsim devices, e.g. h100-sxm5");
+    if (job.batch == 0) fail("no batch", "give the samples per device and step");
+    if (!job.timed_as.contains("workload")) fail("no workload", "name one of dadsim workloads, e.g. gpt-2-medium");
     if (job.platform.empty() && job.gpus > 1)
-      fail("several GPUs and no platform",
-           "what joins them: nodes=2 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8, or a platform's file");
+      fail("several GPUs need a platform",
+           "give nodes=2 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8, or a platform's file");
   }
 
   const std::string& file_;

@@ -41,7 +41,7 @@ class JobPredictor {
   scenario::Scenario load(const MeasuredJob& job, std::int64_t batch) const {
     if (!job.scenario.empty() && !std::filesystem::is_regular_file(job.scenario))
       throw InputError({job.file, job.line, fmt::format("no scenario '{}'", job.scenario),
-                        "a path as from the folder of this file"});
+                        "give a path relative to the folder of this file"});
     try {
       if (!job.scenario.empty()) {
         scenario::Scenario scenario = scenario::ScenarioSource(job.scenario).load_point(job.settings, catalog_);
@@ -119,7 +119,7 @@ report::ValidatedRow validate_row(JobPredictor& predictor, const MeasuredJob& jo
     row.network = step.network;
     row.category = step.category;
     row.measured =
-        seconds_of(job.measured, job.gpus, step.work, {job.file, job.line, "", "the time of a step instead"}, job.file);
+        seconds_of(job.measured, job.gpus, step.work, {job.file, job.line, "", "use the time of a step"}, job.file);
   } catch (const InputError& error) {
     if (!error.is_infeasible()) throw;
     row.refused = Fault{error.diagnostics().front().what, error.diagnostics().front().remedy};

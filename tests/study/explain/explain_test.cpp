@@ -156,7 +156,7 @@ TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
     std::string text = test::one_line::scenario();
     const std::string old = R"(up="10Mbps" down="1Gbps" latency="5ms" transport="plain"/></federation>)";
     const std::size_t at = text.find(old);
-    if (at == std::string::npos) throw std::logic_error("another scenario");
+    if (at == std::string::npos) throw std::logic_error("differs from the scenario");
     text.replace(at, old.size(), line + R"( transport="plain"/></federation>)" + change);
     const std::string path = folder.write("changed.xml", text);
     return run_experiment(load_scenario(path, {}, make_catalog()), false).runs.front().total_seconds;

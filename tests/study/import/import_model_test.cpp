@@ -332,8 +332,8 @@ TEST(ImportModel, RemarksOnAScenarioThatFitsNowhere) {
 }
 
 TEST(ImportModel, SaysWhatIsWrongWithAFile) {
-  EXPECT_EQ(refused("{"), "is no config.json of a model");
-  EXPECT_EQ(refused(R"({"hidden_size": 8})"), "is no config.json of a model");
+  EXPECT_EQ(refused("{"), "is not the config.json of a model");
+  EXPECT_EQ(refused(R"({"hidden_size": 8})"), "is not the config.json of a model");
   EXPECT_EQ(refused(R"({"model_type": "mamba"})"),
             "is of model_type 'mamba', with blocks of Mamba: no workload has these");
   EXPECT_EQ(refused(R"({"model_type": "imagined"})"), "is of model_type 'imagined', whose keys are not known here");

@@ -207,7 +207,7 @@ TEST(RecordedStepTest, SaysWhatDoesNotFit) {
   TraceWriter circle;
   circle.compute("a", 1, {2});
   circle.compute("b", 1, {1});
-  EXPECT_NE(fault({circle.trace}, {}).find("come after themselves"), std::string::npos);
+  EXPECT_NE(fault({circle.trace}, {}).find("depend on themselves"), std::string::npos);
   TraceWriter lonely;
   lonely.compute("a", 1, {lonely.message(ChakraNode::NodeType::receive, 1, 0, 5, {})});
   TraceWriter silent;

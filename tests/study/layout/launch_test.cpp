@@ -182,11 +182,11 @@ std::string fault_of(const std::string& framework, const std::string& text, std:
 
 TEST(Launches, SayWhatDoesNotFit) {
   const std::string line = "--tensor-model-parallel-size 4 \\\n--micro-batch-size 1 \\\n--global-batch-size 12";
-  EXPECT_EQ(fault_of("megatron", line), "launch: lacks the number of devices; --devices N");
+  EXPECT_EQ(fault_of("megatron", line), "launch: lacks the number of devices; add --devices N");
   EXPECT_EQ(fault_of("megatron", line, 8), "");
   EXPECT_EQ(fault_of("megatron", line + " --nnodes 1 --nproc-per-node 8"), "");
   EXPECT_EQ(fault_of("megatron", line + " --nnodes 1 --nproc-per-node 8", 8),
-            "launch: says itself how many devices there are; leave --devices out");
+            "launch: already gives the number of devices; remove --devices");
   EXPECT_EQ(fault_of("megatron", line, 6).rfind("launch:1: --tensor-model-parallel-size does not divide evenly", 0),
             0U);
   EXPECT_EQ(fault_of("megatron", line, 32).rfind("launch:3: --global-batch-size does not divide evenly", 0), 0U);

@@ -85,11 +85,11 @@ TEST(Calibrate, OneStepTellsOneEfficiencyAndTheRestStays) {
 
 TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
   EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\n# the same again\nresnet-50,128,400ms\n"),
-            "m.csv:4: resnet-50 with 128 samples takes 400 ms here and 300 ms in line 2; add one of the two, or both "
+            "m.csv:4: resnet-50 with 128 samples takes 400 ms here and 300 ms in line 2; keep one of the two, or two "
             "within 10 %");
   EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\nresnet-50,256,250ms\n"),
-            "m.csv:3: resnet-50 takes 300 ms with 128 samples (line 2) and 250 ms, which is less, with 256 (line 3); "
-            "more samples take no less time, to within 5 %");
+            "m.csv:3: resnet-50 takes 300 ms with 128 samples (line 2), but only 250 ms with 256 (line 3); "
+            "more samples must not take less time, to within 5 %");
   // No efficiency of convolutions gives both.
   const spec::DeviceSpec device = invented_device();
   const std::string error =
@@ -99,7 +99,7 @@ TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
   EXPECT_TRUE(error.starts_with("m.csv:3: resnet-101 with 64 samples in fp16 takes")) << error;
   EXPECT_NE(error.find("no device of this kind does both"), std::string::npos) << error;
   // Quicker than the peak.
-  EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("at least with the peaks"), std::string::npos);
+  EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("the peaks and bandwidth of this device"), std::string::npos);
 }
 
 TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
@@ -107,16 +107,16 @@ TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
                        "resnet-50,128,300,fp32,1\nresnet-50,128,300ms,fp31,1\nresnet-50,128,300ms,fp32,8\n"
                        "resnet-50,128\n"),
             "m.csv:2: no workload is called 'resnet-5'; did you mean 'resnet-50'?\n"
-            "m.csv:3: batch '0' is no number of samples; a whole number from 1 on\n"
-            "m.csv:4: time '300' is none; the time of a step with its unit, as 321ms, or samples per second, as 398/s\n"
+            "m.csv:3: batch '0' is not a number of samples; use a whole number from 1 on\n"
+            "m.csv:4: time '300' is not a time; give the time of a step with its unit, e.g. 321ms, or samples per second, e.g. 398/s\n"
             "m.csv:5: no precision is called 'fp31'; did you mean 'fp32'?\n"
-            "m.csv:6: a step of 8 GPUs, in which messages take part; steps of one device alone\n"
+            "m.csv:6: a step of 8 GPUs includes messages; use steps of one device\n"
             "m.csv:7: 2 cells for 5 columns; workload,batch,time,precision,gpus");
   EXPECT_EQ(read_error("workload,batches,time\n"),
             "m.csv:1: no column is called 'batches'; did you mean 'batch'?\n"
-            "m.csv:1: no column 'batch'; workload,batch,time in the first line");
+            "m.csv:1: no column 'batch'; put workload,batch,time in the first line");
   EXPECT_EQ(read_error(""),
-            "m.csv: no measurements; a first line of columns, as workload,batch,time, and a line for each");
+            "m.csv: no measurements; begin with a line of columns, e.g. workload,batch,time, then a line per measurement");
 }
 
 }  // namespace

@@ -150,16 +150,16 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 2), 2e-6);
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 3), 4e-6);
   EXPECT_EQ(fault_of(log, "all_reduce_perf", 8),
-            "the.log: is of 2 and of 3 ranks, and 8 are timed; --ranks 2, or --hosts");
+            "the.log: measures 2 and 3 ranks, and 8 are timed; use --ranks 2, or --hosts");
   EXPECT_EQ(fault_of(log, "broadcast_perf"),
-            "the.log: is of all_gather_perf and all_reduce_perf; a log of broadcast_perf, or another collective");
+            "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
   // Tables without the name of a collective are ambiguous until a line above one gives it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
-            "the.log:3: has 2 tables, and does not say of which collective this one is; a line '# Collective test "
+            "the.log:3: has 2 tables, and this one does not name its collective; add a line '# Collective test "
             "starting: all_reduce_perf' above it");
   EXPECT_EQ(fault_of("# Collective test starting: foo_bar_perf\n" + run("", "01", "1.00", "1.00"), "all_reduce_perf"),
-            "the.log: is of foo_bar_perf; a log of all_reduce_perf, or another collective");
+            "the.log: measures foo_bar_perf; use a log of all_reduce_perf, or name another collective");
   const std::string said = "# Collective test starting: all_reduce_perf\n" + unsaid;
   EXPECT_DOUBLE_EQ(times_of(read_collective_log("the.log", said), "the.log", "all_reduce_perf", 2).rows.at(0).seconds,
                    1e-6);
@@ -168,11 +168,11 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
 TEST(CollectiveLog, WhatIsNoneIsTold) {
   EXPECT_EQ(fault_of("hello\n").find("the.log: has no table of measured collectives; "), 0U);
   const std::string heading = "# size count type time algbw busbw error\n";
-  EXPECT_EQ(fault_of(heading).find("the.log: has the heading of a table, and no row below it; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2 float 1.0 0 0\n").find("the.log:2: has 6 columns, and the heading 7; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2\n").find("the.log:2: has 2 columns, and the heading 7; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2 float soon 0 0 0\n").find("the.log:2: 'soon' in column 4 is no number; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2 float 0.00 0 0 0\n").find("the.log:2: '0.00' in column 4 is no time; "), 0U);
+  EXPECT_EQ(fault_of(heading).find("the.log: has a table without rows; "), 0U);
+  EXPECT_EQ(fault_of(heading + "8 2 float 1.0 0 0\n").find("the.log:2: has 6 columns, and the heading has 7; "), 0U);
+  EXPECT_EQ(fault_of(heading + "8 2\n").find("the.log:2: has 2 columns, and the heading has 7; "), 0U);
+  EXPECT_EQ(fault_of(heading + "8 2 float soon 0 0 0\n").find("the.log:2: 'soon' in column 4 is not a number; "), 0U);
+  EXPECT_EQ(fault_of(heading + "8 2 float 0.00 0 0 0\n").find("the.log:2: '0.00' in column 4 is not a time; "), 0U);
 }
 
 // Eight ranks: bus bandwidth is 7/8 of the algorithm's in all-gather, 7/4 in all-reduce (nccl-tests, PERFORMANCE.md).
@@ -185,11 +185,10 @@ TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
   EXPECT_EQ(fault_of(gathered, "reduce_scatter_perf", 8), "");
   EXPECT_EQ(
       fault_of(gathered, "", 8),
-      "the.log:1: has bus bandwidths of 0.875 × the algorithm's, and all-reduce of 8 ranks has 1.75 ×; all-gather "
-      "or reduce-scatter or gather or scatter or all-to-all as the collective (--test of diagnose, --op of "
-      "collective), or as many "
-      "ranks as were measured");
-  EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks has 0.5 ×; as many ranks"),
+      "the.log:1: has bus bandwidths of 0.875 × algbw, but all-reduce of 8 ranks has 1.75 ×; name all-gather "
+      "or reduce-scatter or gather or scatter or all-to-all (--test of diagnose, --op of collective), or give "
+      "the number of measured ranks");
+  EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks has 0.5 ×; give the number"),
             std::string::npos);
 }
 
@@ -197,15 +196,15 @@ TEST(CollectiveLog, ResultsThatCameOutWrongAreNoMeasurement) {
   const std::string heading = "# size count type time algbw busbw #wrong time algbw busbw #wrong\n";
   EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n"), "");
   EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 3\n"),
-            "the.log:2: '3' values came out wrong; a run whose results are right (0 in #wrong)");
+            "the.log:2: '3' values are wrong; use a run with correct results (0 in #wrong)");
   EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n# Out of bounds values : 3 FAILED\n"),
-            "the.log:3: says that results were out of bounds; a run whose results are right");
+            "the.log:3: reports results out of bounds; use a run with correct results");
 }
 
 TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
   const std::string heading = "# size count type time algbw busbw #wrong\n";
   EXPECT_EQ(fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
-            "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, and the row says 1.00; time and algbw of one "
+            "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, and the row has 1.00; give time and algbw of one "
             "measurement");
   // Differences within the rounding of both numbers are accepted.
   EXPECT_EQ(fault_of(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");
@@ -229,7 +228,7 @@ TEST(CollectiveLog, OfOsuSizesAreOfOneMessageWhereRanksHaveBlocks) {
       "4096                  120.00\n"
       "1048576              2700.00\n";
   EXPECT_EQ(times_in(all_to_all, "alltoall_perf", 16), (std::map<double, double>{{65536, 120}, {16777216, 2700}}));
-  EXPECT_NE(fault_of(all_to_all, "all_reduce_perf").find("is of alltoall_perf"), std::string::npos);
+  EXPECT_NE(fault_of(all_to_all, "all_reduce_perf").find("measures alltoall_perf"), std::string::npos);
   EXPECT_EQ(times_in("# OSU MPI-CUDA Allreduce Latency Test v7.4\n"
                      "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations    Validation\n"
                      "1048576               210.00            205.00            220.00        1000          Pass\n",
@@ -317,7 +316,7 @@ TEST(CollectiveLog, RowsThatAreCutGoOnBelow) {
   const CollectiveLog log =
       read_collective_log("the.log", heading + "8388608 2097152 float sum -1" + info + "x\n" + last);
   ASSERT_EQ(log.warnings.size(), 1U);
-  EXPECT_EQ(to_string(log.warnings[0]).find("the.log:2: has 5 columns, and the heading 13"), 0U);
+  EXPECT_EQ(to_string(log.warnings[0]).find("the.log:2: has 5 columns, and the heading has 13"), 0U);
   EXPECT_EQ(log.tables.at(0).rows.size(), 1U);
   const CollectiveLog wrong = read_collective_log("the.log", heading + "8388608 2097152 float sum -1" + info +
                                                                  "x\n85.10 12.00 98.57 0 84.94 98.76 98.76 0\n" + last);

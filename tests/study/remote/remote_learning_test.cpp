@@ -115,7 +115,7 @@ TEST_F(RemoteLearningTest, IsRefusedWhereTheScenarioIsAnother) {
     result(&remote);
     FAIL() << "it was learned";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("another scenario here"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("differs from the scenario"), std::string::npos) << error.what();
   }
 }
 

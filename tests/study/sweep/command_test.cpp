@@ -53,7 +53,7 @@ TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
   expect_refused({"sweep", "tiny.xml", "--csv", "no/such/folder.csv"}, cli::kOutputFailed, "cannot write");
   expect_refused({"merge"}, cli::kUsage, "a merge needs the new file and those to merge");
   expect_refused({"merge", "a.sqlite"}, cli::kUsage, "a merge needs the new file and those to merge");
-  expect_refused({"merge", "a.sqlite", "tiny.xml"}, cli::kWrongInput, "tiny.xml: is no results of a sweep");
+  expect_refused({"merge", "a.sqlite", "tiny.xml"}, cli::kWrongInput, "tiny.xml: is not a file of a sweep");
 }
 
 TEST_F(SweepCommand, CheckRunsNothing) {

@@ -137,7 +137,7 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
   }
   EXPECT_GT(worst, 0);
   EXPECT_EQ(worst_sampling_error(results), worst);
-  EXPECT_NE(to_table(document_of(results)).find("a sample was simulated"), std::string::npos);
+  EXPECT_NE(to_table(document_of(results)).find("a sample of the differing steps was simulated"), std::string::npos);
   EXPECT_EQ(to_table(document_of(run(sweep_of(scenario(kRunSweep)), "b.sqlite"))).find("a sample"), std::string::npos);
 }
 
@@ -209,10 +209,10 @@ TEST_F(SweepRuns, AnotherSweepIsRefused) {
   EXPECT_NE(refusal(sweep_of(scenario(other, "other.xml"))).find("is of another sweep"), std::string::npos);
   EXPECT_NE(refusal(sweep_of(scenario(kRunSweep), {"training.epochs=1"})).find("is of another sweep"),
             std::string::npos);
-  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep)), {1, 2}).find("holds shard 1/1 and not 1/2"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep)), {1, 2}).find("holds shard 1/1, not 1/2"), std::string::npos);
   EXPECT_EQ(refusal(sweep_of(scenario(kRunSweep, "moved.xml"))), "none") << "the same wherever its file lies";
   rewrite_identity("a.sqlite", [](SweepIdentity& identity) { identity.version = "0.0.1"; });
-  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep))).find("is of dadsim 0.0.1, not of"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep))).find("was made by dadsim 0.0.1, not by"), std::string::npos);
 }
 
 // Results of two builds may not be those of one question.
@@ -292,7 +292,7 @@ TEST_F(SweepRuns, FilesBesideANewOneAreKept) {
       open_sweep(folder_.path("new.sqlite"), sweep, {});
       ADD_FAILURE() << beside;
     } catch (const InputError& error) {
-      EXPECT_EQ(error.what(), theirs + ": stands there without '" + folder_.path("new.sqlite") +
+      EXPECT_EQ(error.what(), theirs + ": exists without '" + folder_.path("new.sqlite") +
                                   "'; move it, or name another file with --out");
     }
     EXPECT_EQ(std::filesystem::file_size(theirs), 4U);
@@ -415,9 +415,9 @@ TEST_F(SweepRuns, AFileOfTheVersionBeforeIsRefusedWithTheCommandThatConvertsIt) 
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what())
-                  .find("has tables of version 10, and this dadsim writes version 11; dadsim "
+                  .find("has tables of version 10, and this dadsim writes version 11; convert the file with dadsim "
                         "merge NEW.sqlite " +
-                        folder_.path("a.sqlite") + " makes such a file of it"),
+                        folder_.path("a.sqlite")),
               std::string::npos)
         << error.what();
   }
@@ -440,9 +440,9 @@ TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
     return "none";
   };
   EXPECT_NE(merge("m.sqlite", "1.sqlite", "other.sqlite").find("is of another sweep"), std::string::npos);
-  EXPECT_NE(merge("m.sqlite", "1.sqlite", "tiny.xml").find("is no results of a sweep"), std::string::npos);
+  EXPECT_NE(merge("m.sqlite", "1.sqlite", "tiny.xml").find("is not a file of a sweep"), std::string::npos);
   EXPECT_NE(merge("m.sqlite", "1.sqlite", "none.sqlite").find("cannot be read"), std::string::npos);
-  EXPECT_NE(merge("1.sqlite", "1.sqlite", "2.sqlite").find("is there already"), std::string::npos);
+  EXPECT_NE(merge("1.sqlite", "1.sqlite", "2.sqlite").find("exists; name a new file"), std::string::npos);
 }
 
 // Every figure of a run is compared.
@@ -472,7 +472,7 @@ TEST_F(SweepRuns, AMergeNamesTheColumnInWhichFilesDisagree) {
       FAIL() << figure.name;
     } catch (const InputError& error) {
       const std::string words = error.what();
-      EXPECT_NE(words.find("has other results than"), std::string::npos) << words;
+      EXPECT_NE(words.find("differs from"), std::string::npos) << words;
       EXPECT_NE(words.find(fmt::format("for point 1: {} is not the same", figure.name)), std::string::npos) << words;
     }
   }

@@ -58,22 +58,22 @@ TEST(MeasuredJobs, AreRefusedWithTheirLine) {
       {"scenario,time\n", "rows.csv:1: no measurement below the columns"},
       {"scenario,tmie\nlab.xml,1s\n", "rows.csv:1: no column is called 'tmie'; did you mean 'time'?"},
       {"scenario,scenario,time\n", "rows.csv:1: column 'scenario' twice"},
-      {"scenario\nlab.xml\n", "rows.csv:1: no column says what was measured"},
-      {"time,gpus\n1s,2\n", "rows.csv:1: no column says what was measured of"},
+      {"scenario\nlab.xml\n", "rows.csv:1: no column has a measured figure"},
+      {"time,gpus\n1s,2\n", "rows.csv:1: no column names the measured system"},
       {"scenario,time\nlab.xml\n", "rows.csv:2: 1 cells for 2 columns; scenario,time"},
-      {"scenario,time\nlab.xml,312\n", "rows.csv:2: time '312' is none"},
-      {"scenario,time\nlab.xml,-1s\n", "rows.csv:2: time '-1s' is none"},
+      {"scenario,time\nlab.xml,312\n", "rows.csv:2: time '312' is not a time"},
+      {"scenario,time\nlab.xml,-1s\n", "rows.csv:2: time '-1s' is not a time"},
       {"scenario,time\nlab.xml,\n", "rows.csv:2: nothing was measured"},
       {"scenario,seconds,mfu\nlab.xml,1,0.4\n", "rows.csv:2: several things were measured"},
-      {"scenario,mfu\nlab.xml,41\n", "rows.csv:2: mfu '41' is no share; 0.41 or 41%"},
-      {"scenario,seconds\nlab.xml,nan\n", "rows.csv:2: seconds 'nan' is none"},
-      {"scenario,set,time\nlab.xml,batch,1s\n", "rows.csv:2: 'batch' sets nothing"},
+      {"scenario,mfu\nlab.xml,41\n", "rows.csv:2: mfu '41' is not a share; write 0.41 or 41%"},
+      {"scenario,seconds\nlab.xml,nan\n", "rows.csv:2: seconds 'nan' is not a number"},
+      {"scenario,set,time\nlab.xml,batch,1s\n", "rows.csv:2: 'batch' needs PATH=VALUE"},
       {"scenario,time\n\"lab.xml,1s\n", "rows.csv:2: a quote that is not closed"},
-      {"scenario,device,batch,time\nlab.xml,h100-sxm5,,1s\n", "rows.csv:2: a scenario, and what it says itself"},
-      {"device,batch,workload,gpus,time\nh100-sxm5,8,gpt-2-medium,4,1s\n", "rows.csv:2: several GPUs and no platform"},
-      {"device,batch,workload,gpus,time\nh100-sxm5,x,gpt-2-medium,1,1s\n", "rows.csv:2: batch 'x' is no such number"},
+      {"scenario,device,batch,time\nlab.xml,h100-sxm5,,1s\n", "rows.csv:2: a scenario already gives device and workload"},
+      {"device,batch,workload,gpus,time\nh100-sxm5,8,gpt-2-medium,4,1s\n", "rows.csv:2: several GPUs need a platform"},
+      {"device,batch,workload,gpus,time\nh100-sxm5,x,gpt-2-medium,1,1s\n", "rows.csv:2: batch 'x' is not a whole number"},
       {"device,batch,time\nh100-sxm5,8,1s\n", "rows.csv:2: no workload"},
-      {"device,batch,timed_as,time\nh100-sxm5,8,bf16,1s\n", "rows.csv:2: 'bf16' is no attribute with its value"}};
+      {"device,batch,timed_as,time\nh100-sxm5,8,bf16,1s\n", "rows.csv:2: 'bf16' needs ATTRIBUTE=VALUE"}};
   for (const auto& [text, fault] : faults) {
     const std::string said = fault_of(text);
     EXPECT_NE(said.find(fault), std::string::npos) << text << said;
