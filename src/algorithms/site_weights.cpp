@@ -17,7 +17,7 @@ std::vector<double> shares_of(std::vector<double> amounts) {
 }  // namespace
 
 std::vector<double> site_shares(spec::SiteWeights weights, const models::Partition& partition) {
-  if (weights == spec::SiteWeights::published) throw std::logic_error("what sites are worth is the method's affair");
+  if (weights == spec::SiteWeights::published) throw std::logic_error("published weights are set by the method");
   std::vector<double> amounts;
   for (const auto& site : partition) {
     amounts.push_back(weights == spec::SiteWeights::uniform ? 1.0 : static_cast<double>(site.size()));

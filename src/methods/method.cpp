@@ -58,14 +58,13 @@ RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {
   const std::string no_weights = why_no_weights(info);
   if (facts.run.weights != spec::SiteWeights::published && !no_weights.empty()) {
     faults.push_back(Fault{
-        fmt::format("weights=\"{}\" means nothing to '{}': {}", to_string(facts.run.weights), info.name, no_weights),
-        "leave it out"});
+        fmt::format("weights=\"{}\" has no effect on '{}': {}", to_string(facts.run.weights), info.name, no_weights),
+        "remove it"});
   }
   const spec::AbsenceSpec& absence = facts.run.absence;
-  const std::string no_chances =
-      info.sharing == Sharing::own_weights ? "each site takes its own step, whoever is away" : no_weights;
+  const std::string no_chances = info.sharing == Sharing::own_weights ? "each site takes its own step" : no_weights;
   if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased && !no_chances.empty()) {
-    faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" means nothing to '{}': {}", info.name, no_chances),
+    faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" has no effect on '{}': {}", info.name, no_chances),
                            "absent-weights=\"present\""});
   }
   return faults;

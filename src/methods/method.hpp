@@ -50,11 +50,9 @@ struct RetainedRank {
 };
 
 // Reasons why sites cannot remember compression losses (MethodInfo::forgets).
-inline constexpr const char* kSendsWeights =
-    "sites send their weights, and what is lost of those does not add up over steps";
-inline constexpr const char* kSitesChange = "who takes part changes from step to step";
-inline constexpr const char* kSendsRows =
-    "sites send the rows of a batch, and what is lost of those is no part of the next batch's";
+inline constexpr const char* kSendsWeights = "sites send their weights, whose errors do not add up over steps";
+inline constexpr const char* kSitesChange = "participants change from step to step";
+inline constexpr const char* kSendsRows = "sites send the rows of a batch, whose errors do not fit the next batch";
 
 /// A way of sharing a layer, if layers may be shared in different ways.
 struct LayerStatistic {

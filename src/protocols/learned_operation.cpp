@@ -88,7 +88,8 @@ Datum gradient_of(Learning& learning, const LocalTraining& how, bool with_statis
 
 Datum quality_of(Learning& learning, std::uint64_t held_back, History::Inputs in) {
   const algorithms::LearningProblem& problem = learning.problem();
-  if (held_back > 0 && problem.drift == nullptr) throw std::out_of_range("held-back data of drifts where none are");
+  if (held_back > 0 && problem.drift == nullptr)
+    throw std::out_of_range("held-back data of drifts in a scenario without drift");
   const models::Samples& samples =
       held_back == 0 ? problem.data.test : problem.drift->held_back.at(static_cast<std::size_t>(held_back - 1)).samples;
   const Learning::Borrowed workspace(learning);
@@ -111,7 +112,7 @@ LearnedOperation learned_operation_from_bytes(std::string_view bytes) {
 
 Datum carry_out(Learning& learning, const LearnedOperation& operation, History::Inputs inputs) {
   if (inputs.empty() || inputs[0]->numbers.size() < learning.state())
-    throw std::out_of_range("an operation without the weights that it begins with");
+    throw std::out_of_range("an operation without its initial weights");
   if (inputs.size() > 1 && inputs[1]->numbers.size() < learning.parameters())
     throw std::out_of_range("a correction that is shorter than a gradient");
   switch (operation.kind) {
@@ -124,7 +125,7 @@ Datum carry_out(Learning& learning, const LearnedOperation& operation, History::
     case LearnedOperation::Kind::evaluate:
       return quality_of(learning, operation.held_back, inputs);
   }
-  throw std::logic_error("an operation of no kind");
+  throw std::logic_error("an operation of unknown kind");
 }
 
 }  // namespace dadsim::protocols

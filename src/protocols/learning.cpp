@@ -189,12 +189,14 @@ Value Learning::apply(const Value& weights, const Value& gradient, double rate_n
 }
 
 Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector<double>& weights) {
-  if (values.empty() || values.size() != weights.size()) throw std::logic_error("a weight for each of some values");
+  if (values.empty() || values.size() != weights.size())
+    throw std::logic_error("a weighted sum needs one weight per value");
   return history_.make(fmt::format("sum {}", fmt::join(weights, " ")), values, [weights](History::Inputs in) {
     Datum sum;
     sum.numbers.assign(in[0]->numbers.size(), 0.0F);
     for (std::size_t i = 0; i < in.size(); ++i) {
-      if (in[i]->numbers.size() != sum.numbers.size()) throw std::logic_error("a sum of rows of unequal length");
+      if (in[i]->numbers.size() != sum.numbers.size())
+        throw std::logic_error("a weighted sum needs rows of equal length");
       const auto weight = static_cast<float>(weights[i]);
       for (std::size_t k = 0; k < sum.numbers.size(); ++k) sum.numbers[k] += weight * in[i]->numbers[k];
     }
@@ -220,7 +222,7 @@ std::vector<float> behind_the_wire(std::span<const float> numbers, const std::ve
     double said = 0;
     for (const step::Payload& payload : compressor.size(static_cast<double>(size))) said += payload.bytes({});
     if (std::abs(said - static_cast<double>(message.size())) > 0.5) {
-      throw std::logic_error(fmt::format("a message of {} bytes that was to have {}", message.size(), said));
+      throw std::logic_error(fmt::format("a message has {} bytes instead of {}", message.size(), said));
     }
     compress::Decoder decoder(message);
     compressor.decode(decoder, context, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));

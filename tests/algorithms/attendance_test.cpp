@@ -194,7 +194,7 @@ TEST(Attendance, ASiteWithItsOwnWeightsTakesItsOwnStepWhoeverIsAway) {
     run.absence = {.does = spec::AbsenceSpec::Does::without, .estimate = spec::AbsenceSpec::Estimate::unbiased};
     const methods::RunFaults faults = methods::faults_of(method, {run, 4});
     const auto told = [](const Fault& fault) {
-      return fault.what.find("absent-weights=\"unbiased\" means nothing to") != std::string::npos;
+      return fault.what.find("absent-weights=\"unbiased\" has no effect on") != std::string::npos;
     };
     EXPECT_EQ(std::ranges::count_if(faults, told), 1) << method.name;
   }

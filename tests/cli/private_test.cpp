@@ -47,7 +47,7 @@ TEST(Private, RefusesBeforeLearning) {
     EXPECT_EQ(outcome.out, "");
     return outcome.err;
   };
-  EXPECT_NE(refused({"scenarios/private.xml", "--check", "--set", "run[3].exchange=peer"}).find("among peers"),
+  EXPECT_NE(refused({"scenarios/private.xml", "--check", "--set", "run[3].exchange=peer"}).find("needs an aggregator"),
             std::string::npos);
   EXPECT_NE(refused({"scenarios/private.xml", "--check", "--set", "run[2].epsilon=1e-8"}).find("a larger epsilon"),
             std::string::npos);

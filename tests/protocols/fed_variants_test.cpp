@@ -97,7 +97,7 @@ TEST(FedOpt, HasTheDefaultsOfItsPaper) {
     return faults_of(protocols::protocol_registry().at("fedopt"), {run_of("fedopt", {{"beta1", beta1}}), 2});
   };
   EXPECT_TRUE(faults("-1").empty()) << "0.9, of adagrad 0: FollowsItsFormulas";
-  EXPECT_EQ(faults("-0.9").at(0), (Fault{"beta1 = -0.9 is no share", "0 or more, or -1 for the paper's"}));
+  EXPECT_EQ(faults("-0.9").at(0), (Fault{"beta1 = -0.9 is negative", "use 0 or more, or -1 for the paper's value"}));
 }
 
 TEST(HierFedAvg, WithOneRoundInEveryGroupIsFedAvg) {

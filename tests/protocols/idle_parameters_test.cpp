@@ -74,8 +74,10 @@ TEST(IdleParameters, AreRefusedAndActBesideWhatTheRefusalNames) {
     idle[one.parameter] = acting[one.parameter] = one.value;
     const methods::RunFaults faults = faults_with(*info, idle);
     ASSERT_EQ(faults.size(), 1U) << what;
-    EXPECT_TRUE(faults[0].what.starts_with(one.parameter + "=\"" + one.value + "\" means nothing ")) << faults[0].what;
-    EXPECT_NE(faults[0].remedy.find("leave"), std::string::npos) << faults[0].remedy;
+    const std::string told = one.parameter + "=\"" + one.value + "\" ";
+    EXPECT_TRUE(faults[0].what.starts_with(told + "needs ") || faults[0].what.starts_with(told + "conflicts with "))
+        << faults[0].what;
+    EXPECT_NE(faults[0].remedy.find("remove"), std::string::npos) << faults[0].remedy;
     EXPECT_TRUE(faults_with(*info, acting).empty()) << what << ": " << faults_with(*info, acting).front().what;
   }
 }
@@ -89,8 +91,8 @@ TEST(IdleParameters, AreComparedAsNumbersAndPassedOverWhereTheRunHasThemNot) {
   EXPECT_TRUE(methods::faults_of_idle_parameters({{"share", "0.4"}}, all).empty());
   const methods::RunFaults faults = methods::faults_of_idle_parameters({{"share", "0.4"}, {"kind", "plain"}}, all);
   ASSERT_EQ(faults.size(), 1U);
-  EXPECT_EQ(faults[0].what, "share=\"0.4\" means nothing without kind=\"shared\"");
-  EXPECT_EQ(faults[0].remedy, "kind=\"shared\", or leave it out");
+  EXPECT_EQ(faults[0].what, "share=\"0.4\" needs kind=\"shared\"");
+  EXPECT_EQ(faults[0].remedy, "kind=\"shared\", or remove it");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void check_message(const std::vector<step::Payload>& said, const step::Scope& sc
   if (expected == actual) return;
   std::vector<std::string> symbols;
   for (const step::Payload& payload : said) symbols.push_back(payload.elements.to_string());
-  throw std::logic_error(fmt::format("layer {}: a message of {} ({} bytes) where its size in symbols, {}, says {}",
+  throw std::logic_error(fmt::format("layer {}: a message of {} has {} bytes, but its symbolic size, {}, is {}",
                                      scope.layer->name, in_words(actual), message.size(), fmt::join(symbols, "; "),
                                      in_words(expected)));
 }
@@ -319,11 +319,11 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
 }
 
 Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& own) {
-  if (own.size() != blocks()) throw std::logic_error("a contribution for every block");
+  if (own.size() != blocks()) throw std::logic_error("scatter needs a contribution for every block");
   const Contribution& like = own.front();
   for (const Contribution& block : own) {
     if (!std::ranges::all_of(block.parts, [](const auto& part) { return static_cast<bool>(part.codes); })) {
-      throw std::logic_error("blocks are handed out as codes");
+      throw std::logic_error("scatter needs blocks as codes");
     }
   }
   const step::Expression rows = step::extent::over_workers(like.rows);
@@ -350,7 +350,7 @@ Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& ow
 }
 
 Pending<std::vector<Rows>> Exchange::all_gather(const std::vector<Rows>& made, const Contribution& like) {
-  if (made.size() != blocks()) throw std::logic_error("something for every block");
+  if (made.size() != blocks()) throw std::logic_error("all_gather needs rows for every block");
   std::vector<Rows> arrived;
   const step::Expression rows = made.front().rows;
   PartsOnWire parts(like.parts.size());
@@ -611,10 +611,10 @@ void Exchange::remember_uncompressed(const step::Expression& elements, std::span
 Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vector<models::Matrix> of_sites,
                                       const PartOfSum& part) {
   if (!compresses()) {
-    if (of_sites.size() != 1) throw std::logic_error("a sum that is linear comes in summed");
+    if (of_sites.size() != 1) throw std::logic_error("an uncompressed sum needs one contribution, already summed");
     return sum_as_it_is(elements, std::move(of_sites.front()), part);
   }
-  if (of_sites.size() != sites()) throw std::logic_error("what is compressed comes from every site");
+  if (of_sites.size() != sites()) throw std::logic_error("a compressed sum needs a contribution of every site");
   return pending(sum_encoded({elements, add(elements, count()), of_sites.front().rows(), of_sites.front().cols()},
                              [&](std::size_t site) { return std::move(of_sites[site]); }));
 }
@@ -724,7 +724,7 @@ void Exchange::combine(EncodedSum& sum) {
     for (const compress::Message& message : messages) downlink_bytes_ += static_cast<double>(message.size());
     double bytes = 0;
     for (const step::Payload& payload : said) bytes += payload.bytes({&layer(), &recorder_.sizes(), -1});
-    if (bytes != downlink_bytes_ - before) throw std::logic_error("messages that are handed on keep their sizes");
+    if (bytes != downlink_bytes_ - before) throw std::logic_error("a forwarded message changed its size");
     sum.serial = record(step::CollectiveKind::broadcast, said);
     return;
   }
@@ -846,7 +846,7 @@ std::int32_t Exchange::sum_other_layers(const std::vector<models::Vector>& vecto
     size += matrix->size();
   }
   if (known != size) {
-    throw std::logic_error(fmt::format("{} numbers beside the matrices where the shapes say {}", size, known));
+    throw std::logic_error(fmt::format("{} numbers besides the matrices, but the shapes have {}", size, known));
   }
   const compress::Message message = encoder.take();
   for (double& uplink_bytes : uplink_bytes_) uplink_bytes += static_cast<double>(message.size());

@@ -312,22 +312,21 @@ RunFaults faults_of_absence(const spec::RunSpec& run) {
   if (chooses(run.parameters)) {
     const std::string& policy = run.parameters.at(Of::kPolicy.name);
     faults.emplace_back(
-        not_built(fmt::format("{} beside policy=\"{}\": what is least is found for steps of all sites", absent, policy),
+        not_built(fmt::format("{} conflicts with policy=\"{}\", which plans for steps of all sites", absent, policy),
                   fmt::format("policy=\"rules\", {}", others)));
   }
   for (std::size_t i = 0; i < run.share.size(); ++i) {
     const auto rule = static_cast<std::ptrdiff_t>(i);
     if (run.share[i].every > 1) {
       faults.emplace_back(
-          not_built(fmt::format("rows of several steps go together, and with {} sites miss some of them", absent),
+          not_built(fmt::format("every above 1 needs all sites in all steps, and with {} sites miss some", absent),
                     fmt::format("every=\"1\", {}", others)),
           rule);
     }
     if (statistic_of(run.share[i].statistic) == Statistic::none) {
-      faults.emplace_back(
-          not_built(fmt::format("with {} sites with layers of their own would train them as they come", absent),
-                    fmt::format("a statistic that is shared, {}", others)),
-          rule);
+      faults.emplace_back(not_built(fmt::format("with {} absent sites would not train their own layers", absent),
+                                    fmt::format("use a shared statistic, {}", others)),
+                          rule);
     }
   }
   return faults;

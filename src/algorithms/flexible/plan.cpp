@@ -78,18 +78,18 @@ std::optional<RunFault> fault_of_average(const spec::RunSpec& run, const std::ve
       return RunFault{
           RunFault::kAverageOfDeltas,
           fmt::format("'{}' is shared, and lies at or below '{}', whose Δ are averaged", names[l], name),
-          fmt::format("<share layers=\"{}\" statistic=\"none\"/>: what goes on with averaged Δ is a site's own",
-                      names[l])};
+          fmt::format("<share layers=\"{}\" statistic=\"none\"/>: layers after averaged Δ are a site's own", names[l])};
     }
   }
   if (*layer + 1 == plan.size()) {
-    return RunFault{RunFault::kAverageOfDeltas, fmt::format("above '{}' there is nothing to be shared", name),
-                    "a layer below the last"};
+    return RunFault{RunFault::kAverageOfDeltas, fmt::format("no layer is above '{}' to be shared", name),
+                    "name a layer below the last"};
   }
   for (const spec::LayerShape& shape : network.shape().layers) {
     if (shape.kind == spec::LayerKind::recurrence || shape.kind == spec::LayerKind::attention) {
-      return RunFault{RunFault::kAverageOfDeltas, fmt::format("'{}' has more behind a Δ than its matrix", shape.name),
-                      "a network of dense layers and convolutions"};
+      return RunFault{RunFault::kAverageOfDeltas,
+                      fmt::format("'{}' computes more with its Δ than its matrix", shape.name),
+                      "use a network of dense layers and convolutions"};
     }
   }
   return {};
@@ -141,13 +141,13 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
     for (std::size_t i = 0; i < run.share.size(); ++i) {
       faults.push_back(
           {static_cast<std::ptrdiff_t>(i),
-           fmt::format("means nothing with policy=\"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
+           fmt::format("needs policy=\"rules\", not \"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
            "remove it, or policy=\"rules\""});
     }
     if (!run.average_deltas_above.empty()) {
       faults.push_back(
           {RunFault::kAverageOfDeltas,
-           fmt::format("means nothing with policy=\"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
+           fmt::format("needs policy=\"rules\", not \"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
            "remove it, or policy=\"rules\""});
     }
     return faults;
@@ -161,11 +161,11 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
       faults.push_back({rule, fmt::format("no layer with a matrix that multiplies rows is called '{}'", pattern),
                         fmt::format("one of {}, or a pattern like fc*", fmt::join(names, ", "))});
     } else if (std::ranges::find(plan, rule, &LayerPlan::rule) == plan.end()) {
-      faults.push_back({rule, fmt::format("decides nothing: rules before it take every layer called '{}'", pattern),
-                        "the special before the general"});
+      faults.push_back({rule, fmt::format("has no effect: earlier rules take every layer '{}'", pattern),
+                        "put the special rule before the general one"});
     }
     if (run.share[i].statistic == to_string(Statistic::none) && run.share[i].every > 1) {
-      faults.push_back({rule, "every means nothing to what is not shared", "remove it"});
+      faults.push_back({rule, "every needs a shared statistic", "remove it"});
     }
   }
   if (std::ranges::all_of(plan, [](const LayerPlan& one) { return one.statistic == Statistic::none; })) {

@@ -69,14 +69,14 @@ std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const s
     if (!name.empty()) {
       return Fault{
           fmt::format("layer {} of <model> is or holds <{}>, which has no forward derivative here", i + 1, name),
-          "<dense>, <layer-norm>, <mean> and <residual> have one"};
+          "use <dense>, <layer-norm>, <mean> or <residual>"};
     }
   }
   const models::Network network(sample, model, 0);
   if (!network.separates(network.value_behind(network.layers() - 1))) {
     return Fault{"the last matrix of <model> is inside a <residual>", "put a <dense> after it as output layer"};
   }
-  if (groups > 1 && !local) return Fault{"groups have losses of their own", "loss=\"local\", or groups=\"1\""};
+  if (groups > 1 && !local) return Fault{"groups needs loss=\"local\"", "loss=\"local\", or groups=\"1\""};
   if (!local) return std::nullopt;
   if (network.output_shape().positions() > 1) {
     return Fault{"local losses need one label per sample, and <model> has an output for each position",
@@ -95,7 +95,8 @@ std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const s
       }
       if (below && network.value_shape(network.value_before(l)).channels != weights.in()) {
         return Fault{
-            fmt::format("matrix {} of <model> takes several positions together, whose channels are no groups", l + 1),
+            fmt::format("matrix {} of <model> takes several positions at once, and groups need single positions",
+                        l + 1),
             "positions=\"each\", or groups=\"1\""};
       }
     }

@@ -440,7 +440,7 @@ SynchronousMethod forward_gradient_method() {
            .remark = [](const RunFacts& facts) -> std::string {
              const std::optional<models::Network> network = network_of(facts);
              if (!network || network->parameters().vectors.empty()) return "";
-             return "forward-gradient leaves gains and shifts of norms as they are: those of its paper have none";
+             return "forward-gradient does not train gains and shifts of norms; norms of its paper have none";
            }},
           [](const spec::RunSpec& run) { return std::make_unique<ForwardGradient>(forward_options(run.parameters)); }};
 }

@@ -20,7 +20,7 @@ std::string d2_remark(const RunFacts& facts) {
   std::string text = graph_remark(facts);
   if (mixing_scale_of(topology.at(0).mixing) < 1)
     text += "; (I + W) / 2 in place of W, which has an eigenvalue of -1/3 or less";
-  if (facts.run.absence.goes_without()) text += "; a site that is away counts with the correction that it had last";
+  if (facts.run.absence.goes_without()) text += "; an absent site counts with its last correction";
   return text;
 }
 

@@ -78,7 +78,7 @@ SynchronousMethod gradient_tracking_method() {
              std::string graph = graph_remark(facts);
              if (!facts.run.absence.goes_without()) return graph;
              return graph + (graph.empty() ? "" : "; ") +
-                    "a site that is away counts in the direction with the gradient that it had last";
+                    "an absent site counts in the direction with its last gradient";
            }},
       [](const spec::RunSpec&) { return std::make_unique<GradientTracking>(); }};
 }

@@ -82,10 +82,10 @@ step::Neighbours random_graph(std::size_t sites, std::uint64_t seed) {
 Registry<GraphInfo>& graphs() {
   static Registry<GraphInfo> registry{
       "graph",
-      {{"ring", "Every site has the one before and the one behind it.", ring},
+      {{"ring", "Every site is connected to the previous and the next one.", ring},
        {"torus", "A grid, as square as the number of sites allows, closed in both directions.", torus},
-       {"exponential", "Every site sends to those 1, 2, 4, … places on.", exponential},
-       {"complete", "Every site has all others.", complete},
+       {"exponential", "Every site sends to the sites 1, 2, 4, … places after it.", exponential},
+       {"complete", "Every site is connected to all others.", complete},
        {"random", "A ring and as many chords, drawn from the seed.", random_graph}}};
   return registry;
 }

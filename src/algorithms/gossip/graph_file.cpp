@@ -92,8 +92,8 @@ class EdgeReader {
     GraphFile file;
     for (const auto& to : edges_) file.graph.to.emplace_back(to.begin(), to.end());
     if (findings_.empty() && !hangs_together({file.graph})) {
-      fail(0, fmt::format("the graph of {} sites falls apart: some cannot be reached from some others", edges_.size()),
-           "a path from every site to every other");
+      fail(0, fmt::format("the graph of {} sites is not connected", edges_.size()),
+           "add a path from every site to every other");
     }
     if (!findings_.empty()) throw InputError(findings_);
     file.notes = std::move(notes_);
@@ -125,16 +125,17 @@ class EdgeReader {
     const auto sites = static_cast<std::int64_t>(sites_);
     if (!head_.edges) {
       if (head_.sites == sites) return;
-      return fail(head_.line, fmt::format("says {} sites, and {} learn", head_.sites, sites_),
-                  fmt::format("a graph of {} sites, or as many workers as it has", sites_));
+      return fail(head_.line, fmt::format("has {} sites, and {} learn", head_.sites, sites_),
+                  fmt::format("use a graph of {} sites, or as many workers as the graph has sites", sites_));
     }
     const auto listed = static_cast<std::int64_t>(listed_.size());
     const bool counts = head_.sites == sites && (*head_.edges == listed || 2 * *head_.edges == listed);
     if (!counts) {
       listed_.insert(listed_.begin(), FileEdge{head_.line, head_.sites, *head_.edges, one_way_, {}});
     } else if (!names(0) && *head_.edges > 0 && *head_.edges < sites) {
-      fail(head_.line, fmt::format("'{0} {1}' may be {0} sites and {1} edges, or an edge", head_.sites, *head_.edges),
-           "the number of sites alone");
+      fail(head_.line,
+           fmt::format("'{0} {1}' is ambiguous: {0} sites and {1} edges, or an edge", head_.sites, *head_.edges),
+           "write the number of sites alone");
     }
   }
 
@@ -188,12 +189,11 @@ class EdgeReader {
       return edge.weight.empty() || (number && *number >= 0 && *number <= static_cast<std::int64_t>(sites_));
     });
     if (!equal && sites) {
-      return fail(first->line, fmt::format("'{}' may be a weight or another neighbour", first->weight),
-                  "two sites in each line, or weights with a point, as 1.0");
+      return fail(first->line, fmt::format("'{}' is ambiguous: a weight or another neighbour", first->weight),
+                  "write two sites per line, or weights with a point, e.g. 1.0");
     }
     if (!equal) {
-      note(first->line, "weights behind edges are not used",
-           "what sites mix with follows from the number of their neighbours");
+      note(first->line, "weights after edges are not used", "mixing weights follow from the numbers of neighbours");
     }
   }
 
@@ -209,7 +209,7 @@ class EdgeReader {
     const auto [at, added] = lines_.try_emplace({*from, *to}, edge.line);
     if (!added || (edge.one_way && edges_[*from].contains(static_cast<std::int32_t>(*to)))) {
       return fail(edge.line,
-                  fmt::format("the edge between sites {} and {} stands in line {} already", edge.from, edge.to,
+                  fmt::format("the edge between sites {} and {} is already in line {}", edge.from, edge.to,
                               added ? lines_.at({*to, *from}) : at->second),
                   "remove one");
     }
@@ -228,15 +228,15 @@ class EdgeReader {
     const auto half = std::ranges::find_if_not(both_ways_, stands_back);
     if (half == both_ways_.end()) return;
     note(half->line,
-         fmt::format("'{} {}' is taken both ways, without the '{} {}' that other edges have", half->from, half->to,
-                     half->to, half->from),
+         fmt::format("'{} {}' counts in both directions, but other edges have a line per direction, here '{} {}'",
+                     half->from, half->to, half->to, half->from),
          fmt::format("'{} > {}' would be one direction", half->from, half->to));
   }
 
   std::optional<std::size_t> index_of(std::int64_t site, int line) {
     const auto sites = static_cast<std::int64_t>(sites_);
     if (site >= base_ && site < sites + base_) return static_cast<std::size_t>(site - base_);
-    fail(line, fmt::format("there is no site {}", site), fmt::format("sites {} to {}", base_, sites - 1 + base_));
+    fail(line, fmt::format("there is no site {}", site), fmt::format("use sites {} to {}", base_, sites - 1 + base_));
     return std::nullopt;
   }
 

@@ -217,12 +217,12 @@ RunFaults sparse_push_faults(const RunFacts& facts) {
   }
   const std::string& graph = kGraph.of(values);
   if (kForm.of(values) == SparsePush::Form::replicas && (graph == "one-peer-exponential" || graph == "matchings")) {
-    return {Fault{"with form=\"replicas\" a site that keeps a replica has to hear all that is sent, and the graph '" +
-                      graph + "' changes from step to step",
-                  "form=\"shared-mask\", or a graph that stays the same"}};
+    return {Fault{
+        "form=\"replicas\" needs a graph that stays the same, and the graph '" + graph + "' changes from step to step",
+        "form=\"shared-mask\", or a graph that stays the same"}};
   }
   if (kForm.of(values) == SparsePush::Form::shared_mask && kPushGamma.of(values) != 0) {
-    return {Fault{"gamma means nothing to form=\"shared-mask\"", "leave it out"}};
+    return {Fault{"gamma needs form=\"replicas\"", "remove it"}};
   }
   return graph_faults(GraphNeeds::nothing, facts, kMerge.of(values));
 }

@@ -107,7 +107,7 @@ Graphs erdos_renyi(const TopologyRequest& asked) {
   const auto sites = static_cast<double>(asked.sites);
   throw InputError(
       Diagnostic{"", 0,
-                 fmt::format("a random graph of {} sites with probability {} did not hang together in {} draws",
+                 fmt::format("a random graph of {} sites with probability {} was not connected in {} draws",
                              asked.sites, probability, kMostDraws),
                  fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(sites) / sites)});
 }
@@ -180,7 +180,7 @@ Graphs graphs_of(const spec::ParameterValues& parameters, std::size_t sites, std
   const TopologyInfo* info = find_topology(name);
   Graphs period = info != nullptr ? info->make({parameters, sites, seed}) : Graphs{graphs().at(name).make(sites, seed)};
   if (!hangs_together(period))
-    throw InputError(Diagnostic{"", 0, "the graph of the sites falls apart", "another seed"});
+    throw InputError(Diagnostic{"", 0, "the graph of the sites is not connected", "use another seed"});
   return period;
 }
 
@@ -257,10 +257,9 @@ namespace {
 RunFaults collective_faults(const spec::RunSpec& run, bool averages) {
   RunFaults faults;
   const auto refuse = [&](const char* attribute, const std::string& value) {
-    faults.push_back(
-        Fault{fmt::format("{}=\"{}\" means nothing to '{}'{}: its sites send to their neighbours in a graph", attribute,
-                          value, run.algorithm, averages ? ", which sums over all at its end alone" : ""),
-              "leave it out"});
+    faults.push_back(Fault{fmt::format("{}=\"{}\" has no effect on '{}'{}: its sites send to neighbours in a graph",
+                                       attribute, value, run.algorithm, averages ? " but for the sum at its end" : ""),
+                           "leave it out"});
   };
   if (!averages && run.all_reduce != "auto") refuse("all-reduce", run.all_reduce);
   if (run.all_gather != "auto") refuse("all-gather", run.all_gather);
@@ -278,12 +277,12 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
   if (sites == 0) return {};
   const std::string& name = kGraph.of(parameters);
   if (name != "file" && !kEdges.of(parameters).empty()) {
-    return {Fault{fmt::format("edges=\"…\" means nothing to the graph '{}'", name), "graph=\"file\", or leave it out"}};
+    return {Fault{fmt::format("edges=\"…\" needs graph=\"file\", not '{}'", name), "graph=\"file\", or remove it"}};
   }
   const double probability = kProbability.of(parameters);
   if (name != "erdos-renyi" && probability != kUsualProbability) {
-    return {Fault{fmt::format("probability = {} means nothing to the graph '{}'", probability, name),
-                  "graph=\"erdos-renyi\", or leave it out"}};
+    return {Fault{fmt::format("probability = {} needs graph=\"erdos-renyi\", not '{}'", probability, name),
+                  "graph=\"erdos-renyi\", or remove it"}};
   }
   if (name == "erdos-renyi") {
     const auto n = static_cast<double>(sites);
@@ -303,19 +302,19 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
   }
   if (facts.run.absence.goes_without() && needs == GraphNeeds::doubly_stochastic &&
       (name != "file" || !kEdges.of(parameters).empty()) && !Topology(parameters, sites, facts.seed).undirected()) {
-    return {Fault{fmt::format("absent=\"{}\" in a directed graph: without a site no weights keep the mean",
+    return {Fault{fmt::format("absent=\"{}\" needs an undirected graph, whose weights keep the mean without a site",
                               to_string(facts.run.absence.does)),
-                  "an undirected graph, or an algorithm that pushes (sgp)"}};
+                  "use an undirected graph, or an algorithm that pushes (sgp)"}};
   }
   if (name != "file") return {};
   if (kEdges.of(parameters).empty())
-    return {Fault{"the graph 'file' lacks edges=\"…\"", "the path of a list of edges"}};
+    return {Fault{"the graph 'file' lacks edges=\"…\"", "give the path of a list of edges"}};
   const Topology topology(parameters, sites, 0);
   if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return {};
   return {Fault{needs == GraphNeeds::doubly_stochastic
                     ? "the graph of the file is directed and its degrees differ, so that no weights keep the mean"
                     : "the graph of the file is directed, and the algorithm needs symmetric weights",
-                "every edge both ways, or an algorithm that pushes (sgp, sparse-push)"}};
+                "write every edge both ways, or use an algorithm that pushes (sgp, sparse-push)"}};
 }
 
 std::string graph_remark(const RunFacts& facts) {

@@ -147,7 +147,7 @@ class Alone final : public Learners {
 
   /// Every site records the same structure for its own rows: one step of all sites in parallel.
   LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
-    if (attendees != nullptr) throw std::logic_error("nobody waits for sites that share nothing");
+    if (attendees != nullptr) throw std::logic_error("sites that share nothing have no attendees");
     LearnerStep all;
     for (std::size_t site = 0; site < networks_.size(); ++site) {
       all.sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
@@ -190,7 +190,7 @@ class OwnLayers final : public Learners {
   }
 
   LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
-    if (attendees != nullptr) throw std::logic_error("sites with layers of their own that miss steps");
+    if (attendees != nullptr) throw std::logic_error("sites with own layers cannot miss steps");
     step_.begin(number, samples_, batch);
     begin_measuring(meter_, number, batch, step_, networks_.front());
     run_step(info_, *algorithm_, step_);

@@ -208,8 +208,8 @@ SynchronousMethod cogd_method() {
        .remark = [](const RunFacts& facts) -> std::string {
          const std::optional<models::Network> network = network_of(facts);
          if (!network || !factor_pairs(*network).empty()) return "";
-         return "cogd finds no pair of dense layers with fewer units and no activation between them: it is gradient "
-                "sharing";
+         return "cogd equals gradient "
+                "sharing: the model has no pair of dense layers with fewer units and no activation between them";
        }},
       [](const spec::RunSpec& run) {
         return std::make_unique<Cogd>(Cogd::Options{.update = kUpdate.of(run.parameters),

@@ -181,8 +181,8 @@ SynchronousMethod power_sgd_method() {
              if (kUncompressedSteps.of(facts.run.parameters) == 0 || compress.method == "none" || !compress.memory)
                return RunFaults();
              return RunFaults{not_built(
-                 "<compress memory=\"true\"> beside uncompressed-steps: what is lost of their gradients is no "
-                 "part of P and Q",
+                 "<compress memory=\"true\"> conflicts with uncompressed-steps: errors of their gradients do not fit "
+                 "P and Q",
                  "memory=\"false\", or uncompressed-steps=\"0\"")};
            },
        .lossless = {{"rank", "65536"}, {"least-compression", "0"}},

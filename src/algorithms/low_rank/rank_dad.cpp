@@ -73,9 +73,8 @@ SynchronousMethod rank_dad_method() {
       {.name = RankDad::kName,
        .family = "low-rank",
        .parameters = {kCap, kIterations, kTolerance, kStop, kKernels, kMode, kPadding, kMemory, kTables},
-       .forgets =
-           "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
-           "what factorisations leave out",
+       .forgets = "errors of <compress> do not fit the next factors; memory=\"true\" of the run itself keeps "
+                  "what factorisations leave out",
        .check = faults_of_idle_tables,
        // After the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
        .unstable =

@@ -57,8 +57,8 @@ RunFaults faults_of_idle_tables(const RunFacts& facts) {
     return residual != nullptr && std::ranges::any_of(residual->layers, has_table);
   };
   if (std::ranges::any_of(facts.model->layers, has_table)) return {};
-  return {Fault{fmt::format("{}=\"rows\" means nothing to it: the network has no embeddings", kTables.name),
-                fmt::format("leave {} out", kTables.name)}};
+  return {Fault{fmt::format("{}=\"rows\" needs a network with embeddings", kTables.name),
+                fmt::format("remove {}", kTables.name)}};
 }
 
 }  // namespace dadsim::algorithms

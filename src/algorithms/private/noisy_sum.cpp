@@ -224,13 +224,14 @@ models::Matrix NoisySum::Released::wait() {
 NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double batch, const step::Expression& elements,
                                      Eigen::Index size,
                                      const std::function<void(std::size_t site, models::Matrix& sum)>& add_to) const {
-  if (options_.epsilon > 0 && !prepared_) throw std::logic_error("an ε is asked for, and nobody has told of the run");
+  if (options_.epsilon > 0 && !prepared_) throw std::logic_error("epsilon is set, and the noise is not prepared");
   Exchange& exchange = step.exchange();
   const std::size_t sites = step.sites();
   const double deviation = sigma_ * options_.clip / batch;
   const bool noisy = sigma_ > 0;
   if (options_.noise == NoiseBy::aggregator) {
-    if (exchange.mode() != spec::ExchangeMode::aggregator) throw std::logic_error("noise of an aggregator among peers");
+    if (exchange.mode() != spec::ExchangeMode::aggregator)
+      throw std::logic_error("noise of an aggregator needs an aggregator");
     std::vector<models::Matrix> of_sites(sites, models::Matrix::Zero(1, size));
     for (std::size_t site = 0; site < sites; ++site) add_to(site, of_sites[site]);
     const Contribution own{.rows = 1.0,
@@ -257,7 +258,8 @@ NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double b
     if (noisy) add_noise(sum, share, step, l, site);
   };
   if (exchange.compresses()) {
-    if (options_.noise != NoiseBy::each_site) throw std::logic_error("what is compressed before it is private");
+    if (options_.noise != NoiseBy::each_site)
+      throw std::logic_error("compression before the sum needs noise of each site");
     std::vector<models::Matrix> of_sites(sites, models::Matrix::Zero(1, size));
     for (std::size_t site = 0; site < sites; ++site) noisy_part(site, of_sites[site]);
     return Released(exchange.sum(elements, std::move(of_sites)));

@@ -15,8 +15,7 @@ namespace dadsim::algorithms {
 namespace {
 constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1", "norm C that the gradient of an example has at most"};
 constexpr spec::RealParameter kNoiseMultiplier{
-    "noise-multiplier", 0, 1e6, "1",
-    "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"};
+    "noise-multiplier", 0, 1e6, "1", "σ: the deviation of the noise in units of C; 0: none; only without epsilon"};
 constexpr spec::RealParameter kEpsilon{
     "epsilon", 0, 1e6, "0", "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"};
 constexpr spec::RealParameter kDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
@@ -42,7 +41,7 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_c
     case NoiseBy::each_site:
       return "each site adds all of it: this holds for every message of a site";
   }
-  throw std::logic_error("unknown maker of noise");
+  throw std::logic_error("unknown source of noise");
 }
 
 /// Largest and smallest ε spent by a site.
@@ -90,8 +89,8 @@ std::string privacy_remark(const RunFacts& facts) {
   const PrivacyOptions options = privacy_options(facts.run.parameters);
   double sigma = options.noise_multiplier;
   if (facts.stand_in && (sigma > 0 || options.epsilon > 0)) {
-    return "what ε it spends is not known: that takes the examples of a site, its batch and its steps, and nothing is "
-           "learned";
+    return "the spent ε is not known: it depends on the examples, batch and steps of a site, which a dry run does "
+           "not have";
   }
   if (options.epsilon > 0) {
     // The planned steps determine σ; fewer steps may have been taken.
@@ -127,21 +126,20 @@ RunFaults privacy_faults(const RunFacts& facts) {
   RunFaults faults;
   const PrivacyOptions options = privacy_options(facts.run.parameters);
   if (options.noise == NoiseBy::aggregator && facts.run.exchange != spec::ExchangeMode::aggregator) {
-    faults.push_back(Fault{"noise=\"central\" among peers, none of which adds it",
-                           "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
+    faults.push_back(
+        Fault{"noise=\"central\" needs an aggregator", "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
   }
   if (const std::optional<models::Network> network = network_of(facts)) {
     if (std::optional<Fault> fault = fault_of_example_gradients(*network)) faults.push_back(std::move(*fault));
   }
   if (options.epsilon > 0 && options.noise_multiplier != PrivacyOptions().noise_multiplier) {
-    faults.push_back(
-        Fault{fmt::format("noise-multiplier=\"{:g}\" means nothing beside epsilon, from which the noise follows",
-                          options.noise_multiplier),
-              "epsilon=\"0\", or no noise-multiplier"});
+    faults.push_back(Fault{
+        fmt::format("noise-multiplier=\"{:g}\" conflicts with epsilon, which sets the noise", options.noise_multiplier),
+        "set epsilon=\"0\", or remove noise-multiplier"});
   }
   if (options.epsilon == 0 && options.noise_multiplier == 0 && options.delta != PrivacyOptions().delta) {
-    faults.push_back(Fault{fmt::format("delta=\"{:g}\" means nothing without noise", options.delta),
-                           "noise-multiplier=\"1\", or leave it out"});
+    faults.push_back(
+        Fault{fmt::format("delta=\"{:g}\" needs noise", options.delta), "set noise-multiplier=\"1\", or remove delta"});
   }
   if (options.epsilon > 0 && facts.planned && facts.planned->steps > 0) {
     try {
@@ -149,7 +147,7 @@ RunFaults privacy_faults(const RunFacts& facts) {
     } catch (const std::invalid_argument& error) {
       faults.push_back(
           Fault{fmt::format("epsilon=\"{:g}\" in {} steps: {}", options.epsilon, facts.planned->steps, error.what()),
-                "a larger epsilon, or fewer steps"});
+                "use a larger epsilon, or fewer steps"});
     }
   }
   return faults;
@@ -159,10 +157,9 @@ RunFaults privacy_faults(const RunFacts& facts) {
 
 /// Reports a network with layers that have no rows of A and Δ, and so no gradient per example.
 std::optional<Fault> fault_of_example_gradients(const models::Network& network) {
-  const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
+  const std::string remedy = "use a network of dense, convolutional or recurrent layers alone";
   if (network.has_batch_statistics()) {
-    return Fault{"the gradient of an example cannot be told from those of the others where batch norms mix them",
-                 remedy};
+    return Fault{"batch norms mix examples, and the gradient of a single example is not known", remedy};
   }
   if (!network.parameters().vectors.empty()) {
     return not_built("the gradients of norms, positions and class tokens are not clipped per example", remedy);
@@ -185,7 +182,7 @@ PrivacyOptions privacy_options(const spec::ParameterValues& values) {
 
 double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run) {
   if (!(options.epsilon > 0)) return options.noise_multiplier;
-  if (run.steps < 1) throw std::logic_error("the noise that spends an ε depends on the run, which nobody has told");
+  if (run.steps < 1) throw std::logic_error("the noise of an ε needs the steps of the run");
   return estimate::noise_multiplier_for(options.epsilon, options.delta, run.sampling_rate, run.steps);
 }
 

@@ -299,11 +299,10 @@ RunFaults one_bit_adam_faults(const RunFacts& facts) {
   RunFaults faults = methods::faults_of_idle_parameters(
       facts.run.parameters, {{.parameter = kWarmUpShare, .other = kWarmUpSteps, .without = true}});
   if (!facts.run.absence.goes_without() || facts.run.exchange == spec::ExchangeMode::aggregator) return faults;
-  faults.push_back(
-      Fault{fmt::format("absent=\"{}\": '{}' among peers takes no step without a site: each averages a block, and "
-                        "alone keeps what compressing that average has lost",
-                        to_string(facts.run.absence.does), facts.run.algorithm),
-            "exchange=\"aggregator\"; or absent=\"wait\" or \"restart\""});
+  faults.push_back(Fault{fmt::format("absent=\"{}\" needs an aggregator: in '{}' each peer averages a block, and "
+                                     "keeps its compression errors",
+                                     to_string(facts.run.absence.does), facts.run.algorithm),
+                         "exchange=\"aggregator\"; or absent=\"wait\" or \"restart\""});
   return faults;
 }
 

@@ -65,7 +65,7 @@ SynchronousMethod ef21_method() {
                  }
                  if (compress::compressors().at(run.compress.method).has_momentum) {
                    faults.push_back(
-                       Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has none",
+                       Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has no memory",
                                          run.compress.method, run.algorithm),
                              "method=\"int8\" in <compress>"});
                  }

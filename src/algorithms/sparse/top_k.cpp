@@ -41,8 +41,7 @@ SynchronousMethod top_k_method() {
       {.name = "top-k",
        .family = "sparsification",
        .parameters = {kFraction},
-       .forgets =
-           "its own memory keeps what it leaves out, and what <compress> loses of what it sends is no part of that",
+       .forgets = "its own memory keeps what it leaves out, but not the errors of <compress>",
        .lossless = {{"fraction", "1"}},
        .retained_rank =
            [](const spec::ParameterValues& values) {

@@ -328,7 +328,7 @@ void TrainingStep::replace_deltas(std::size_t l, const models::Matrix& rows) {
     if (samples(site) == 0) continue;
     const models::RowsOf<float> delta = networks_.empty() ? deltas(l) : network_.delta(matrix_[l], tapes_[site]);
     if (networks_.empty() || delta.rows() != rows.rows() || delta.cols() != rows.cols()) {
-      throw std::logic_error("the Δ of sites with networks of their own is replaced by as many rows");
+      throw std::logic_error("the Δ of sites with own networks needs as many rows as before");
     }
     // The rows read there lie in the tape, which this object owns.
     Eigen::Map<models::Matrix>(const_cast<float*>(delta.data()), rows.rows(), rows.cols()) = rows;
@@ -373,7 +373,7 @@ void TrainingStep::sum_non_matrix_parameters(bool embeddings_seen_to) {
 
 void TrainingStep::finish() {
   if (rest_left_) return;
-  if (rest_ < 0) throw std::logic_error("an algorithm that has not gone through the backward pass");
+  if (rest_ < 0) throw std::logic_error("the algorithm has not run the backward pass");
   if (!sharing_) return;
   recorder_.begin_sweep(step::Over::other_layers);
   recorder_.begin_group(-1);

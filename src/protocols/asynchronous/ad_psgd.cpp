@@ -317,8 +317,8 @@ EventDrivenMethod ad_psgd_method() {
            .check = [](const RunFacts& facts) -> RunFaults {
              if (algorithms::kGraph.of(facts.run.parameters) != "ring" || facts.sites % 2 == 0 || facts.sites == 1)
                return {};
-             return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
-                           "an even number, or another graph"}};
+             return {Fault{"a ring needs an even number of workers, active and passive in turn",
+                           "use an even number, or another graph"}};
            },
            .objective = methods::Objective::arrivals,
            .state =

@@ -246,16 +246,16 @@ class DpFedAvg final : public FederatedRounds {
       if (!of_clients) return fmt::format("{} steps", count);
       switch (noise_) {
         case NoiseBy::aggregator:
-          return fmt::format("{} rounds that it could be asked in", count);
+          return fmt::format("{} rounds in which it could be asked", count);
         case NoiseBy::sites_together:
-          return fmt::format("{} sums that it is in", count);
+          return fmt::format("{} sums with its update", count);
         case NoiseBy::each_site:
           return fmt::format("{} messages", count);
       }
-      throw std::logic_error("unknown maker of noise");
+      throw std::logic_error("unknown source of noise");
     };
     std::string text = fmt::format(
-        "spent ε = {:.3g} at δ = {:g} of a {} that is hidden, by client {} in {}; least by client {}, {:.3g} in {}; {} "
+        "spent ε = {:.3g} at δ = {:g} per hidden {}, by client {} in {}; least by client {}, {:.3g} in {}; {} "
         "clipped to {:g}, noise of multiplier σ = {:.4g}",
         spent.most.epsilon, privacy_.delta(), of_clients ? "client" : "sample", spent.most.client + 1,
         times(spent.most.times), spent.least.client + 1, spent.least.epsilon, times(spent.least.times), what, clip_,
@@ -278,15 +278,15 @@ class DpFedAvg final : public FederatedRounds {
                    chance_);
       case NoiseBy::sites_together:
         return text +
-               fmt::format("; {}; the server knows who is in a sum, so that the chance of joining is counted as 1{}",
-                           setting().value(kDropOuts) > 0
-                               ? fmt::format("the noise of {:g} of a round's clients suffices, that of more is added",
-                                             1 - setting().value(kDropOuts))
-                               : std::string("a round that a client drops out of releases nothing"),
-                           is_secure()
-                               ? ""
-                               : "; it is assumed that only sums are seen, not their parts: secure=\"yes\" sends what "
-                                 "that takes");
+               fmt::format(
+                   "; {}; the server knows the clients of a sum, so the chance of joining counts as 1{}",
+                   setting().value(kDropOuts) > 0
+                       ? fmt::format("the noise of {:g} of a round's clients suffices, and further noise is added",
+                                     1 - setting().value(kDropOuts))
+                       : std::string("a round with a dropped client releases nothing"),
+                   is_secure() ? ""
+                               : "; only sums are assumed to be seen, not their parts: secure=\"yes\" adds the cost of "
+                                 "hiding them");
       case NoiseBy::each_site:
         return text + "; each client adds all of it: this holds for every message of a client";
     }
@@ -318,11 +318,11 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
   const algorithms::NoiseBy noise = kUpdateNoiseBy.of(values);
   const bool of_samples = kLevel.of(values) == HiddenLevel::sample;
   if (of_samples && noise != algorithms::NoiseBy::each_site) {
-    faults.push_back(Fault{"level=\"sample\": clients add the noise of their samples in every step that they train",
+    faults.push_back(Fault{"level=\"sample\" needs clients that add noise in every step",
                            "noise=\"per-site\", or level=\"client\""});
   }
   if (kDropOuts.of(values) > 0 && noise != algorithms::NoiseBy::sites_together) {
-    faults.push_back(Fault{"drop-outs means nothing where no client's noise is missed", "noise=\"local\""});
+    faults.push_back(Fault{"drop-outs needs noise=\"local\"", "noise=\"local\", or remove it"});
   }
   if (const std::optional<models::Network> network = algorithms::network_of(facts)) {
     if (of_samples) {
@@ -330,16 +330,16 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
         faults.push_back(std::move(*fault));
     } else if (network->has_batch_statistics()) {
       faults.push_back(
-          Fault{"the running statistics of batch norms are sent beside the weights, unclipped and without "
+          Fault{"the running statistics of batch norms are sent with the weights, unclipped and without "
                 "noise",
-                "a network without batch norms, e.g. with layer norms"});
+                "use a network without batch norms, e.g. with layer norms"});
     }
   }
   if (const double epsilon = kUpdateEpsilon.of(values); epsilon > 0) {
     if (const double sigma = kUpdateNoise.of(values); sigma != algorithms::PrivacyOptions().noise_multiplier) {
-      faults.push_back(Fault{
-          fmt::format("noise-multiplier=\"{:g}\" means nothing beside epsilon, from which the noise follows", sigma),
-          "epsilon=\"0\", or no noise-multiplier"});
+      faults.push_back(
+          Fault{fmt::format("noise-multiplier=\"{:g}\" conflicts with epsilon, which sets the noise", sigma),
+                "set epsilon=\"0\", or remove noise-multiplier"});
     }
     try {
       const bool by_chance = !of_samples && noise == algorithms::NoiseBy::aggregator;

@@ -18,8 +18,7 @@ inline constexpr auto kLevel = spec::choice<HiddenLevel>(
 inline constexpr spec::RealParameter kClipOfUpdates{
     "clip", 1e-9, 1e30, "1", "norm C that the update of a client (level=sample: the gradient of a sample) has at most"};
 inline constexpr spec::RealParameter kUpdateNoise{
-    "noise-multiplier", 0, 1e6, "1",
-    "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"};
+    "noise-multiplier", 0, 1e6, "1", "σ: the deviation of the noise in units of C; 0: none; only without epsilon"};
 inline constexpr spec::RealParameter kUpdateEpsilon{
     "epsilon", 0, 1e6, "0",
     "ε that all rounds of the run spend at most, from which σ follows; 0: noise-multiplier says it"};

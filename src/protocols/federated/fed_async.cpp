@@ -90,14 +90,14 @@ EventDrivenMethod fed_async_method() {
              RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
              if (a < 0 && a != kPaperA) {
                faults.push_back(Fault{fmt::format("a = {} would make old updates count more", a),
-                                      "0 or more, or -1 for the paper's"});
+                                      "use 0 or more, or -1 for the paper's value"});
              } else if (a != kPaperA && decay == Decay::constant) {
-               faults.push_back(Fault{fmt::format("a = {} means nothing where staleness=\"constant\"", a),
-                                      "staleness=\"polynomial\" or \"hinge\", or leave it out"});
+               faults.push_back(Fault{fmt::format("a = {} has no effect with staleness=\"constant\"", a),
+                                      "staleness=\"polynomial\" or \"hinge\", or remove it"});
              }
              if (b != kUsualB && decay != Decay::hinge) {
-               faults.push_back(Fault{fmt::format("b = {} means nothing without staleness=\"hinge\"", b),
-                                      "staleness=\"hinge\", or leave it out"});
+               faults.push_back(Fault{fmt::format("b = {} needs staleness=\"hinge\"", b),
+                                      "staleness=\"hinge\", or remove it"});
              }
              return faults;
            },

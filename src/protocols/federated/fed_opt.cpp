@@ -157,7 +157,8 @@ EventDrivenMethod fed_opt_method() {
            faults.push_back(std::move(fault));
          const double beta1 = FedOpt::kBeta1.of(facts.run.parameters);
          if (beta1 < 0 && beta1 != kPaperBeta1)
-           faults.push_back(Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"});
+           faults.push_back(
+               Fault{fmt::format("beta1 = {} is negative", beta1), "use 0 or more, or -1 for the paper's value"});
          return faults;
        },
        .objective = methods::Objective::samples,

@@ -245,8 +245,8 @@ EventDrivenMethod hier_fed_avg_method() {
              const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));
              RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
              if (facts.sites % groups == 0) return faults;
-             faults.push_back(Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
-                                    fmt::format("a number that divides {}", facts.sites)});
+             faults.push_back(Fault{fmt::format("{} groups do not divide {} workers evenly", groups, facts.sites),
+                                    fmt::format("use a number that divides {}", facts.sites)});
              return faults;
            },
            .objective = methods::Objective::samples},

@@ -20,7 +20,7 @@ EventDrivenMethod flare_method() {
            .sharing = Sharing::event_driven,
            .compresses = false,
            .draws_samples = true,
-           .decides_by = "losses and confidences, which say when something is sent",
+           .decides_by = "losses and confidences to decide when to send",
            .check =
                [](const RunFacts& facts) {
                  using Of = FlareProtocol;

@@ -66,31 +66,30 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
     faults.push_back(Fault{std::move(what), std::move(remedy)});
   };
   if (subset && LocalRounds::kTo.of(values) != SentTo::peers)
-    refuse(fmt::format("sends=\"subset\" is summed among all workers, and to=\"{}\" is not", to), "to=\"peers\"");
+    refuse(fmt::format("sends=\"subset\" needs to=\"peers\", not to=\"{}\"", to), "to=\"peers\"");
   if (subset && outer::kRule.of(values) != "mean")
-    refuse(fmt::format("outer=\"{}\" means nothing with sends=\"subset\": nobody has weights in common",
-                       outer::kRule.of(values)),
-           "outer=\"mean\"");
+    refuse(
+        fmt::format("outer=\"{}\" needs common weights, which sends=\"subset\" does not keep", outer::kRule.of(values)),
+        "outer=\"mean\"");
   const auto told = [&](const char* name) { return values.at(name) != parameter_of(parameters, name).default_value; };
   if (!subset && encoding != SentBy::chunk_top_k && told(LocalRounds::kShare.name)) {
-    refuse(fmt::format("share=\"{}\" means nothing without sends=\"subset\" or encoding=\"chunk-top-k\"",
+    refuse(fmt::format("share=\"{}\" needs sends=\"subset\" or encoding=\"chunk-top-k\"",
                        values.at(LocalRounds::kShare.name)),
-           "one of these beside it, or leave it out");
+           "add one of them, or remove it");
   }
   const bool remembers = encoding == SentBy::chunk_top_k || facts.run.compress.memory;
   if (told(LocalRounds::kDecay.name) && (subset || partners || !remembers)) {
-    refuse(fmt::format("memory-decay=\"{}\" means nothing without a memory", values.at(LocalRounds::kDecay.name)),
-           "encoding=\"chunk-top-k\", <compress memory=\"true\">, or leave it out");
+    refuse(fmt::format("memory-decay=\"{}\" needs a memory", values.at(LocalRounds::kDecay.name)),
+           "encoding=\"chunk-top-k\", <compress memory=\"true\">, or remove it");
   }
   if (partners && encoding == SentBy::compress && facts.run.compress.memory)
-    refuse(fmt::format(
-               "<compress memory=\"true\"> means nothing with to=\"{}\": what is lost of weights does not add up", to),
+    refuse(fmt::format("<compress memory=\"true\"> has no effect with to=\"{}\": errors of weights do not add up", to),
            "memory=\"false\"");
   if (partners && encoding == SentBy::chunk_top_k)
     refuse(fmt::format("encoding=\"chunk-top-k\" sends few numbers, and to=\"{}\" needs all weights", to),
            "encoding=\"compress\", or to=\"peers\"");
   if (partners && facts.run.weights != spec::SiteWeights::published)
-    refuse(fmt::format("weights=\"{}\" means nothing with to=\"{}\": partners count alike",
+    refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": partners count alike",
                        to_string(facts.run.weights), to),
            "leave weights out");
   const auto averages = [&](const spec::IntegerParameter& moments) {
@@ -98,7 +97,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   };
   if ((averages(LocalRounds::kFirstMoments) || averages(LocalRounds::kSecondMoments)) &&
       LocalRounds::kTo.of(values) != SentTo::peers)
-    refuse(fmt::format("moments are averaged among peers, and not with to=\"{}\"", to),
+    refuse(fmt::format("averaged moments need to=\"peers\", not to=\"{}\"", to),
            "to=\"peers\", or first-moments=\"0\" second-moments=\"0\"");
   return faults;
 }
@@ -126,9 +125,8 @@ RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<sp
   }
   RunFaults faults = methods::faults_of_idle_parameters(values, conditions);
   if (!partners && outer::make(values, 1).is_of_groups) {
-    faults.push_back(
-        Fault{fmt::format("outer=\"{}\" pulls a worker towards its partners, and it has none", outer::kRule.of(values)),
-              values.contains("to") ? "to=\"pair\", or outer=\"nesterov\"" : "outer=\"nesterov\""});
+    faults.push_back(Fault{fmt::format("outer=\"{}\" needs workers with partners", outer::kRule.of(values)),
+                           values.contains("to") ? "to=\"pair\", or outer=\"nesterov\"" : "outer=\"nesterov\""});
   }
   return faults;
 }

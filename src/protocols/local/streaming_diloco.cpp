@@ -431,12 +431,11 @@ EventDrivenMethod streaming_diloco_method() {
   info.check = [parameters = info.parameters](const RunFacts& facts) -> RunFaults {
     const std::int64_t period = LocalSteps::kPeriod.of(facts.run.parameters);
     if (StreamingDiLoCo::kDelay.of(facts.run.parameters) >= period) {
-      return {Fault{
-          "the delay is as long as the period, or longer: a fragment would be sent again before it has been taken in",
-          "a delay below the period"}};
+      return {Fault{"the delay must be below the period, or a fragment is sent again before it arrives",
+                    "use a delay below the period"}};
     }
     if (StreamingDiLoCo::kFragments.of(facts.run.parameters) > period)
-      return {Fault{"there are more fragments than steps in a period", "at most one per step"}};
+      return {Fault{"there are more fragments than steps in a period", "use at most one per step"}};
     return outer_faults(facts.run.parameters, parameters, false);
   };
   return info;

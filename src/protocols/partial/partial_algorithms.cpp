@@ -55,7 +55,7 @@ EventDrivenMethod partial_dad_method() { return partial_method("partial-dad", al
 
 EventDrivenMethod partial_rank_dad_method() {
   return partial_method("partial-rank-dad", algorithms::RankDad::kName,
-                        "the ranks that are found in every step, which say how much is sent");
+                        "the ranks of every step to know how much is sent");
 }
 
 }  // namespace dadsim::protocols

@@ -109,7 +109,7 @@ Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
         if (!stage) stage = std::make_unique<PartialStage>(learning_.problem(), run_, algorithm_);
         models::set_flat_state(stage->network(), std::span(in[0]->numbers).first(learning_.state()));
         const auto [structure, sizes] = stage->run(sites.number, batches(sites), sites.weights);
-        if (structure != structure_) throw std::logic_error("a step that is not like the others of its algorithm");
+        if (structure != structure_) throw std::logic_error("a step differs from the others of its algorithm");
         Datum result{models::flat_gradient(stage->gradient()), {}};
         const std::vector<float> state = models::flat_state(stage->network());
         result.numbers.insert(result.numbers.end(), state.begin() + static_cast<std::ptrdiff_t>(learning_.parameters()),

@@ -71,12 +71,12 @@ TEST(ForwardGradientBlocks, OtherNetworksAreRefused) {
   const spec::DenseSpec output{3, spec::Activation::identity};
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, output}}, true, 4), "");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, spec::ResidualSpec{{spec::BatchNormSpec{}}, {}, {}}, output}}, false, 1),
-            "layer 2 of <model> is or holds <batch-norm>, which has no forward derivative here; <dense>, <layer-norm>, "
-            "<mean> and <residual> have one");
+            "layer 2 of <model> is or holds <batch-norm>, which has no forward derivative here; use <dense>, "
+            "<layer-norm>, <mean> or <residual>");
   EXPECT_EQ(fault({"", {spec::ConvolutionSpec{.filters = 3}, output}}, false, 1).substr(0, 50),
             "layer 1 of <model> is or holds <convolution>, whic");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, output}}, false, 4),
-            "groups have losses of their own; loss=\"local\", or groups=\"1\"");
+            "groups needs loss=\"local\"; loss=\"local\", or groups=\"1\"");
   EXPECT_EQ(fault({"", {spec::DenseSpec{9}, output}}, true, 4),
             "matrix 1 of <model> (32 × 9) has no 4 groups of the same size; a divisor of its units");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, spec::ResidualSpec{{spec::DenseSpec{8}}, {}, {}}}}, false, 1).substr(0, 50),

@@ -136,11 +136,11 @@ TEST(Topology, WhatIsWrongWithAFileIsSaidLineByLine) {
   ASSERT_EQ(faults.size(), 6U);
   EXPECT_EQ(faults[0].substr(0, 18), "4: 'x' is no site;");
   EXPECT_EQ(faults[1].substr(0, 14), "5: is no edge;");
-  EXPECT_EQ(faults[2], "2: there is no site 4; sites 0 to 3");
-  EXPECT_EQ(faults[3], "3: the edge between sites 0 and 1 stands in line 1 already; remove one");
-  EXPECT_EQ(faults[4], "6: there is no site -1; sites 0 to 3");
-  EXPECT_EQ(faults[5], "8: the edge between sites 0 and 1 stands in line 1 already; remove one");
-  EXPECT_EQ(faults_of("0 1\n2 3\n", 4).size(), 1U) << "falls apart";
+  EXPECT_EQ(faults[2], "2: there is no site 4; use sites 0 to 3");
+  EXPECT_EQ(faults[3], "3: the edge between sites 0 and 1 is already in line 1; remove one");
+  EXPECT_EQ(faults[4], "6: there is no site -1; use sites 0 to 3");
+  EXPECT_EQ(faults[5], "8: the edge between sites 0 and 1 is already in line 1; remove one");
+  EXPECT_EQ(faults_of("0 1\n2 3\n", 4).size(), 1U) << "not connected";
   EXPECT_EQ(faults_of("0 > 1\n1 > 2\n", 3).size(), 1U) << "there is no way back";
 }
 
@@ -183,24 +183,28 @@ TEST(Topology, WhatOfAFileIsNotUsedIsNoted) {
   EXPECT_EQ(remark("0 1\n1 2\n2 3\n"), "");
   EXPECT_EQ(remark("0 1\n1 0\n1 2\n2 1\n2 3\n3 2\n"), "");
   EXPECT_EQ(remark("0 1 .5\n1 2 .5\n2 3 .1\n"),
-            ":1: weights behind edges are not used; what sites mix with follows from the number of their neighbours");
+            ":1: weights after edges are not used; mixing weights follow from the numbers of neighbours");
   EXPECT_EQ(remark("0 1\n1 1\n1 2\n2 2\n2 3\n"),
             ":2: edges from a site to itself are not used; a site mixes with itself anyway");
   EXPECT_EQ(remark("0 1\n1 0\n1 2\n2 3\n3 2\n"),
-            ":3: '1 2' is taken both ways, without the '2 1' that other edges have; '1 > 2' would be one direction");
+            ":3: '1 2' counts in both directions, but other edges have a line per direction, here '2 1'; '1 > 2' would "
+            "be one direction");
   EXPECT_EQ(remark("0 1\n1 0\n1 > 2\n2 > 3\n2 > 1\n3 > 2\n"), "");
 }
 
 TEST(Topology, WhatAFileLeavesOpenIsRefused) {
   EXPECT_EQ(faults_of("5\n0 1\n1 2\n2 3\n", 4),
-            std::vector<std::string>{"1: says 5 sites, and 4 learn; a graph of 4 sites, or as many workers as it has"});
+            std::vector<std::string>{"1: has 5 sites, and 4 learn; use a graph of 4 sites, or as many workers as "
+                                     "the graph has sites"});
   EXPECT_EQ(faults_of("4 3\n1 2\n2 3\n3 4\n", 4),
-            std::vector<std::string>{"1: '4 3' may be 4 sites and 3 edges, or an edge; the number of sites alone"});
+            std::vector<std::string>{"1: '4 3' is ambiguous: 4 sites and 3 edges, or an edge; write the number of "
+                                     "sites alone"});
   EXPECT_EQ(faults_of("4\n1 2\n2 3\n3 4\n", 4), std::vector<std::string>{});
   // A list of neighbours, in which every site has two.
   EXPECT_EQ(faults_of("0 1 3\n1 0 2\n2 1 3\n3 0 2\n", 4),
-            std::vector<std::string>{"1: '3' may be a weight or another neighbour; two sites in each line, or weights "
-                                     "with a point, as 1.0"});
+            std::vector<std::string>{
+                "1: '3' is ambiguous: a weight or another neighbour; write two sites per line, or weights "
+                "with a point, e.g. 1.0"});
   EXPECT_EQ(faults_of("0 1 3.0\n1 0 2.0\n1 2 3.0\n3 0 2.0\n", 4), std::vector<std::string>{});
 }
 

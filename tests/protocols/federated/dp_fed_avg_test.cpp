@@ -274,9 +274,8 @@ TEST(DpFedAvg, RefusesNoiseOfItsOwnBesideEpsilon) {
   };
   const methods::RunFaults both = faults({{"epsilon", "3"}, {"noise-multiplier", "0.5"}});
   ASSERT_EQ(both.size(), 1U);
-  EXPECT_NE(both[0].what.find("noise-multiplier=\"0.5\" means nothing beside epsilon"), std::string::npos)
-      << both[0].what;
-  EXPECT_EQ(both[0].remedy, "epsilon=\"0\", or no noise-multiplier");
+  EXPECT_NE(both[0].what.find("noise-multiplier=\"0.5\" conflicts with epsilon"), std::string::npos) << both[0].what;
+  EXPECT_EQ(both[0].remedy, "set epsilon=\"0\", or remove noise-multiplier");
   EXPECT_TRUE(faults({{"epsilon", "0"}, {"noise-multiplier", "0.5"}}).empty());
   EXPECT_TRUE(faults({{"epsilon", "3"}}).empty());
 }

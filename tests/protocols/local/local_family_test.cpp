@@ -345,7 +345,7 @@ TEST(LocalChoices, ThatMeanNothingTogetherAreRefusedWithARemedy) {
   const std::vector<Case> cases = {
       {"diloco", {{"outer", "consensus"}}, "to=\"pair\""},
       {"diloco", {{"sends", "subset"}, {"outer", "mean"}}, "to=\"peers\""},
-      {"diloco", {{"share", "0.1"}}, "one of these"},
+      {"diloco", {{"share", "0.1"}}, "add one of them"},
       {"diloco", {{"memory-decay", "0.5"}}, "encoding=\"chunk-top-k\""},
       {"gasloc", {{"encoding", "chunk-top-k"}}, "encoding=\"compress\""},
       {"diloco", {{"sends", "subset"}, {"to", "peers"}}, "outer=\"mean\""},

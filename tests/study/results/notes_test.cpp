@@ -255,7 +255,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
 </scenario>)");
   ASSERT_TRUE(stand_in);
   const std::vector<std::string> notes = report::in_words(run_experiment(*stand_in, false).runs.front().notes);
-  EXPECT_TRUE(says(notes, "what ε it spends is not known"));
+  EXPECT_TRUE(says(notes, "the spent ε is not known"));
   EXPECT_FALSE(says(notes, "spent"));
 }
 
