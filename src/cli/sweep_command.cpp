@@ -241,8 +241,8 @@ void report(const SweepArguments& arguments, study::Database& database, const st
   write_results(database, arguments.csv, arguments.report, plot, shown ? std::optional(text) : std::nullopt);
   study::FailedTrial first;
   if (numbers.failed > 0) {
-    study::Statement select(database,
-                            "SELECT point, words FROM trial WHERE status = 'failed' ORDER BY point, seed LIMIT 1");
+    study::SqlStatement select(database,
+                               "SELECT point, words FROM trial WHERE status = 'failed' ORDER BY point, seed LIMIT 1");
     if (select.step()) first = {{select.integer(0), 0}, select.text(1)};
   }
   database.close();

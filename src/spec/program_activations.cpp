@@ -8,7 +8,7 @@
 namespace dadsim::spec {
 namespace {
 
-constexpr double kWide = 4;  ///< bytes of fp32
+constexpr double kWideBytes = 4;  ///< bytes of fp32
 
 bool has_activation(const LayerShape& layer) {
   return layer.kind == LayerKind::dense && layer.outputs_per_sample > 0 &&
@@ -55,15 +55,15 @@ ModelShape with_activations_of(ModelShape model, Program program, Precision prec
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     LayerShape& layer = model.layers[i];
     if (is_of_shortcut(model, i)) {
-      double bytes = !compiled && is_rms_norm(model, i) ? kWide : 0;
-      if (autocast) bytes += kWide - element;
+      double bytes = !compiled && is_rms_norm(model, i) ? kWideBytes : 0;
+      if (autocast) bytes += kWideBytes - element;
       const double readers = readers_of(model, i);
       if (autocast && !compiled && readers > 1) bytes += (readers - 1) * element;
       layer.kept_bytes_per_sample += bytes * layer.outputs_per_sample;
     }
     if (compiled && keeps_softmax(layer)) {
       layer.kept_beside_per_sample = 0;
-      layer.kept_bytes_per_sample -= kWide * layer.outputs_per_sample;
+      layer.kept_bytes_per_sample -= kWideBytes * layer.outputs_per_sample;
     }
   }
   return model;

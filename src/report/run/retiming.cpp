@@ -30,7 +30,7 @@ std::vector<double> stretched(const std::vector<std::vector<double>>& metric, co
 }
 
 double part_factor(const Retiming::Knob& knob, double log) {
-  return std::exp2(knob.what == Retiming::Knob::What::latency ? log : -log);
+  return std::exp2(knob.what == Retiming::Knob::KnobKind::latency ? log : -log);
 }
 
 double sum_of_parts(const std::vector<Retiming::Knob>& knobs, const std::vector<double>& parts,

@@ -14,7 +14,7 @@ Retiming of_three_points() {
   Retiming retiming;
   retiming.points = {{0, 0}, {2, 0}, {0, 1}};
   retiming.knobs.resize(2);
-  retiming.knobs[1].what = Retiming::Knob::What::latency;
+  retiming.knobs[1].what = Retiming::Knob::KnobKind::latency;
   retiming.kinds = {"bandwidth", "latency"};
   retiming.runs = {{.run = 0,
                     .metric = {{1, 0}, {0, 0.5}},
