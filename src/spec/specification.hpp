@@ -208,7 +208,6 @@ struct RunSpec {
   std::string algorithm;
   std::string label;  ///< unique within the scenario
   ExchangeMode exchange = ExchangeMode::aggregator;
-  bool exchange_named = false;  ///< `exchange` is written, and not left out
   ParameterValues parameters;  ///< every parameter of the algorithm
   /// Collective algorithms: names of the collectives' registry, or "auto".
   std::string all_reduce = "auto";
@@ -230,6 +229,7 @@ struct RunSpec {
   SiteWeights weights = SiteWeights::published;
   ConditionsSpec conditions = {};
   AbsenceSpec absence = {};
+  bool exchange_named = false;  ///< `exchange` is written, and not left out
 };
 
 /// Format of an optimizer's moments.
