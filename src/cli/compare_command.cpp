@@ -23,7 +23,7 @@ po::options_description compare_options() {
       ("against", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
        "a change of the second side only; --set changes both; repeatable")  //
       ("json", po::value<std::string>()->value_name("FILE"),
-       "write the same as JSON (docs/compare.md); - is standard output")  //
+       "write the result as JSON (docs/compare.md); - is standard output")  //
       ("timing-only", "learn nothing: record the runs only for their times (docs/timing-only.md)");
   add_study_options(options);
   return options;

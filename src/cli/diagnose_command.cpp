@@ -53,7 +53,7 @@ po::options_description diagnose_options() {
       ("log", po::value<std::string>()->value_name("FILE"),
        "a log with the measurement: of a training program, of torch.profiler (table or trace), of nccl-tests, OSU, UCC "
        "…; plain or gzip");
-  StudyFiles::add_options(options, "diagnose.md", "write the same as JSON",
+  StudyFiles::add_options(options, "diagnose.md", "write the result as JSON",
                           "print all possible causes, and all assumptions");
   add_study_options(options);
   return options;

@@ -67,7 +67,7 @@ const char* words_of(formats::ModelRemark remark) {
     case formats::ModelRemark::pooler_alone:
       return "timed without a head: with the pooler alone";
     case formats::ModelRemark::thousand_classes:
-      return "it says no labels; a classifier of 1,000 classes";
+      return "the config names no labels; a classifier of 1,000 classes";
     case formats::ModelRemark::language_part:
       return "the language part alone, without towers for pictures or sound";
     case formats::ModelRemark::feed_forward_bias:

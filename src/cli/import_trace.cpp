@@ -110,7 +110,8 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   std::string words = fmt::format("{}: {}, {} and {} of a step in {}.\n", called, counted(step.workers, "rank"),
                                   counted(count(study::RecordedStep::RecordedTask::TraceTask::compute), "computation"),
                                   counted(collectives, "collective"), to);
-  if (copies > 0) words += "Note: one rank's trace: all ranks are assumed to do the same at the same time.\n";
+  if (copies > 0)
+    words += "Note: one rank's trace: all ranks are assumed to run the same operations at the same time.\n";
   if (collectives == 0) words += "Note: the trace has no collective: its devices share nothing in the step.\n";
   if (step.tensor > 1 || step.stages > 1)
     words += fmt::format("Ranks are {} to a layer × {} replicas × {} stages.\n", step.tensor,

@@ -38,11 +38,11 @@ po::options_description layout_options() {
       ("run", po::value<std::string>()->value_name("LABEL"),
        "the run whose steps are timed; default: the first that shares anything")  //
       ("write", po::value<std::string>()->value_name("FRAMEWORK"),
-       fmt::format("write the quickest layout as launch arguments (docs/launch.md) of {}",
+       fmt::format("write the fastest layout as launch arguments (docs/launch.md) of {}",
                    fmt::join(formats::launch_frameworks(), ", "))
            .c_str())  //
       ("out", po::value<std::string>()->value_name("FILE"), "the file for --write; default: standard output");
-  StudyFiles::add_options(options, "layout.md", "write the same as JSON",
+  StudyFiles::add_options(options, "layout.md", "write the result as JSON",
                           "all layouts that were simulated, and all assumptions");
   add_plots_option(options);
   add_study_options(options);

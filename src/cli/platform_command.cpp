@@ -167,7 +167,7 @@ po::options_description platform_options() {
       ("svg", po::value<std::string>()->value_name("FILE"),
        "write a picture as SVG, drawn by Graphviz's program dot (package graphviz); - is standard output")  //
       ("json", po::value<std::string>()->value_name("FILE"),
-       "write the same as JSON (docs/output-platform.md); - is standard output")  //
+       "write the result as JSON (docs/output-platform.md); - is standard output")  //
       ("transport", po::value<std::string>()->value_name("T"),
        "transport of the links of a SimGrid file: plain (default), tcp, rdma, nvlink")  //
       ("routes", po::value<std::string>()->value_name("FILE"),

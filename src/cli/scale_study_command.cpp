@@ -7,7 +7,7 @@ namespace {
 
 po::options_description scale_study_options() {
   po::options_description options("Options");
-  StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",
+  StudyFiles::add_options(options, "scale-study.md", "write the result as JSON, which <ladder> reads",
                           "print also every slope, and why relative steps are missing");
   add_plots_option(options);
   add_on_option(options);

@@ -20,7 +20,7 @@ void StudyFiles::add_options(po::options_description& options, const std::string
       ("json", po::value<std::string>()->value_name("FILE"),
        fmt::format("{} (docs/{}); - is standard output", json, page).c_str())  //
       ("report", po::value<std::string>()->value_name("FILE"),
-       fmt::format("write the same as a page for a browser (docs/{}); - is standard output", page).c_str())  //
+       fmt::format("write the result as a page for a browser (docs/{}); - is standard output", page).c_str())  //
       ("verbose", verbose.c_str());
 }
 

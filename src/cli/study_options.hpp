@@ -46,7 +46,7 @@ class StudyFiles {
   /// --json, --report and --verbose. `page`: of docs/, which describes what is written; `json`, `verbose`: what they
   /// give, in words.
   static void add_options(boost::program_options::options_description& options, const std::string& page,
-                          const std::string& json = "write the same as JSON",
+                          const std::string& json = "write the result as JSON",
                           const std::string& verbose = "all assumptions, too");
 
   /// Throws UsageError where two files are one, OutputError where one cannot be written.

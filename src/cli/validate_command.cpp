@@ -24,11 +24,11 @@ po::options_description validate_options() {
   po::options_description options("Options");
   options.add_options()  //
       ("devices", po::value<std::string>()->value_name("N|all"),
-       "use rows of published tables with at most so many devices; default 64: more take minutes each")  //
-      ("list", "the published tables")                                                                   //
-      ("json", po::value<std::string>()->value_name("FILE"), "write the same as JSON, with every row")   //
-      ("verbose", "every row of published tables, too")                                                  //
-      ("quiet", "no table and no progress")                                                              //
+       "use rows of published tables with at most so many devices; default 64: more take minutes each")   //
+      ("list", "the published tables")                                                                    //
+      ("json", po::value<std::string>()->value_name("FILE"), "write the result as JSON, with every row")  //
+      ("verbose", "every row of published tables, too")                                                   //
+      ("quiet", "no table and no progress")                                                               //
       ("help", "print this");
   add_colour_option(options);
   return options;

@@ -29,7 +29,7 @@ void of_bert(const ConfigKeys& keys, ModelConfig& model) {
              sizes);
   model.longest = sizes["positions"];
   if (keys.size_or("intermediate_size", 4 * sizes["hidden"]) != 4 * sizes["hidden"])
-    throw std::runtime_error("has an 'intermediate_size' that is not four times 'hidden_size', which no BERT here has");
+    throw std::runtime_error("has an 'intermediate_size' other than four times 'hidden_size', which no BERT here has");
   model.remarks.push_back(ModelRemark::both_heads);
 }
 
@@ -46,7 +46,7 @@ void of_distilbert(const ConfigKeys& keys, ModelConfig& model) {
              sizes);
   sizes["segments"] = sizes["masked"] = 0;
   if (keys.size("hidden_dim") != 4 * sizes["hidden"])
-    throw std::runtime_error("has a 'hidden_dim' that is not four times 'dim', which no BERT here has");
+    throw std::runtime_error("has a 'hidden_dim' other than four times 'dim', which no BERT here has");
   model.longest = sizes["positions"];
   model.remarks = {ModelRemark::pooler_alone};
 }
@@ -131,7 +131,7 @@ void of_clip(const ConfigKeys& keys, ModelConfig& model) {
   if (const std::int64_t between = ConfigKeys(image).size("intermediate_size"); between != 4 * model.sizes["hidden"])
     model.sizes["feed-forward"] = between;
   if (ConfigKeys(text).size("intermediate_size") != 4 * model.sizes["text-hidden"])
-    throw std::runtime_error("has an 'intermediate_size' of text that is not four times 'hidden_size'");
+    throw std::runtime_error("has an 'intermediate_size' of text other than four times 'hidden_size'");
 }
 
 /// A type of model, and the reader of its keys.

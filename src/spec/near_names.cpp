@@ -137,7 +137,7 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
   for (const std::string& name : names) {
     const std::vector<std::string> own = words_of_name(kind, name);
     if (without_dots(joined_words(own)) == without_dots(key))
-      return {name, "the same but for case, punctuation and units", {}, true};
+      return {name, "equal except for case, punctuation and units", {}, true};
     if (holds_words(own, words)) holding.push_back(name);
   }
   if (const Meaning* meaning = common_meaning(kind, key)) {

@@ -137,7 +137,7 @@ void write_file_atomically(const std::string& path, const std::function<void(con
   std::string beside = target + ".XXXXXX";
   Descriptor descriptor(::mkostemp(beside.data(), O_CLOEXEC));
   if (descriptor < 0)
-    throw OutputError(fmt::format("cannot create a file beside '{}': {}", path, std::strerror(errno)));
+    throw OutputError(fmt::format("cannot create a file next to '{}': {}", path, std::strerror(errno)));
   const HalfWritten half_written(beside);
   try {
     const mode_t mask = ::umask(0);

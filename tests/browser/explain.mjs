@@ -34,7 +34,7 @@ test("changes come by what they save, those that say nothing behind a switch", a
     ],
   );
   const idle = page.locator("#changes > div > details");
-  await shows(() => idle.locator("summary").textContent(), "2 changes that make no difference of 0.1 %");
+  await shows(() => idle.locator("summary").textContent(), "2 changes with less than 0.1 % difference");
   await idle.locator("summary").click();
   await holds(async () => (await idle.textContent()).includes("half the latency of all links"));
   await close();

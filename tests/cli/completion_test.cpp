@@ -103,7 +103,7 @@ TEST(Completion, OptionsAreReadFromUsageTexts) {
 TEST(Completion, TheProgramAnswersTheShells) {
   const test::Outcome outcome = test::run_dadsim({"--complete", "dadsim explain --js"});
   EXPECT_EQ(outcome.exit_code, kSuccess);
-  EXPECT_EQ(outcome.out, "--json\twrite the same as JSON (docs/explain.md); - is standard output\n");
+  EXPECT_EQ(outcome.out, "--json\twrite the result as JSON (docs/explain.md); - is standard output\n");
   EXPECT_EQ(test::run_dadsim({"--complete"}).exit_code, kUsage);
   for (const char* name : {"bash", "zsh", "fish", "man", "schema", "catalog"}) {
     EXPECT_GT(test::run_dadsim({"support", name}).out.size(), 400U) << name;

@@ -122,7 +122,7 @@ TEST(DeviceElement, ComplainsAboutEachEfficiency) {
     <efficiency of="dense" share="1.5"/>
   </device>)"));
   ASSERT_EQ(errors.size(), 4U);
-  EXPECT_TRUE(errors[0].starts_with("5: <efficiency> for the same products twice")) << errors[0];
+  EXPECT_TRUE(errors[0].starts_with("5: <efficiency> is given twice for the same products")) << errors[0];
   EXPECT_TRUE(errors[1].starts_with("6: of=\"norm\" of <efficiency>")) << errors[1];
   EXPECT_TRUE(errors[2].starts_with("7: <efficiency> lacks 'of'")) << errors[2];
   EXPECT_TRUE(errors[3].starts_with("8: share=\"1.5\" of <efficiency>")) << errors[3];

@@ -98,7 +98,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
     return errors("<sweep" + of_sweep + "><vary " + attributes + "/></sweep>");
   };
   EXPECT_EQ(errors("<sweep/>"),
-            "<sweep> lacks <vary>; add what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
+            "<sweep> lacks <vary>; add a <vary>, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
   EXPECT_EQ(errors(R"(<sweep><linked><vary path="seed" values="1 2"/></linked></sweep>)"),
             "<linked> has fewer than two <vary>; add the values that vary together");
   EXPECT_EQ(vary(R"(values="1 2")"), "<vary> lacks 'path'; a path as in --set, e.g. training.batch");
@@ -132,9 +132,10 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
             "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: as many numbers are drawn from the "
             "range as there are points");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="x")"),
-            "form=\"x\" of <vary> does not hold {} once; {} once, in the place of the value, e.g. site-[1-{}]");
+            "form=\"x\" of <vary> does not hold {} once; write {} once for the value, e.g. site-[1-{}]");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="{}" unit="s")"),
-            "form=\"{}\" of <vary> cannot be combined with unit=\"…\"; form=\"{}Mbps\" is the same as unit=\"Mbps\"");
+            "form=\"{}\" of <vary> cannot be combined with unit=\"…\"; remove it: form=\"{}Mbps\" is the same as "
+            "unit=\"Mbps\"");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( method="griid")"),
             "method=\"griid\" of <sweep> is unknown; did you mean 'grid'?");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( points="4" seed="1")"),

@@ -255,7 +255,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
                         timeline.fidelity == "flow" ? "flows" : "a closed form"));
       }
       if (timeline.links_shown < timeline.links) {
-        say(fmt::format("step {}: {} of {} links have tracks, the busiest", run.traced[step].number,
+        say(fmt::format("step {}: {} of {} links (the busiest) have tracks", run.traced[step].number,
                         timeline.links_shown, timeline.links));
       }
       if (timeline.cut > 0) {

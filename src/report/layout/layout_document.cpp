@@ -111,7 +111,7 @@ std::string label_of(const LayoutTrial& trial) {
 Chart parts_of_steps(const LayoutReport& report) {
   constexpr std::size_t kMostBars = 10;
   Chart chart{.name = "parts",
-              .title = "Shares of a step of the quickest layouts",
+              .title = "Shares of a step of the fastest layouts",
               .kind = Chart::Kind::stacked,
               .y = {"share of a step", Unit::share}};
   constexpr std::tuple<const char*, double StepParts::*, const char*> kParts[] = {

@@ -244,7 +244,8 @@ constexpr std::array kFigures{
     number("bytes_up_per_worker", "B",
            "sent by a worker; mean over steps and workers, event-driven those that take part",
            plain<&RunResult::bytes_up_per_worker>, Better::low),
-    number("bytes_down_per_worker", "B", "received by a worker; the same mean",
+    number("bytes_down_per_worker", "B",
+           "received by a worker; mean over steps and workers, event-driven those that take part",
            plain<&RunResult::bytes_down_per_worker>, Better::low),
     number(
         "total_bytes", "B", "sent by all nodes over the whole run, including the aggregator",
@@ -370,7 +371,7 @@ constexpr std::array kFigures{
            "contributions that entered a model ÷ contributions begun; this and the figures below are of event-driven "
            "runs alone",
            share_used, Better::high),
-    number("taking_part", "workers", "in a round, or at work at the same time without rounds; mean",
+    number("taking_part", "workers", "clients per round; without rounds, clients at work concurrently; mean",
            of_event_driven<&EventDrivenResult::taking_part>),
     number("rounds_per_hour", "1/h", "rounds, or updates of the model",
            of_event_driven<&EventDrivenResult::rounds_per_hour>, Better::high, "rounds an hour"),

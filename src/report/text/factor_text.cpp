@@ -56,7 +56,7 @@ std::string would_tell_in_words(estimate::WouldTell what) {
     case estimate::WouldTell::nothing:
       break;
   }
-  return "nothing here would decide it";
+  return "no change here would decide it";
 }
 
 }  // namespace dadsim::report

@@ -37,7 +37,7 @@ std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, cons
   }
   if (!algorithm.compresses(parameters)) {
     return Fault{fmt::format("<compress> has no effect with '{}' and these parameters", algorithm.name),
-                 "remove it, or choose parameters that send what can be compressed"};
+                 "remove it, or choose parameters with which the method compresses"};
   }
   if (compressor.adapts && algorithm.event_driven()) {
     return not_built(fmt::format("'{}' chooses its size from the values, and '{}' is simulated before any values exist",

@@ -74,7 +74,7 @@ void read_efficiencies(const Node& node, spec::DeviceSpec& device, const ReadCon
       return other.kind == one.kind && other.precision == one.precision;
     });
     if (twice) {
-      context.findings.add(element->origin, "<efficiency> for the same products twice", "remove one of them");
+      context.findings.add(element->origin, "<efficiency> is given twice for the same products", "remove one of them");
     } else {
       device.efficiencies.push_back(std::move(one));
     }

@@ -360,7 +360,7 @@ std::vector<ElementRule> platform_rules() {
                    attribute("description", any_text())})
               .holds(kPlatformParts),
           element("cluster-platform",
-                  "The root of a platform file of its own; holds what a platform inside a scenario may hold.",
+                  "The root of a separate platform file; holds the same elements as a platform inside a scenario.",
                   {attribute("description", any_text())})
               .holds(kPlatformParts)};
 }

@@ -34,9 +34,10 @@ std::string values_text(const std::vector<std::string>& values) {
 }
 
 void read_form(const Node& node, spec::VariedPath& varied) {
-  constexpr const char* kForm = "{} once, in the place of the value, e.g. site-[1-{}]";
+  constexpr const char* kForm = "write {} once for the value, e.g. site-[1-{}]";
   if (node.has("unit")) {
-    node.refuse("form", "cannot be combined with unit=\"…\"", "form=\"{}Mbps\" is the same as unit=\"Mbps\"");
+    node.refuse("form", "cannot be combined with unit=\"…\"",
+                "remove it: form=\"{}Mbps\" is the same as unit=\"Mbps\"");
     const std::string unit = node.required_text("unit", "e.g. Mbps").value_or("");
     if (unit.find("{}") != std::string::npos) node.fail_at("unit", "holds {}", "use form=\"…\" for it");
     varied.form = "{}" + unit;
@@ -55,7 +56,7 @@ bool has_range(const spec::VariedPath& varied) { return varied.values.empty(); }
 const Table<spec::VariedPath>& vary_table() {
   using Spec = spec::VariedPath;
   static const Table<Spec> kTable =
-      Table<Spec>("vary", "A scenario value that is varied: by a list of values, or by a range of numbers.",
+      Table<Spec>("vary", "A scenario value to vary: by a list of values, or by a range of numbers.",
                   {attribute("path", &Spec::path, text("a path as in --set, e.g. training.batch")).must(),
                    by_code<Spec>(attribute("values", text()), {},
                                  [](const Spec& one, const PathText&) { return values_text(one.values); })
@@ -107,7 +108,7 @@ class AxesReader {
     }
     if (sweep_.axes.empty()) {
       node_.fail(fmt::format("<{}> lacks <vary>", name()),
-                 "add what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
+                 "add a <vary>, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
     }
   }
 

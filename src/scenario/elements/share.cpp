@@ -15,7 +15,7 @@ const Table<spec::ShareRule>& share_table() {
                   "How some layers are shared, in a run of an algorithm that lets layers differ. The first rule that "
                   "fits a layer decides.",
                   {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*")).must(),
-                   attribute("statistic", &Spec::statistic, text("what sites send for it, e.g. gradient")).must(),
+                   attribute("statistic", &Spec::statistic, text("what sites send of it, e.g. gradient")).must(),
                    attribute("every", &Spec::every, integer(1, 1'000'000))},
                   {.layers = "*", .statistic = "gradient"})
           .repeats();

@@ -72,7 +72,7 @@ function changesOf(page, run) {
       element(
         "details",
         {},
-        element("summary", {}, `${humanCount(idle.length)} changes that make no difference of 0.1 %`),
+        element("summary", {}, `${humanCount(idle.length)} changes with less than 0.1 % difference`),
         element("ul", { class: "sentences" }, ...sentences),
       ),
     );
