@@ -643,13 +643,13 @@ class MalformedCases {
         {R"(@FILE@:5: hosts="hospital-[5-1]" of <worker> holds 'hospital-[5-1]' with a range that ends before it begins; put the smaller number first)"});
     exact(
         "range without an end", edited({{"hospital-[1-5]", "hospital-[1-"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-" of <worker> holds 'hospital-[1-' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name)"});
+        {R"(@FILE@:5: hosts="hospital-[1-" of <worker> holds 'hospital-[1-' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \[ for a bracket in a name)"});
     exact(
         "range of words", edited({{"hospital-[1-5]", "hospital-[a-e]"}}),
-        {R"(@FILE@:5: hosts="hospital-[a-e]" of <worker> holds 'hospital-[a-e]' with a range that is not two numbers; a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name)"});
+        {R"(@FILE@:5: hosts="hospital-[a-e]" of <worker> holds 'hospital-[a-e]' with a range that is not two numbers; a name with at most one range of numbers, e.g. gpu-[0-15]; write \[ for a bracket in a name)"});
     exact(
         "range with two parts", edited({{"hospital-[1-5]", "hospital-[1-2]-[3-4]"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name)"});
+        {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \[ for a bracket in a name)"});
     exact(
         "range that is too long", edited({{"hospital-[1-5]", "hospital-[1-1000000000000]"}}),
         {R"(@FILE@:5: hosts="hospital-[1-1000000000000]" of <worker> names too many hosts; at most 100000 workers in all)"});
@@ -1033,477 +1033,465 @@ class MalformedCases {
              {R"(efficiency="1.5" of <sites> is out of range; a number above 0, at most 1)"});
     platform("queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",
              {R"(queue="1MB" of <sites> needs transport="tcp", not rdma; remove it: only tcp has a queue)"});
-    platform("a measured line without TCP", kFederation, "latency", R"(transport="rdma" measured="goodput" latency)",
-             {R"(measured="goodput" of <sites> needs transport="tcp", not rdma; remove it: other transports reach the bandwidth of the line"});
+    platform(
+        "a measured line without TCP", kFederation, "latency", R"(transport="rdma" measured="goodput" latency)",
+        {R"(measured="goodput" of <sites> needs transport="tcp", not rdma; remove it: other transports reach the bandwidth of the line)"});
     platform("a queue beside what was measured", kFederation, "latency", R"(measured="goodput" queue="1MB" latency)",
              {R"(queue="1MB" of <sites> cannot be combined with measured="goodput", which includes it; remove one of )"
               "them"});
-      platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
-               {R"(per-connection="1Mbps" of <sites> needs a connection without a queue, whose losses would limit it; )"
-                R"(use measured="goodput" and no 'queue' or 'congestion', or remove it)"});
-      platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
-               {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
-      platform("sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
-               {"name=\"the hospital\" of <sites> holds white space or brackets; use other characters: lists of hosts "
-                "need these"});
-      platform("sites with a long name", kFederation, R"("hospital")", "\"" + repeated("h", 41) + "\"",
-               {"name=\"" + repeated("h", 41) + "\" of <sites> has 41 bytes; at most 40"});
-      platform("sites that are called as others", kFederation, kSites, kSites + kSites,
-               {"two hosts are called 'hospital-1'; use different names; the hub of a <federation> is called 'hub'"});
-      platform("site that is called hub", kFederation, R"("hospital" count="5")", R"("hub")",
-               {"two hosts are called 'hub'; use different names; the hub of a <federation> is called 'hub'"});
-      platform("sites without end", kFederation, R"(count="5")", R"(count="100001")",
-               {R"(count="100001" of <sites> is out of range; a whole number from 1 to 100000)"});
-      platform("two hubs", kFederation, kSites,
-               kSites + R"(<hub up="1Gbps" down="1Gbps" latency="0"/><hub up="1Gbps" down="1Gbps" latency="0"/>)",
-               {"a second <hub> in <federation>; at most one"});
+    platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
+             {R"(per-connection="1Mbps" of <sites> needs a connection without a queue, whose losses would limit it; )"
+              R"(use measured="goodput" and no 'queue' or 'congestion', or remove it)"});
+    platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
+             {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
+    platform("sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
+             {"name=\"the hospital\" of <sites> holds white space or brackets; use other characters: lists of hosts "
+              "need these"});
+    platform("sites with a long name", kFederation, R"("hospital")", "\"" + repeated("h", 41) + "\"",
+             {"name=\"" + repeated("h", 41) + "\" of <sites> has 41 bytes; at most 40"});
+    platform("sites that are called as others", kFederation, kSites, kSites + kSites,
+             {"two hosts are called 'hospital-1'; use different names; the hub of a <federation> is called 'hub'"});
+    platform("site that is called hub", kFederation, R"("hospital" count="5")", R"("hub")",
+             {"two hosts are called 'hub'; use different names; the hub of a <federation> is called 'hub'"});
+    platform("sites without end", kFederation, R"(count="5")", R"(count="100001")",
+             {R"(count="100001" of <sites> is out of range; a whole number from 1 to 100000)"});
+    platform("two hubs", kFederation, kSites,
+             kSites + R"(<hub up="1Gbps" down="1Gbps" latency="0"/><hub up="1Gbps" down="1Gbps" latency="0"/>)",
+             {"a second <hub> in <federation>; at most one"});
 
-      const std::string pair = R"(<pair from="left" to="right" bandwidth="50Mbps" round-trip="40ms"/>)";
-      platform("regions without numbers", kTwoRegions, "", "",
-               {"no numbers between 'left' and 'right'; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
-                "round-trip=\"…\"/>"});
-      platform("regions with numbers one way", kTwoRegions, "</wan>",
-               replaced(pair, "/>", R"( one-way="true"/></wan>)"),
-               {"no numbers from 'right' to 'left'; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
-                "round-trip=\"…\" one-way=\"true\"/>"});
-      platform("pair given twice", kTwoRegions, "</wan>",
-               pair + R"(<pair from="right" to="left" bandwidth="1Gbps" round-trip="1ms" one-way="true"/></wan>)",
-               {"a second <pair> from 'right' to 'left'; use each direction once; a pair covers both unless "
-                "one-way=\"true\""});
-      platform("pair of an unknown region", kTwoRegions, "</wan>", replaced(pair, "right", "rihgt") + "</wan>",
-               {R"(to="rihgt" of <pair> is no region here; did you mean 'right'?)"});
-      platform("pair with itself", kTwoRegions, "</wan>", pair + replaced(pair, "right", "left") + "</wan>",
-               {R"(to="left" of <pair> is also the other end of the pair; two different regions)"});
-      platform("pair without numbers", kTwoRegions, "</wan>", R"(<pair from="left" to="right"/></wan>)",
-               {"<pair> lacks 'bandwidth'; a bandwidth above 0 with its unit, e.g. 100Mbps",
-                "<pair> lacks 'round-trip'; seconds with their unit, not below 0, e.g. 5ms"});
-      platform(
-          "region with a typing error", kTwoRegions, R"(name="left")", R"(name="aws:us-eats-1")",
-          {"region 'aws:us-eats-1' is not in the table of regions and lacks a <pair>; did you mean 'aws:us-east-1'?"});
-      platform("region twice", kTwoRegions, R"(name="right")", R"(name="left")",
-               {R"(name="left" of <region> is the name of another <region>; use each region once)"});
-      platform("region without hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"("right" hosts="2")",
-               R"("right")", {"<region> lacks 'hosts'; a whole number from 1 to 100000"});
-      platform("regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
-               R"( host="ethernet-10g")", "",
-               {"<wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
-                "host-latency=\"…\""});
-      platform("regions with two links for hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), "<wan ",
-               R"(<wan host-bandwidth="1Gbps" )",
-               {R"(host-bandwidth="1Gbps" of <wan> cannot be combined with 'host'; remove one of them)"});
-      platform("hosts' bandwidth without a latency", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
-               R"(host="ethernet-10g")", R"(host-bandwidth="1Gbps")",
-               {"<wan> lacks 'host-latency'; seconds with their unit, not below 0, e.g. 5ms"});
-      platform("wan without regions", R"(<wan host="ethernet-10g"/>)", "", "",
-               {"<wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"});
+    const std::string pair = R"(<pair from="left" to="right" bandwidth="50Mbps" round-trip="40ms"/>)";
+    platform("regions without numbers", kTwoRegions, "", "",
+             {"no numbers between 'left' and 'right'; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
+              "round-trip=\"…\"/>"});
+    platform("regions with numbers one way", kTwoRegions, "</wan>", replaced(pair, "/>", R"( one-way="true"/></wan>)"),
+             {"no numbers from 'right' to 'left'; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
+              "round-trip=\"…\" one-way=\"true\"/>"});
+    platform("pair given twice", kTwoRegions, "</wan>",
+             pair + R"(<pair from="right" to="left" bandwidth="1Gbps" round-trip="1ms" one-way="true"/></wan>)",
+             {"a second <pair> from 'right' to 'left'; use each direction once; a pair covers both unless "
+              "one-way=\"true\""});
+    platform("pair of an unknown region", kTwoRegions, "</wan>", replaced(pair, "right", "rihgt") + "</wan>",
+             {R"(to="rihgt" of <pair> is no region here; did you mean 'right'?)"});
+    platform("pair with itself", kTwoRegions, "</wan>", pair + replaced(pair, "right", "left") + "</wan>",
+             {R"(to="left" of <pair> is also the other end of the pair; two different regions)"});
+    platform("pair without numbers", kTwoRegions, "</wan>", R"(<pair from="left" to="right"/></wan>)",
+             {"<pair> lacks 'bandwidth'; a bandwidth above 0 with its unit, e.g. 100Mbps",
+              "<pair> lacks 'round-trip'; seconds with their unit, not below 0, e.g. 5ms"});
+    platform(
+        "region with a typing error", kTwoRegions, R"(name="left")", R"(name="aws:us-eats-1")",
+        {"region 'aws:us-eats-1' is not in the table of regions and lacks a <pair>; did you mean 'aws:us-east-1'?"});
+    platform("region twice", kTwoRegions, R"(name="right")", R"(name="left")",
+             {R"(name="left" of <region> is the name of another <region>; use each region once)"});
+    platform("region without hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"("right" hosts="2")",
+             R"("right")", {"<region> lacks 'hosts'; a whole number from 1 to 100000"});
+    platform("regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
+             R"( host="ethernet-10g")", "",
+             {"<wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+              "host-latency=\"…\""});
+    platform("regions with two links for hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), "<wan ",
+             R"(<wan host-bandwidth="1Gbps" )",
+             {R"(host-bandwidth="1Gbps" of <wan> cannot be combined with 'host'; remove one of them)"});
+    platform("hosts' bandwidth without a latency", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
+             R"(host="ethernet-10g")", R"(host-bandwidth="1Gbps")",
+             {"<wan> lacks 'host-latency'; seconds with their unit, not below 0, e.g. 5ms"});
+    platform("wan without regions", R"(<wan host="ethernet-10g"/>)", "", "",
+             {"<wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"});
 
-      platform("clusters without a pair", kTwoClusters, "", "",
-               {"no numbers between 'a' and 'b'; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
-      platform("clusters without names", kTwoClusters, R"( name="a")", "",
-               {"<gpu-cluster> lacks 'name'; give each of several clusters its own name"});
-      platform("clusters of one name", kTwoClusters, R"(name="b")", R"(name="a")",
-               {R"(name="a" of <gpu-cluster> is the name of another cluster; use another name)"});
-      platform("pair of an unknown cluster", kTwoClusters + replaced(pair, "left", "a"), "right", "c",
-               {R"(to="c" of <pair> is no cluster here; did you mean 'b'?)"});
-      platform("wan beside a cluster", kTwoRegions + kFederation, "</wan>", pair + "</wan>",
-               {"<wan> cannot be combined with another cluster; remove one of them: a <wan> has all its regions inside",
-                "<federation> lacks 'name'; give each of several clusters its own name"});
-      platform("pair with one cluster", kFederation + pair, "", "",
-               {"<pair> in <platform> with one cluster; remove it: it joins several clusters, and <wan> holds the "
-                "pairs of regions"});
+    platform("clusters without a pair", kTwoClusters, "", "",
+             {"no numbers between 'a' and 'b'; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
+    platform("clusters without names", kTwoClusters, R"( name="a")", "",
+             {"<gpu-cluster> lacks 'name'; give each of several clusters its own name"});
+    platform("clusters of one name", kTwoClusters, R"(name="b")", R"(name="a")",
+             {R"(name="a" of <gpu-cluster> is the name of another cluster; use another name)"});
+    platform("pair of an unknown cluster", kTwoClusters + replaced(pair, "left", "a"), "right", "c",
+             {R"(to="c" of <pair> is no cluster here; did you mean 'b'?)"});
+    platform("wan beside a cluster", kTwoRegions + kFederation, "</wan>", pair + "</wan>",
+             {"<wan> cannot be combined with another cluster; remove one of them: a <wan> has all its regions inside",
+              "<federation> lacks 'name'; give each of several clusters its own name"});
+    platform("pair with one cluster", kFederation + pair, "", "",
+             {"<pair> in <platform> with one cluster; remove it: it joins several clusters, and <wan> holds the "
+              "pairs of regions"});
   }
 
   void variation() {
-      const std::string profile = R"(<profile link="hospital-1 up" times="0s 60s" factors="1 0.5" period="120s"/>)";
-      const std::string with_profile = kFederation + profile;
-      platform("profile without anything", kFederation + "<profile/>", "", "",
-               {"<profile> lacks 'link'; the name of a link in the platform; * at its end stands for any rest",
-                "<profile> lacks 'times'; seconds with units and spaces between them, rising from 0s, e.g. 0s 60s",
-                "<profile> lacks 'factors'; numbers above 0 with spaces between them, one per time, e.g. 1 0.5"});
-      platform("profile that starts late", with_profile, "0s 60s", "1s 60s",
-               {"times=\"1s 60s\" of <profile> does not start at 0; seconds with units and spaces between them, rising "
-                "from 0s, e.g. 0s 60s"});
-      platform("profile whose times fall", with_profile, "0s 60s", "0s 60s 30s",
-               {"times=\"0s 60s 30s\" of <profile> does not rise; seconds with units and spaces between them, rising "
-                "from 0s, e.g. 0s 60s",
-                "factors=\"1 0.5\" of <profile> holds 2 numbers for 3 times; give one for each of the times"});
-      platform("profile without units", with_profile, "0s 60s", "0 60",
-               {"times=\"0 60\" of <profile> holds '60'; seconds with units and spaces between them, rising from 0s, "
-                "e.g. 0s 60s"});
-      platform("profile with a factor of zero", with_profile, "1 0.5", "1 0",
-               {"factors=\"1 0\" of <profile> holds '0'; numbers above 0 with spaces between them, one per time, e.g. "
-                "1 0.5"});
-      platform("profile that starts again too soon", with_profile, "120s", "60s",
-               {"period=\"60s\" of <profile> is not after the last of the times; use a later time, at which the "
-                "profile starts again"});
-      platform("profile of something else", with_profile, "times", R"(of="speed" times)",
-               {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
-      platform(
-          "profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
-          {R"(link="hospital-* up" of <profile> has a * before its end; use * at the end: it stands for any rest)"});
-      platform("two profiles of a link", with_profile + profile, "", "",
-               {"link=\"hospital-1 up\" of <profile> has another <profile> of the same kind; use at most one for "
-                "bandwidth and one for latency"});
-      const std::string background = kFederation + R"(<background from="hospital-1" to="hub" bytes="1MB" every="1s"/>)";
-      platform("background from nowhere", background, "hospital-1", "hospital-9",
-               {"from=\"hospital-9\" of <background> is no host of the platform; hosts are hospital-[1-5] hub"});
-      platform("background to itself", background, R"(to="hub")", R"(to="hospital-1")",
-               {R"(to="hospital-1" of <background> is also the source of the traffic; another host)"});
-      platform("background without bytes", background, R"( bytes="1MB")", "",
-               {"<background> lacks 'bytes'; bytes above 0 with their unit, e.g. 300kB"});
-      platform("background without a pause", background, R"(every="1s")", R"(every="0s")",
-               {R"(every="0s" of <background> is out of range; seconds above 0 with their unit, e.g. 30s)"});
+    const std::string profile = R"(<profile link="hospital-1 up" times="0s 60s" factors="1 0.5" period="120s"/>)";
+    const std::string with_profile = kFederation + profile;
+    platform("profile without anything", kFederation + "<profile/>", "", "",
+             {"<profile> lacks 'link'; the name of a link in the platform; * at its end stands for any rest",
+              "<profile> lacks 'times'; seconds with units and spaces between them, rising from 0s, e.g. 0s 60s",
+              "<profile> lacks 'factors'; numbers above 0 with spaces between them, one per time, e.g. 1 0.5"});
+    platform("profile that starts late", with_profile, "0s 60s", "1s 60s",
+             {"times=\"1s 60s\" of <profile> does not start at 0; seconds with units and spaces between them, rising "
+              "from 0s, e.g. 0s 60s"});
+    platform("profile whose times fall", with_profile, "0s 60s", "0s 60s 30s",
+             {"times=\"0s 60s 30s\" of <profile> does not rise; seconds with units and spaces between them, rising "
+              "from 0s, e.g. 0s 60s",
+              "factors=\"1 0.5\" of <profile> holds 2 numbers for 3 times; give one for each of the times"});
+    platform("profile without units", with_profile, "0s 60s", "0 60",
+             {"times=\"0 60\" of <profile> holds '60'; seconds with units and spaces between them, rising from 0s, "
+              "e.g. 0s 60s"});
+    platform("profile with a factor of zero", with_profile, "1 0.5", "1 0",
+             {"factors=\"1 0\" of <profile> holds '0'; numbers above 0 with spaces between them, one per time, e.g. "
+              "1 0.5"});
+    platform("profile that starts again too soon", with_profile, "120s", "60s",
+             {"period=\"60s\" of <profile> is not after the last of the times; use a later time, at which the "
+              "profile starts again"});
+    platform("profile of something else", with_profile, "times", R"(of="speed" times)",
+             {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
+    platform("profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
+             {R"(link="hospital-* up" of <profile> has a * before its end; use * at the end: it stands for any rest)"});
+    platform("two profiles of a link", with_profile + profile, "", "",
+             {"link=\"hospital-1 up\" of <profile> has another <profile> of the same kind; use at most one for "
+              "bandwidth and one for latency"});
+    const std::string background = kFederation + R"(<background from="hospital-1" to="hub" bytes="1MB" every="1s"/>)";
+    platform("background from nowhere", background, "hospital-1", "hospital-9",
+             {"from=\"hospital-9\" of <background> is no host of the platform; hosts are hospital-[1-5] hub"});
+    platform("background to itself", background, R"(to="hub")", R"(to="hospital-1")",
+             {R"(to="hospital-1" of <background> is also the source of the traffic; another host)"});
+    platform("background without bytes", background, R"( bytes="1MB")", "",
+             {"<background> lacks 'bytes'; bytes above 0 with their unit, e.g. 300kB"});
+    platform("background without a pause", background, R"(every="1s")", R"(every="0s")",
+             {R"(every="0s" of <background> is out of range; seconds above 0 with their unit, e.g. 30s)"});
   }
 
   void network() {
-      const auto with_network = [](const std::string& text) { return edited({{"  <workers>", text + "<workers>"}}); };
-      exact("unknown fidelity", with_network(R"(<network fidelity="flows"/>)"),
-            {R"(@FILE@:4: fidelity="flows" of <network> is unknown; did you mean 'flow'?)"});
-      exact("budget of another fidelity", with_network(R"(<network fidelity="flow" message-budget="10"/>)"),
-            {R"(@FILE@:4: message-budget="10" of <network> needs fidelity="auto"; )"
-             "set fidelity=\"auto\", or remove it"});
-      exact("no budget", with_network(R"(<network message-budget="0"/>)"),
-            {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
-      exact("too few timed steps", with_network(R"(<network timed-steps="7"/>)"),
-            {R"(@FILE@:4: timed-steps="7" of <network> is out of range; a whole number from 8 to 1000000)"});
-      part("streams over lines that were not measured",
-           edited({{R"(<platform file="@PLATFORM@"/>)",
-                    "<platform>" + kFederation + "</platform><network streams=\"4\"/>"}}),
-           {R"(streams="4" of <network> needs a line with its measured bandwidth, and the platform has none; )"
-            R"(set measured="goodput" on the lines, add a <pair> without a queue, or remove it)"});
-      exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
-            {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
-      exact("two networks", with_network("<network/><network/>"),
-            {"@FILE@:4: a second <network> in <scenario>; at most one"});
-      exact("negative jitter", with_network(R"(<network><jitter spatial="-0.1" temporal="5"/></network>)"),
-            {R"(@FILE@:4: spatial="-0.1" of <jitter> is out of range; a number from 0 to 3)",
-             R"(@FILE@:4: temporal="5" of <jitter> is out of range; a number from 0 to 3)"});
-      part("unknown all-reduce", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-reduce="rign")"}}),
-           {R"(@FILE@:21: all-reduce="rign" of <run> is unknown; )"});
-      part("unknown all-gather", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-gather="star-ship")"}}),
-           {R"(@FILE@:21: all-gather="star-ship" of <run> is unknown; )"});
-      exact(
-          "bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
+    const auto with_network = [](const std::string& text) { return edited({{"  <workers>", text + "<workers>"}}); };
+    exact("unknown fidelity", with_network(R"(<network fidelity="flows"/>)"),
+          {R"(@FILE@:4: fidelity="flows" of <network> is unknown; did you mean 'flow'?)"});
+    exact("budget of another fidelity", with_network(R"(<network fidelity="flow" message-budget="10"/>)"),
+          {R"(@FILE@:4: message-budget="10" of <network> needs fidelity="auto"; )"
+           "set fidelity=\"auto\", or remove it"});
+    exact("no budget", with_network(R"(<network message-budget="0"/>)"),
+          {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
+    exact("too few timed steps", with_network(R"(<network timed-steps="7"/>)"),
+          {R"(@FILE@:4: timed-steps="7" of <network> is out of range; a whole number from 8 to 1000000)"});
+    part("streams over lines that were not measured",
+         edited({{R"(<platform file="@PLATFORM@"/>)",
+                  "<platform>" + kFederation + "</platform><network streams=\"4\"/>"}}),
+         {R"(streams="4" of <network> needs a line with its measured bandwidth, and the platform has none; )"
+          R"(set measured="goodput" on the lines, add a <pair> without a queue, or remove it)"});
+    exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
+          {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
+    exact("two networks", with_network("<network/><network/>"),
+          {"@FILE@:4: a second <network> in <scenario>; at most one"});
+    exact("negative jitter", with_network(R"(<network><jitter spatial="-0.1" temporal="5"/></network>)"),
+          {R"(@FILE@:4: spatial="-0.1" of <jitter> is out of range; a number from 0 to 3)",
+           R"(@FILE@:4: temporal="5" of <jitter> is out of range; a number from 0 to 3)"});
+    part("unknown all-reduce", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-reduce="rign")"}}),
+         {R"(@FILE@:21: all-reduce="rign" of <run> is unknown; )"});
+    part("unknown all-gather", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-gather="star-ship")"}}),
+         {R"(@FILE@:21: all-gather="star-ship" of <run> is unknown; )"});
+    exact("bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
           {"@FILE@:21: bucket=\"25\" of <run> is not a number with such a unit; bytes with their unit, e.g. 25MB, or 0 "
            "for no buckets"});
-      exact("first bucket without buckets", edited({{R"(algorithm="dad")", R"(algorithm="dad" first-bucket="1MB")"}}),
-            {R"(@FILE@:21: first-bucket="1MB" of <run> needs buckets; remove it, or set bucket="…")"});
-      exact(
-          "first bucket of a negative size",
-          edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25MB" first-bucket="-1MB")"}}),
-          {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with such a unit; bytes with their unit, e.g. 1MiB)"});
-      exact(
-          "collectives of an algorithm without any",
+    exact("first bucket without buckets", edited({{R"(algorithm="dad")", R"(algorithm="dad" first-bucket="1MB")"}}),
+          {R"(@FILE@:21: first-bucket="1MB" of <run> needs buckets; remove it, or set bucket="…")"});
+    exact(
+        "first bucket of a negative size",
+        edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25MB" first-bucket="-1MB")"}}),
+        {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with such a unit; bytes with their unit, e.g. 1MiB)"});
+    exact("collectives of an algorithm without any",
           edited({{R"(algorithm="pooled")", R"(algorithm="pooled" all-reduce="ring" all-gather="ring" bucket="1MB")"}}),
           {R"(@FILE@:20: all-reduce="ring" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)",
            R"(@FILE@:20: all-gather="ring" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)",
            R"(@FILE@:20: bucket="1MB" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)"});
-      exact("device with a step of no time",
-            edited({{"  <workers>\n",
-                     R"(  <device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" )"
-                     R"(memory-efficiency="0.7" launch-overhead="10us" step-time="0s"/>
+    exact("device with a step of no time",
+          edited({{"  <workers>\n",
+                   R"(  <device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" )"
+                   R"(memory-efficiency="0.7" launch-overhead="10us" step-time="0s"/>
   <workers>
 )"}}),
-            {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
+          {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
   }
 
   /// The fixture on the file cluster.xml with `content`. Errors name that file.
   void platform_file(std::string name, std::string content, const Lines& expected, const char* attributes = "") {
-      Lines lines;
-      for (const std::string& text : expected) {
-        lines.push_back(text.starts_with("@FILE@") ? text : "@FOLDER@/cluster.xml" + text);
-      }
-      exact(std::move(name), edited({{R"(file="@PLATFORM@")", R"(file="cluster.xml")" + std::string(attributes)}}),
-            lines)
-          .cluster = std::move(content);
+    Lines lines;
+    for (const std::string& text : expected) {
+      lines.push_back(text.starts_with("@FILE@") ? text : "@FOLDER@/cluster.xml" + text);
+    }
+    exact(std::move(name), edited({{R"(file="@PLATFORM@")", R"(file="cluster.xml")" + std::string(attributes)}}), lines)
+        .cluster = std::move(content);
   }
 
   void platform_files() {
-      const std::string kinds =
-          "; use a platform file of SimGrid with <platform version=\"4.1\">, or a file with <cluster-platform>";
-      platform_file("platform file of another language", "<?xml version=\"1.0\"?>\n<!-- <platform> -->\n<plattform/>",
-                    {":3: the root element is <plattform>" + kinds});
-      platform_file("platform file that is a scenario", fixture(), {":2: the root element is <scenario>" + kinds});
-      platform_file("platform file without XML", "hub 1Gf\n", {":1: this is not XML" + kinds});
-      platform_file("blank platform file", " \n", {": the file is empty" + kinds});
-      platform_file(
-          "platform file with mistakes on its lines",
-          "<cluster-platform>\n  <federation>\n    <sites name=\"hospital\" count=\"0\" up=\"10Mbps\"\n"
-          "           down=\"50\" latency=\"8ms\"/>\n  </federation>\n  <profil/>\n</cluster-platform>\n",
-          {":3: count=\"0\" of <sites> is out of range; a whole number from 1 to 100000",
-           ":4: down=\"50\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 "
-           "with its unit, e.g. 100Mbps, or a link of the catalogue",
-           ":6: unknown element <profil> in <cluster-platform>; did you mean 'profile'?"});
-      platform_file("platform file without a cluster", "<cluster-platform description=\"none\"/>",
-                    {":1: <cluster-platform> lacks a cluster; add <gpu-cluster>, <federation> or <wan> inside"});
-      platform_file("platform file with a file",
-                    "<cluster-platform file=\"x.xml\">\n" + kFederation + "</cluster-platform>",
-                    {":1: unknown attribute 'file' of <cluster-platform>; only description"});
-      platform_file(
-          "platform file with a document type", "<!DOCTYPE cluster-platform [<!ENTITY x \"y\">]>\n<cluster-platform/>",
-          {":1: a document type declaration (DOCTYPE); remove it: a platform needs none, and entities are not "
-           "allowed"});
-      platform_file("platform file in a namespace", "<cluster-platform xmlns=\"urn:x\"/>",
-                    {":1: <cluster-platform> is in a namespace; remove xmlns: the language has no namespace"});
-      platform_file("transport of a cluster platform", "<cluster-platform>" + kFederation + "</cluster-platform>",
-                    {"@FILE@:3: transport=\"tcp\" of <platform> cannot be set on a <cluster-platform>; remove it: its "
-                     "links define their transport"},
-                    " transport=\"tcp\"");
-      platform_file("scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
-                    {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
-                     ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
-                     "host-latency=\"…\"",
-                     ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
-                    " transport=\"udp\"");
+    const std::string kinds =
+        "; use a platform file of SimGrid with <platform version=\"4.1\">, or a file with <cluster-platform>";
+    platform_file("platform file of another language", "<?xml version=\"1.0\"?>\n<!-- <platform> -->\n<plattform/>",
+                  {":3: the root element is <plattform>" + kinds});
+    platform_file("platform file that is a scenario", fixture(), {":2: the root element is <scenario>" + kinds});
+    platform_file("platform file without XML", "hub 1Gf\n", {":1: this is not XML" + kinds});
+    platform_file("blank platform file", " \n", {": the file is empty" + kinds});
+    platform_file("platform file with mistakes on its lines",
+                  "<cluster-platform>\n  <federation>\n    <sites name=\"hospital\" count=\"0\" up=\"10Mbps\"\n"
+                  "           down=\"50\" latency=\"8ms\"/>\n  </federation>\n  <profil/>\n</cluster-platform>\n",
+                  {":3: count=\"0\" of <sites> is out of range; a whole number from 1 to 100000",
+                   ":4: down=\"50\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 "
+                   "with its unit, e.g. 100Mbps, or a link of the catalogue",
+                   ":6: unknown element <profil> in <cluster-platform>; did you mean 'profile'?"});
+    platform_file("platform file without a cluster", "<cluster-platform description=\"none\"/>",
+                  {":1: <cluster-platform> lacks a cluster; add <gpu-cluster>, <federation> or <wan> inside"});
+    platform_file("platform file with a file",
+                  "<cluster-platform file=\"x.xml\">\n" + kFederation + "</cluster-platform>",
+                  {":1: unknown attribute 'file' of <cluster-platform>; only description"});
+    platform_file("platform file with a document type",
+                  "<!DOCTYPE cluster-platform [<!ENTITY x \"y\">]>\n<cluster-platform/>",
+                  {":1: a document type declaration (DOCTYPE); remove it: a platform needs none, and entities are not "
+                   "allowed"});
+    platform_file("platform file in a namespace", "<cluster-platform xmlns=\"urn:x\"/>",
+                  {":1: <cluster-platform> is in a namespace; remove xmlns: the language has no namespace"});
+    platform_file("transport of a cluster platform", "<cluster-platform>" + kFederation + "</cluster-platform>",
+                  {"@FILE@:3: transport=\"tcp\" of <platform> cannot be set on a <cluster-platform>; remove it: its "
+                   "links define their transport"},
+                  " transport=\"tcp\"");
+    platform_file("scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
+                  {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
+                   ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+                   "host-latency=\"…\"",
+                   ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
+                  " transport=\"udp\"");
   }
 
   /// Numbers and characters as people write them elsewhere.
   void notations() {
-      exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
-            {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
-      exact(
-          "decimal comma of an override", fixture(),
+    exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
+          {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
+    exact("decimal comma of an override", fixture(),
           {R"(--set training.adam.learning-rate=0,002: learning-rate="0,002" of <adam> is not a number; write 0.002)"},
           {"training.adam.learning-rate=0,002"});
-      exact("decimal comma of a quantity", with_platform(replaced(kFederation, "8ms", "8,5ms")),
-            {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with such a unit; did you mean '8.5ms'?)"});
-      exact("separator of thousands", edited({{R"(train="800")", R"(train="1,200")"}}),
-            {R"(@FILE@:9: train="1,200" of <digits> is not a whole number; write 1200)"});
-      exact("thousands or a decimal comma", edited({{R"(alpha="0.3")", R"(alpha="1,200")"}}),
-            {R"(@FILE@:10: alpha="1,200" of <split> is not a number; write 1200 or 1.200)"});
-      exact("whole number with a point", edited({{R"(batch="16")", R"(batch="16.0")"}}),
-            {R"(@FILE@:16: batch="16.0" of <training> is not a whole number; write 16)"});
-      exact("number with a no-break space", edited({{R"(alpha="0.3")", "alpha=\"0.3\u00a0\""}}),
-            {"@FILE@:10: alpha=\"0.3\u00a0\" of <split> is not a number; write 0.3"});
-      exact(
-          "quantity with a no-break space", with_platform(replaced(kFederation, "10Mbps", "10\u00a0Mbps")),
+    exact("decimal comma of a quantity", with_platform(replaced(kFederation, "8ms", "8,5ms")),
+          {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with such a unit; did you mean '8.5ms'?)"});
+    exact("separator of thousands", edited({{R"(train="800")", R"(train="1,200")"}}),
+          {R"(@FILE@:9: train="1,200" of <digits> is not a whole number; write 1200)"});
+    exact("thousands or a decimal comma", edited({{R"(alpha="0.3")", R"(alpha="1,200")"}}),
+          {R"(@FILE@:10: alpha="1,200" of <split> is not a number; write 1200 or 1.200)"});
+    exact("whole number with a point", edited({{R"(batch="16")", R"(batch="16.0")"}}),
+          {R"(@FILE@:16: batch="16.0" of <training> is not a whole number; write 16)"});
+    exact("number with a no-break space", edited({{R"(alpha="0.3")", "alpha=\"0.3\u00a0\""}}),
+          {"@FILE@:10: alpha=\"0.3\u00a0\" of <split> is not a number; write 0.3"});
+    exact("quantity with a no-break space", with_platform(replaced(kFederation, "10Mbps", "10\u00a0Mbps")),
           {"@FILE@:3: up=\"10\u00a0Mbps\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean "
            "'10Mbps'?"});
-      part("no-break space between hosts",
-           edited({{R"(hosts="hospital-[1-5]")", "hosts=\"hospital-[1-3]\u00a0hospital-[4-5]\""}}),
-           {"; write a blank instead of the no-break space (U+00A0)"});
-      part("no-break space between attributes", edited({{R"(by="dirichlet" )", "by=\"dirichlet\"\u00a0"}}),
-           {"@FILE@:10: not well-formed XML", "; write a blank instead of the no-break space (U+00A0)"});
-      exact("no-break space between elements", edited({{"    <worker", "   \u00a0<worker"}}),
-            {"@FILE@:5: text '\u00a0' in <workers>; write a blank instead of the no-break space (U+00A0)"});
-      part("curly quotes", edited({{R"(alpha="0.3")", "alpha=\u201c0.3\u201d"}}),
-           {"@FILE@:10: not well-formed XML", "; write \" instead of the curly quote (U+201C)"});
+    part("no-break space between hosts",
+         edited({{R"(hosts="hospital-[1-5]")", "hosts=\"hospital-[1-3]\u00a0hospital-[4-5]\""}}),
+         {"; write a blank instead of the no-break space (U+00A0)"});
+    part("no-break space between attributes", edited({{R"(by="dirichlet" )", "by=\"dirichlet\"\u00a0"}}),
+         {"@FILE@:10: not well-formed XML", "; write a blank instead of the no-break space (U+00A0)"});
+    exact("no-break space between elements", edited({{"    <worker", "   \u00a0<worker"}}),
+          {"@FILE@:5: text '\u00a0' in <workers>; write a blank instead of the no-break space (U+00A0)"});
+    part("curly quotes", edited({{R"(alpha="0.3")", "alpha=\u201c0.3\u201d"}}),
+         {"@FILE@:10: not well-formed XML", "; write \" instead of the curly quote (U+201C)"});
   }
 
   void files() {
-      using File = MalformedCase::File;
-      const std::string form = "the path of a scenario file";
-      exact("missing file", "", {"@FILE@: no such file; " + form}).file = File::missing;
-      exact("folder", "", {"@FILE@: is a folder; " + form}).file = File::folder;
-      exact("named pipe", "", {"@FILE@: is not a regular file; " + form}).file = File::pipe;
-      exact("unreadable file", fixture(),
-            {"@FILE@: cannot be read: Permission denied; change its permissions so that you can read it"})
-          .file = File::unreadable;
-      exact("100 MB", fixture(), {"@FILE@: file is 100 MB; a scenario has at most 16 MB"}).size = std::uintmax_t{100}
-                                                                                                  << 20U;
-      exact("empty file", "", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
-      exact("blank file", " \n\n\t", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
-      exact("NUL byte", edited({{"Fixture", std::string_view("Fix\0ture", 8)}}),
-            {"@FILE@:2: a NUL byte at offset 58; a scenario is UTF-8 text"});
-      exact("Latin-1", edited({{"Fixture", "H\xF4pital"}}),
-            {"@FILE@:2: not UTF-8: byte 0xF4 at offset 56; save the file as UTF-8"});
-      exact("overlong UTF-8", edited({{"Fixture", "\xC0\xAF"}}),
-            {"@FILE@:2: not UTF-8: byte 0xC0 at offset 55; save the file as UTF-8"});
-      exact("surrogate in UTF-8", edited({{"Fixture", "\xED\xA0\x80"}}),
-            {"@FILE@:2: not UTF-8: byte 0xED at offset 55; save the file as UTF-8"});
-      exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6),
-            {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 @FILE@ > NEW"});
-      exact("control character", edited({{"Fixture", "a\x01"}}),
-            {"@FILE@:2: control character 0x01 at offset 56; remove control characters: text may hold only tabs and "
-             "line ends"});
-      part("truncated in a tag", fixture().substr(0, fixture().find("alpha=")),
-           {"@FILE@:10: not well-formed XML: ", "; close every element; the file may have been cut off"});
-      part("truncated in a value", fixture().substr(0, fixture().find("0.3")),
-           {"@FILE@:10: not well-formed XML: ", "; close the quotes"});
-      part("truncated between tags", fixture().substr(0, fixture().find("  <model>")),
-           {"not well-formed XML: ", "; close every element; the file may have been cut off"});
-      part("no XML", "{\"name\": 1}",
-           {"@FILE@:1: not well-formed XML: ", "; a scenario starts with <scenario name=\"…\">"});
-      exact("another language", "<html/>\n",
-            {"@FILE@:1: the root element is <html>; a scenario starts with <scenario name=\"…\">"});
-      exact("a platform of SimGrid",
-            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n",
-            {"@FILE@:2: is a <platform>, not a scenario; use it in a scenario: <platform file=\"@FILE@\"/>"});
-      exact(
-          "a workload", "<workload name=\"w\"/>\n",
+    using File = MalformedCase::File;
+    const std::string form = "the path of a scenario file";
+    exact("missing file", "", {"@FILE@: no such file; " + form}).file = File::missing;
+    exact("folder", "", {"@FILE@: is a folder; " + form}).file = File::folder;
+    exact("named pipe", "", {"@FILE@: is not a regular file; " + form}).file = File::pipe;
+    exact("unreadable file", fixture(),
+          {"@FILE@: cannot be read: Permission denied; change its permissions so that you can read it"})
+        .file = File::unreadable;
+    exact("100 MB", fixture(), {"@FILE@: file is 100 MB; a scenario has at most 16 MB"}).size = std::uintmax_t{100}
+                                                                                                << 20U;
+    exact("empty file", "", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
+    exact("blank file", " \n\n\t", {"@FILE@: the file is empty; a scenario starts with <scenario name=\"…\">"});
+    exact("NUL byte", edited({{"Fixture", std::string_view("Fix\0ture", 8)}}),
+          {"@FILE@:2: a NUL byte at offset 58; a scenario is UTF-8 text"});
+    exact("Latin-1", edited({{"Fixture", "H\xF4pital"}}),
+          {"@FILE@:2: not UTF-8: byte 0xF4 at offset 56; save the file as UTF-8"});
+    exact("overlong UTF-8", edited({{"Fixture", "\xC0\xAF"}}),
+          {"@FILE@:2: not UTF-8: byte 0xC0 at offset 55; save the file as UTF-8"});
+    exact("surrogate in UTF-8", edited({{"Fixture", "\xED\xA0\x80"}}),
+          {"@FILE@:2: not UTF-8: byte 0xED at offset 55; save the file as UTF-8"});
+    exact("UTF-16", std::string("\xFF\xFE<\0s\0", 6),
+          {"@FILE@: is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 @FILE@ > NEW"});
+    exact("control character", edited({{"Fixture", "a\x01"}}),
+          {"@FILE@:2: control character 0x01 at offset 56; remove control characters: text may hold only tabs and "
+           "line ends"});
+    part("truncated in a tag", fixture().substr(0, fixture().find("alpha=")),
+         {"@FILE@:10: not well-formed XML: ", "; close every element; the file may have been cut off"});
+    part("truncated in a value", fixture().substr(0, fixture().find("0.3")),
+         {"@FILE@:10: not well-formed XML: ", "; close the quotes"});
+    part("truncated between tags", fixture().substr(0, fixture().find("  <model>")),
+         {"not well-formed XML: ", "; close every element; the file may have been cut off"});
+    part("no XML", "{\"name\": 1}",
+         {"@FILE@:1: not well-formed XML: ", "; a scenario starts with <scenario name=\"…\">"});
+    exact("another language", "<html/>\n",
+          {"@FILE@:1: the root element is <html>; a scenario starts with <scenario name=\"…\">"});
+    exact("a platform of SimGrid",
+          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"/>\n",
+          {"@FILE@:2: is a <platform>, not a scenario; use it in a scenario: <platform file=\"@FILE@\"/>"});
+    exact("a workload", "<workload name=\"w\"/>\n",
           {"@FILE@:1: is a <workload>, not a scenario; use it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
-      const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
-      part("nested 100,000 deep", edited({{"<model>", nested}}),
-           {"@FILE@:12: not well-formed XML: ", "; use less depth or a shorter value: no scenario needs so much"});
-      part("value of 11 MB", edited({{"Fixture", repeated("x", 11'000'000)}}),
-           {"@FILE@:2: not well-formed XML: ", "; close the quotes; no value is longer than 10 MB"});
-      exact("value of 1 MB", edited({{"\"16\"", "\"" + repeated("9", 1'000'000) + "\""}}),
-            {"@FILE@:16: batch=\"" + repeated("9", 60) +
-             "…\" of <training> is out of range; a whole number from 1 to 1000000"});
-      exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
-            {"@FILE@:13: more than 200000 elements; use fewer: no scenario needs so many"});
-      std::string attributes;
-      for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
-      exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),
-            {"@FILE@:12: a tag with more than 5000 attributes; use fewer: no element has so many"});
-      exact("a million ampersands", edited({{"\"16\"", "\"" + repeated("&amp;", 1'000'000) + "\""}}),
-            {"@FILE@:16: batch=\"" + repeated("&", 60) +
-             "…\" of <training> is not a whole number; a whole number from 1 to 1000000"});
-      part("too many devices", edited({{"  <model>\n", repeated("<device/>", 2000) + "<model>\n"}}),
-           {"@FILE@:2: 2000 <device>; at most 1000\n", "@FILE@: and "});
-      exact("too many runs", edited({{"  <model>\n", repeated("<run algorithm=\"dad\"/>", 2000) + "<model>\n"}}),
-            {"@FILE@:2: 2003 <run>; at most 1000"});
-      exact("too many layers", edited({{"<model>\n", "<model>\n" + repeated("<dense units=\"2\"/>", 2000)}}),
-            {"@FILE@:12: <model> has 2002 layers; at most 1000"});
-      std::string entities = "<!DOCTYPE scenario [<!ENTITY l0 \"lol\">";
-      for (char level = '1'; level <= '9'; ++level) {
-        const std::string inner = std::string("&l") + static_cast<char>(level - 1) + ";";
-        entities += std::string("<!ENTITY l") + level + " \"" + repeated(inner, 10) + "\">";
-      }
-      exact("billion laughs", edited({{"<scenario name=\"Fixture\"", entities + "]>\n<scenario name=\"&l9;\""}}),
-            {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
-             "allowed"});
-      Lines many;
-      for (int line = 13; line < 113; ++line)
-        many.push_back("@FILE@:" + std::to_string(line) + ": unknown element <dens> in <model>; did you mean 'dense'?");
-      many.emplace_back("@FILE@: and 1900 more errors");
-      exact("2,000 errors", edited({{"  <model>\n", "  <model>\n" + repeated("<dens/>\n", 2000)}}), many);
+    const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
+    part("nested 100,000 deep", edited({{"<model>", nested}}),
+         {"@FILE@:12: not well-formed XML: ", "; use less depth or a shorter value: no scenario needs so much"});
+    part("value of 11 MB", edited({{"Fixture", repeated("x", 11'000'000)}}),
+         {"@FILE@:2: not well-formed XML: ", "; close the quotes; no value is longer than 10 MB"});
+    exact("value of 1 MB", edited({{"\"16\"", "\"" + repeated("9", 1'000'000) + "\""}}),
+          {"@FILE@:16: batch=\"" + repeated("9", 60) +
+           "…\" of <training> is out of range; a whole number from 1 to 1000000"});
+    exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
+          {"@FILE@:13: more than 200000 elements; use fewer: no scenario needs so many"});
+    std::string attributes;
+    for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
+    exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),
+          {"@FILE@:12: a tag with more than 5000 attributes; use fewer: no element has so many"});
+    exact("a million ampersands", edited({{"\"16\"", "\"" + repeated("&amp;", 1'000'000) + "\""}}),
+          {"@FILE@:16: batch=\"" + repeated("&", 60) +
+           "…\" of <training> is not a whole number; a whole number from 1 to 1000000"});
+    part("too many devices", edited({{"  <model>\n", repeated("<device/>", 2000) + "<model>\n"}}),
+         {"@FILE@:2: 2000 <device>; at most 1000\n", "@FILE@: and "});
+    exact("too many runs", edited({{"  <model>\n", repeated("<run algorithm=\"dad\"/>", 2000) + "<model>\n"}}),
+          {"@FILE@:2: 2003 <run>; at most 1000"});
+    exact("too many layers", edited({{"<model>\n", "<model>\n" + repeated("<dense units=\"2\"/>", 2000)}}),
+          {"@FILE@:12: <model> has 2002 layers; at most 1000"});
+    std::string entities = "<!DOCTYPE scenario [<!ENTITY l0 \"lol\">";
+    for (char level = '1'; level <= '9'; ++level) {
+      const std::string inner = std::string("&l") + static_cast<char>(level - 1) + ";";
+      entities += std::string("<!ENTITY l") + level + " \"" + repeated(inner, 10) + "\">";
+    }
+    exact("billion laughs", edited({{"<scenario name=\"Fixture\"", entities + "]>\n<scenario name=\"&l9;\""}}),
+          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
+           "allowed"});
+    Lines many;
+    for (int line = 13; line < 113; ++line)
+      many.push_back("@FILE@:" + std::to_string(line) + ": unknown element <dens> in <model>; did you mean 'dense'?");
+    many.emplace_back("@FILE@: and 1900 more errors");
+    exact("2,000 errors", edited({{"  <model>\n", "  <model>\n" + repeated("<dens/>\n", 2000)}}), many);
   }
 
   void overrides() {
-      exact("override without a value", fixture(),
-            {"--set training.batch: not of the form path=value; path=value, e.g. training.batch=64"},
-            {"training.batch"});
-      exact(
-          "override with a wrong value", fixture(),
-          {R"(--set training.batch=abc: batch="abc" of <training> is not a whole number; a whole number from 1 to 1000000)"},
-          {"training.batch=abc"});
-      exact("override of nothing", fixture(),
-            {"--set =5: the path is not valid; use names with dots between them and selectors in brackets, e.g. "
-             "run[2].cap=4"},
-            {"=5"});
-      exact("override with a broken path", fixture(),
-            {"--set training..batch=5: the path is not valid; use names with dots between them and selectors in "
-             "brackets, e.g. run[2].cap=4"},
-            {"training..batch=5"});
-      exact("override with an open bracket", fixture(),
-            {"--set run[2.cap=5: not of the form path=value; path=value, e.g. training.batch=64"}, {"run[2.cap=5"});
-      exact("override of an unknown element", fixture(),
-            {"--set trainning.batch=5: no element 'trainning' in <scenario>; did you mean 'training'?"},
-            {"trainning.batch=5"});
-      exact("override of an unknown attribute", fixture(),
-            {"--set training.batsh=5: unknown attribute 'batsh' of <training>; did you mean 'batch'?"},
-            {"training.batsh=5"});
-      exact("override of an element", fixture(),
-            {"--set training=5: <training> is an element; end the path with an attribute: batch, batches, shuffle, "
-             "epochs, "
-             "target-accuracy, stop, evaluate-every, exact, seeds, label-smoothing, leak-every, clip-norm"},
-            {"training=5"});
-      exact("override of an element with choices", fixture(),
-            {"--set data=5: <data> is an element; go on to one of digits, idx, cifar10, ts, csv, text, shapes, "
-             "utterances, "
-             "grammar, tabular, split, shift, drift"},
-            {"data=5"});
-      exact("override of an element with an attribute", fixture(),
-            {"--set workers=5: <workers> is an element; end the path with an attribute: memory"}, {"workers=5"});
-      exact("override of a description", fixture(),
-            {"--set description=x: <description> is an element; only attributes can be set; edit the file"},
-            {"description=x"});
-      exact("override through an attribute", fixture(),
-            {"--set seed.x=5: 'seed' is an attribute of <scenario> and has no parts; end the path there"},
-            {"seed.x=5"});
-      exact("override below an element without any", fixture(),
-            {"--set data.split.x.y=5: <split> holds no elements; end the path with an attribute: by, alpha, shards, "
-             "sizes, size-spread, size-exponent"},
-            {"data.split.x.y=5"});
-      exact("override of one among several", fixture(),
-            {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
-            {"run.cap=5"});
-      exact("override of a run by number", fixture(),
-            {"--set run[9].cap=5: no <run> number 9; there are 3, counted from 1"}, {"run[9].cap=5"});
-      exact("override of a run by number zero", fixture(),
-            {"--set run[0].cap=5: no <run> number 0; there are 3, counted from 1"}, {"run[0].cap=5"});
-      exact("override of a run by an unknown name", fixture(),
-            {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
-            {"run[rank-dat].cap=5"});
-      exact(
-          "override of a parameter that a run lacks", fixture(),
+    exact("override without a value", fixture(),
+          {"--set training.batch: not of the form path=value; path=value, e.g. training.batch=64"}, {"training.batch"});
+    exact(
+        "override with a wrong value", fixture(),
+        {R"(--set training.batch=abc: batch="abc" of <training> is not a whole number; a whole number from 1 to 1000000)"},
+        {"training.batch=abc"});
+    exact("override of nothing", fixture(),
+          {"--set =5: the path is not valid; use names with dots between them and selectors in brackets, e.g. "
+           "run[2].cap=4"},
+          {"=5"});
+    exact("override with a broken path", fixture(),
+          {"--set training..batch=5: the path is not valid; use names with dots between them and selectors in "
+           "brackets, e.g. run[2].cap=4"},
+          {"training..batch=5"});
+    exact("override with an open bracket", fixture(),
+          {"--set run[2.cap=5: not of the form path=value; path=value, e.g. training.batch=64"}, {"run[2.cap=5"});
+    exact("override of an unknown element", fixture(),
+          {"--set trainning.batch=5: no element 'trainning' in <scenario>; did you mean 'training'?"},
+          {"trainning.batch=5"});
+    exact("override of an unknown attribute", fixture(),
+          {"--set training.batsh=5: unknown attribute 'batsh' of <training>; did you mean 'batch'?"},
+          {"training.batsh=5"});
+    exact("override of an element", fixture(),
+          {"--set training=5: <training> is an element; end the path with an attribute: batch, batches, shuffle, "
+           "epochs, "
+           "target-accuracy, stop, evaluate-every, exact, seeds, label-smoothing, leak-every, clip-norm"},
+          {"training=5"});
+    exact("override of an element with choices", fixture(),
+          {"--set data=5: <data> is an element; continue with one of digits, idx, cifar10, ts, csv, text, shapes, "
+           "utterances, "
+           "grammar, tabular, split, shift, drift"},
+          {"data=5"});
+    exact("override of an element with an attribute", fixture(),
+          {"--set workers=5: <workers> is an element; end the path with an attribute: memory"}, {"workers=5"});
+    exact("override of a description", fixture(),
+          {"--set description=x: <description> is an element; only attributes can be set; edit the file"},
+          {"description=x"});
+    exact("override through an attribute", fixture(),
+          {"--set seed.x=5: 'seed' is an attribute of <scenario> and has no parts; end the path there"}, {"seed.x=5"});
+    exact("override below an element without any", fixture(),
+          {"--set data.split.x.y=5: <split> holds no elements; end the path with an attribute: by, alpha, shards, "
+           "sizes, size-spread, size-exponent"},
+          {"data.split.x.y=5"});
+    exact("override of one among several", fixture(),
+          {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
+          {"run.cap=5"});
+    exact("override of a run by number", fixture(),
+          {"--set run[9].cap=5: no <run> number 9; there are 3, counted from 1"}, {"run[9].cap=5"});
+    exact("override of a run by number zero", fixture(),
+          {"--set run[0].cap=5: no <run> number 0; there are 3, counted from 1"}, {"run[0].cap=5"});
+    exact("override of a run by an unknown name", fixture(),
+          {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
+          {"run[rank-dat].cap=5"});
+    exact("override of a parameter that a run lacks", fixture(),
           {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have "
            "it",
            "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it"},
           {"run[*].cap=5"});
-      exact("override of what is not there", fixture(),
-            {"--set device.name=x: there is no <device> in the scenario; add the element to the file"},
-            {"device.name=x"});
-      exact(
-          "override with a control character", fixture(),
+    exact("override of what is not there", fixture(),
+          {"--set device.name=x: there is no <device> in the scenario; add the element to the file"},
+          {"device.name=x"});
+    exact("override with a control character", fixture(),
           {"--set description.x= : the value is not UTF-8 text without control characters; path=value, e.g. "
            "training.batch=64",
            "--set seed= : the value is not UTF-8 text without control characters; path=value, e.g. training.batch=64"},
           {"description.x=\x01", "seed=\x01"});
-      exact("override that adds an optimizer", fixture(),
-            {"--set training.sgd.momentum=0.9: <sgd> beside <adam>; keep at most one optimizer"},
-            {"training.sgd.momentum=0.9"});
-      exact("override that takes a required attribute away", fixture(),
-            {"@FILE@:3: <platform> lacks 'file'; add the path of a platform file, or <gpu-cluster>, <federation> or "
-             "<wan> inside"},
-            {"platform.file="});
-      part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
-           {"@FILE@:10: 10 classes cannot be divided among 15 workers; use at most as many workers as classes, or "
-            "another "
-            "split"},
-           {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
-      exact(
-          "override inside a platform", with_platform(kFederation),
-          {R"(--set platform.federation.sites[hospital].up=fast: up="fast" of <sites> is neither a bandwidth nor a link )"
-           "of the catalogue; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"},
-          {"platform.federation.sites[hospital].up=fast"});
-      exact("several overrides", fixture(),
-            {R"(--set seed=-1: seed="-1" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)",
-             R"(--set data.split.alpha=x: alpha="x" of <split> is not a number; a number from 0.001 to 1000000)",
-             R"(--set training.epochs=0: epochs="0" of <training> is out of range; a number above 0, at most 1000000)"},
-            {"seed=-1", "training.epochs=0", "data.split.alpha=x"});
+    exact("override that adds an optimizer", fixture(),
+          {"--set training.sgd.momentum=0.9: <sgd> beside <adam>; keep at most one optimizer"},
+          {"training.sgd.momentum=0.9"});
+    exact("override that takes a required attribute away", fixture(),
+          {"@FILE@:3: <platform> lacks 'file'; add the path of a platform file, or <gpu-cluster>, <federation> or "
+           "<wan> inside"},
+          {"platform.file="});
+    part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
+         {"@FILE@:10: 10 classes cannot be divided among 15 workers; use at most as many workers as classes, or "
+          "another "
+          "split"},
+         {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
+    exact(
+        "override inside a platform", with_platform(kFederation),
+        {R"(--set platform.federation.sites[hospital].up=fast: up="fast" of <sites> is neither a bandwidth nor a link )"
+         "of the catalogue; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"},
+        {"platform.federation.sites[hospital].up=fast"});
+    exact("several overrides", fixture(),
+          {R"(--set seed=-1: seed="-1" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)",
+           R"(--set data.split.alpha=x: alpha="x" of <split> is not a number; a number from 0.001 to 1000000)",
+           R"(--set training.epochs=0: epochs="0" of <training> is out of range; a number above 0, at most 1000000)"},
+          {"seed=-1", "training.epochs=0", "data.split.alpha=x"});
   }
 
   std::vector<MalformedCase> cases_;
-  };
+};
 
-  inline std::vector<MalformedCase> malformed_cases() { return MalformedCases().take(); }
+inline std::vector<MalformedCase> malformed_cases() { return MalformedCases().take(); }
 
-  /// Makes the file of a case. False where it cannot be made unreadable, because the user may read everything.
-  inline bool write_case(const MalformedCase& one, const std::string& path, const std::string& platform) {
-    namespace fs = std::filesystem;
-    switch (one.file) {
-      case MalformedCase::File::missing:
-        return true;
-      case MalformedCase::File::folder:
-        return fs::create_directory(path);
-      case MalformedCase::File::pipe:
-        return mkfifo(path.c_str(), 0600) == 0;
-      case MalformedCase::File::regular:
-      case MalformedCase::File::unreadable:
-        break;
-    }
-    std::ofstream(path, std::ios::binary) << replaced(one.content, "@PLATFORM@", platform);
-    if (one.size > 0) fs::resize_file(path, one.size);
-    if (!one.cluster.empty())
-      std::ofstream(fs::path(path).parent_path() / "cluster.xml", std::ios::binary) << one.cluster;
-    if (one.file == MalformedCase::File::regular) return true;
-    fs::permissions(path, fs::perms::none);
-    return !std::ifstream(path).is_open();
+/// Makes the file of a case. False where it cannot be made unreadable, because the user may read everything.
+inline bool write_case(const MalformedCase& one, const std::string& path, const std::string& platform) {
+  namespace fs = std::filesystem;
+  switch (one.file) {
+    case MalformedCase::File::missing:
+      return true;
+    case MalformedCase::File::folder:
+      return fs::create_directory(path);
+    case MalformedCase::File::pipe:
+      return mkfifo(path.c_str(), 0600) == 0;
+    case MalformedCase::File::regular:
+    case MalformedCase::File::unreadable:
+      break;
   }
+  std::ofstream(path, std::ios::binary) << replaced(one.content, "@PLATFORM@", platform);
+  if (one.size > 0) fs::resize_file(path, one.size);
+  if (!one.cluster.empty())
+    std::ofstream(fs::path(path).parent_path() / "cluster.xml", std::ios::binary) << one.cluster;
+  if (one.file == MalformedCase::File::regular) return true;
+  fs::permissions(path, fs::perms::none);
+  return !std::ifstream(path).is_open();
+}
 
-  /// Returns the error in the message that the case got; empty if none.
-  inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
-    std::string folder = std::filesystem::absolute(path).parent_path().string();
-    std::string all;
-    for (const std::string& part : one.expected) {
-      const std::string text = replaced(replaced(part, "@FILE@", path), "@FOLDER@", folder);
-      if (!one.exact && message.find(text) == std::string::npos) return "lacks: " + text + "\nin: " + message;
-      all += (all.empty() ? "" : "\n") + text;
-    }
-    if (one.exact && message != all) return "expected: " + all + "\ngot: " + message;
-    return {};
+/// Returns the error in the message that the case got; empty if none.
+inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
+  std::string folder = std::filesystem::absolute(path).parent_path().string();
+  std::string all;
+  for (const std::string& part : one.expected) {
+    const std::string text = replaced(replaced(part, "@FILE@", path), "@FOLDER@", folder);
+    if (!one.exact && message.find(text) == std::string::npos) return "lacks: " + text + "\nin: " + message;
+    all += (all.empty() ? "" : "\n") + text;
   }
+  if (one.exact && message != all) return "expected: " + all + "\ngot: " + message;
+  return {};
+}
 
 }  // namespace dadsim::test
