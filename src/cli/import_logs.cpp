@@ -54,7 +54,7 @@ study::ImportedFederation federation_in(const std::vector<std::string>& files, c
 }
 
 std::string words_of_federation(const study::ImportedFederation& federation) {
-  std::string text = fmt::format("{} clients, a model of {}; a round takes {} by the log.\n", federation.sites,
+  std::string text = fmt::format("{} clients, a model of {}; a round takes {} in the log.\n", federation.sites,
                                  human_bytes(federation.model_bytes), human_seconds(federation.round_seconds));
   if (federation.line_is_assumed)
     text +=

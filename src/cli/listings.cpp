@@ -77,7 +77,7 @@ std::string list_algorithms() {
 std::string list_compressors() {
   std::string text = "Bytes of n numbers of one matrix, as <compress method=\"…\"/> in a <run>.\n";
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    const char* sums = info.adds.depends()                             ? "; sums are done as its parameters say"
+    const char* sums = info.adds.depends()                             ? "; sums depend on its parameters"
                        : info.adds(compress::default_parameters(info)) ? ""
                                                                        : "; peers sum by an all-gather";
     text += fmt::format("\n{}\n", info.name);

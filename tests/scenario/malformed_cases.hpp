@@ -1045,8 +1045,8 @@ class MalformedCases {
     platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
              {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
     platform("sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
-             {"name=\"the hospital\" of <sites> holds white space or brackets; use other characters: lists of hosts "
-              "need these"});
+             {"name=\"the hospital\" of <sites> holds white space or brackets; remove them: lists of hosts use these "
+              "characters"});
     platform("sites with a long name", kFederation, R"("hospital")", "\"" + repeated("h", 41) + "\"",
              {"name=\"" + repeated("h", 41) + "\" of <sites> has 41 bytes; at most 40"});
     platform("sites that are called as others", kFederation, kSites, kSites + kSites,

@@ -110,7 +110,7 @@ TEST(WorkloadFile, EverythingWrongInXmlIsSaidAtOnce) {
       "bad.xml:2: kind=\"convolutional\" of <layer> is unknown; did you mean 'convolution'?",
       std::string("bad.xml:3: <layer> lacks 'kind'; one of dense, convolution, attention, recurrence, embedding, ") +
           "normalisation, element-wise",
-      "bad.xml:4: layer 'c' of kind dense has no matrix; in and out: inputs and outputs, above 0",
+      "bad.xml:4: layer 'c' of kind dense has no matrix; set in and out: inputs and outputs, above 0",
       "bad.xml:5: sequential=\"0\" of <layer> is out of range; a whole number from 1 to 1000000000",
   };
   EXPECT_EQ(errors_of("bad.xml",

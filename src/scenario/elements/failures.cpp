@@ -185,7 +185,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
   for (const Change& change : changes) {
     if (std::ranges::find(placed, change.host) != placed.end() || !reported.insert(change.host).second) continue;
     findings.add(Origin{"", reader.line_of(change.host)},
-                 fmt::format("no worker or aggregator runs on '{}', and '{}' has no line", printable(change.host),
+                 fmt::format("'{}' hosts no worker or aggregator, and '{}' has no line", printable(change.host),
                              printable(*without)),
                  findings.suggest(change.host, placed));
   }

@@ -246,7 +246,7 @@ std::optional<spec::PlatformSpec> read_named_file(const Node& node, const ReadCo
 std::string read_host_prefix(const Node& node, const char* attribute, const std::string& remedy) {
   const std::string name = node.required_text(attribute, remedy).value_or("");
   if (name.find_first_of(" \t\r\n[]") != std::string::npos) {
-    node.fail_at(attribute, "holds white space or brackets", "use other characters: lists of hosts need these");
+    node.fail_at(attribute, "holds white space or brackets", "remove them: lists of hosts use these characters");
     return {};
   }
   if (name.size() > kMaxClusterName) {

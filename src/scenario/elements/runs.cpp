@@ -73,11 +73,10 @@ const Table<spec::RunSpec>& run_table() {
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .without_default()
-               .if_left_out("for gradient sharing and PowerSGD among peers 25MiB (PyTorch's DistributedDataParallel); "
-                            "where `<timed-as>` divides the gradients, the default of its framework: with a divided "
-                            "optimizer, or several devices per worker, 40 million numbers or one million for each "
-                            "replica (Megatron-LM), with divided gradients 500 million (DeepSpeed), with divided "
-                            "parameters 0, a block at a time (FSDP); 0 otherwise"),
+               .if_left_out("25MiB for gradient sharing and PowerSGD among peers (PyTorch's DistributedDataParallel); "
+                            "40 million numbers, or one million per replica, with a divided optimizer or several "
+                            "devices per worker in `<timed-as>` (Megatron-LM); 500 million with divided gradients "
+                            "(DeepSpeed); 0, a block at a time, with divided parameters (FSDP); 0 otherwise"),
            first_bucket().if_left_out(
                "1MiB with buckets of 25MiB, as in PyTorch's DistributedDataParallel; else as `bucket`"),
            weights_row(), failures_row(), availability_row(), jitter_row(), absent_row(), absent_patience_row(),

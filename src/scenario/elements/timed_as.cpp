@@ -128,7 +128,7 @@ void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const R
                    timed.file.empty() ? "steps" : "use steps, or samples-per-epoch in the file (as XML)");
     }
   } else if (node.has("target") && said.empty()) {
-    node.fail_at("target", "needs a duration of training", "add steps, epochs, samples or tokens");
+    node.fail_at("target", "needs the length of training", "add steps, epochs, samples or tokens");
   }
 }
 

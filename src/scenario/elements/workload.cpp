@@ -302,8 +302,9 @@ class LayerList {
     const bool matrix = table || layer.kind == spec::LayerKind::dense || layer.kind == spec::LayerKind::convolution;
     const std::string what = fmt::format("layer '{}' of kind {}", printable(layer.name), to_string(layer.kind));
     if (matrix && (layer.in == 0 || layer.out == 0)) {
-      findings_.add(origin, what + " has no matrix",
-                    table ? "set in and out: inputs and outputs, above 0" : "in and out: inputs and outputs, above 0");
+      findings_.add(
+          origin, what + " has no matrix",
+          table ? "set in to the width, out to the number of entries" : "set in and out: inputs and outputs, above 0");
       return;
     }
     if (!matrix && (layer.in > 0 || layer.out > 0)) {
