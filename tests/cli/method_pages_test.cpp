@@ -26,7 +26,9 @@ TEST(MethodPages, EveryMethodHasOne) {
   const std::string readme = method_pages().at("README.md");
   for (const methods::MethodInfo* info : protocols::all_methods()) {
     expect_prose(info->name, readme, "");
-    if (info->event_driven()) EXPECT_NE(method_page(info->name).section("On a failure"), "") << info->name;
+    if (info->event_driven()) {
+      EXPECT_NE(method_page(info->name).section("On a failure"), "") << info->name;
+    }
   }
   for (const compress::CompressorInfo& info : compress::compressors().all())
     expect_prose("compress-" + info.name, readme, " (compressor)");
