@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "schedule/schedule.hpp"
 #include "spec/device_specification.hpp"

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "spec/device_specification.hpp"
 #include "spec/layer_passes.hpp"

@@ -5,7 +5,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <list>
 #include <map>
 #include <memory>

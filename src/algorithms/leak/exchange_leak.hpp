@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 

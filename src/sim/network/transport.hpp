@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "collectives/rounds.hpp"
 #include "sim/platform/build/link_properties.hpp"
