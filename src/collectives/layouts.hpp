@@ -65,4 +65,10 @@ Rank ring_lanes(const RankLayout& layout);
 /// The network that holds a collective up: between the nodes if there are several, else inside the one.
 const RankLayout::Channel& slowest_channel(const RankLayout& layout);
 
+/// Returns true for several nodes, some of several ranks, that differ in size or are not numbered node by node.
+bool has_uneven_nodes(const RankLayout& layout);
+
+/// Lays out `tree` on such nodes.
+Layout uneven_tree_all_reduce;
+
 }  // namespace dadsim::collectives

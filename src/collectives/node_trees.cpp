@@ -21,7 +21,6 @@
 #include "collectives/double_binary_tree.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/nvls.hpp"
-#include "collectives/uneven_trees.hpp"
 
 namespace dadsim::collectives {
 namespace {

@@ -4,7 +4,6 @@
 #include "collectives/layouts.hpp"
 #include "collectives/libraries.hpp"
 #include "collectives/request.hpp"
-#include "collectives/uneven_trees.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::collectives {

@@ -6,8 +6,6 @@
 // A segment is added up along the chains, then up the trees, travels down the trees and along the chains again. A stage
 // is a round; segments follow one another a round apart. Shorter chains begin later, so that all reach their heads
 // together.
-#include "collectives/uneven_trees.hpp"
-
 #include <algorithm>
 #include <span>
 #include <tuple>

@@ -1,6 +1,6 @@
-#include "spec/presets/transformer_block.hpp"
-
 #include <utility>
+
+#include "spec/presets/parameters.hpp"
 
 namespace dadsim::spec {
 namespace {

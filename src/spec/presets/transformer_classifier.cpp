@@ -1,6 +1,5 @@
 #include "spec/presets/parameters.hpp"
 #include "spec/presets/presets.hpp"
-#include "spec/presets/transformer_block.hpp"
 
 namespace dadsim::spec {
 namespace {

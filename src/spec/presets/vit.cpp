@@ -5,7 +5,6 @@
 #include "spec/model_shape.hpp"
 #include "spec/presets/parameters.hpp"
 #include "spec/presets/presets.hpp"
-#include "spec/presets/transformer_block.hpp"
 
 namespace dadsim::spec {
 namespace {
