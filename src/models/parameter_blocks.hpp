@@ -49,7 +49,7 @@ class VelocityOptimizer : public Optimizer {
     return numbers;
   }
   void set_state(std::span<const float> numbers) override {
-    if (!take_state(numbers, velocity_).empty()) throw std::logic_error("the state of another optimizer");
+    if (!take_state(numbers, velocity_).empty()) throw std::logic_error("the state belongs to another optimizer");
   }
 
  protected:

@@ -87,7 +87,7 @@ inline void ClosedFormWorld::end(Activity activity, bool failed) {
 inline void ClosedFormWorld::post(Event event) { posted_.push_back(event); }
 
 inline Activity ClosedFormWorld::compute(Node node, const Work& work) {
-  if (computes_[static_cast<std::size_t>(node)]) throw std::logic_error("two computations of a node");
+  if (computes_[static_cast<std::size_t>(node)]) throw std::logic_error("a node already computes");
   computes_[static_cast<std::size_t>(node)] = true;
   const double seconds = rules_.seconds ? rules_.seconds(node, work) : 0;
   const Activity activity = begin({now_ + seconds, node, node, false});
@@ -154,7 +154,7 @@ inline void ClosedFormWorld::set_host(Node node, bool up) {
 }
 
 inline void ClosedFormWorld::set_link(const std::string& link, bool up) {
-  if (!rules_.link) throw std::invalid_argument("there are no links here");
+  if (!rules_.link) throw std::invalid_argument("this world has no links");
   if (up) {
     links_down_.erase(link);
     return;
