@@ -99,8 +99,8 @@ Turn::Turn() {
   watch_forks();
   if (forked_beside.load()) {
     throw SystemError(
-        "this process was forked while another thread was in a call of dadsim, and lacks its threads; a process that "
-        "is started anew (of Python's multiprocessing: the start method 'spawn'), or a fork while no call runs");
+        "this process was forked during a call of dadsim in another thread, and lacks its threads; start a new process "
+        "(multiprocessing of Python: start method 'spawn'), or fork while no call runs");
   }
   ++under_way;
   while (!turns().turn.try_lock_for(kLookAgain)) {
@@ -190,7 +190,7 @@ void with_errors_of_ours(const std::function<void()>& work) {
   } catch (const std::system_error& error) {
     throw SystemError(fmt::format("a thread could not be started: {}", error.what()));
   } catch (const std::bad_alloc&) {
-    throw SystemError("out of memory; fewer workers, a smaller network or less data would fit");
+    throw SystemError("out of memory; use fewer workers, a smaller network or less data");
   } catch (const sim::SimulationError& error) {
     if (interrupted().load()) throw Stopped("interrupted; nothing was written");
     throw SimulationError(error.what());

@@ -45,7 +45,7 @@ Figure::Kind kind_of(report::Figure::Kind kind) {
     case report::Figure::Kind::text:
       return Figure::Kind::text;
   }
-  throw std::logic_error("a kind of figure that there is not");
+  throw std::logic_error("unknown kind of figure");
 }
 
 }  // namespace

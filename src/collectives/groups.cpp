@@ -15,7 +15,7 @@ class GroupRounds final : public Rounds {
     for (std::size_t group = 0; group < groups_.size(); ++group) {
       const RankGroup& own = groups_[group];
       if (own.rounds->ranks() != static_cast<Rank>(own.ranks.size())) {
-        throw std::logic_error("a group of another size than its rounds are for");
+        throw std::logic_error("the size of a group differs from that of its rounds");
       }
       count_ = std::max(count_, own.rounds->count());
       same_rounds_ = (group == 0 || same_rounds_) && own.rounds == groups_.front().rounds;
@@ -29,7 +29,7 @@ class GroupRounds final : public Rounds {
       set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);
       for (std::size_t place = 0; place < own.ranks.size(); ++place) {
         GroupPlace& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));
-        if (of_rank.group >= 0) throw std::logic_error("a rank in two groups");
+        if (of_rank.group >= 0) throw std::logic_error("a rank is in two groups");
         of_rank = {static_cast<std::int32_t>(group), static_cast<Rank>(place)};
       }
     }

@@ -63,11 +63,11 @@ const std::vector<CollectiveEntry>& entries() {
       {{all_reduce, "nvls", "the switch of a node adds up and copies, in segments", "NCCL 2.17, Hopper and later"},
        nvls_all_reduce},
       {{all_reduce, "gloo", "a ring of segments, two in flight", "gloo"}, gloo_all_reduce},
-      {{all_reduce, "direct", "everybody sums the block everybody sent, and sends it to all", "two rounds for any N"},
+      {{all_reduce, "direct", "each rank sums its block of all ranks, and sends it to all", "two rounds for any N"},
        direct_all_reduce},
-      {{all_reduce, "parameter-server", "everybody to the root, the root to everybody", "Li et al. 2014"},
+      {{all_reduce, "parameter-server", "all ranks to the root, the root to all ranks", "Li et al. 2014"},
        parameter_server_all_reduce},
-      {{all_reduce, "gloo-parameter-server", "everybody to the root when it is ready, down a tree from it", "gloo"},
+      {{all_reduce, "gloo-parameter-server", "all ranks to the root when ready, then down a tree", "gloo"},
        gloo_parameter_server_all_reduce},
       {{all_reduce, "reduce-broadcast", "up a binomial tree and down again", thakur}, reduce_broadcast_all_reduce},
       {{reduce_scatter, "ring", "blocks of b/N around a ring, or as many as ranks in a node", "Patarasuk, Yuan 2009"},
@@ -81,7 +81,8 @@ const std::vector<CollectiveEntry>& entries() {
       {{reduce_scatter, "pairwise", "one partner per round", thakur}, pairwise_reduce_scatter},
       {{reduce_scatter, "recursive-halving", "half as much with a partner half as far, each round", thakur},
        recursive_halving_reduce_scatter},
-      {{reduce_scatter, "direct", "everybody sends everybody its block", "one round for any N"}, direct_reduce_scatter},
+      {{reduce_scatter, "direct", "every rank sends its block to every other", "one round for any N"},
+       direct_reduce_scatter},
       {{all_gather, "ring", "blocks around a ring, or as many as ranks in a node", thakur}, ring_all_gather},
       {{all_gather, "torus", "rings along each axis of a torus, both ways round", "Jain, Sabharwal 2010"},
        torus_all_gather},
@@ -94,7 +95,7 @@ const std::vector<CollectiveEntry>& entries() {
       {{all_gather, "bruck", "all gathered so far to the rank 1, 2, 4, … before", "Bruck et al. 1997"},
        bruck_all_gather},
       {{all_gather, "gloo", "a ring of segments, two in flight", "gloo"}, gloo_all_gather},
-      {{all_gather, "direct", "everybody sends everybody its block", "one round for any N"}, direct_all_gather},
+      {{all_gather, "direct", "every rank sends its block to every other", "one round for any N"}, direct_all_gather},
       {{all_gather, "hierarchical", "rings between the nodes, then inside", "Ueno, Yokota 2019"},
        hierarchical_all_gather,
        true},
@@ -104,7 +105,7 @@ const std::vector<CollectiveEntry>& entries() {
        scatter_doubling_broadcast},
       {{broadcast, "scatter-ring", "blocks down a binomial tree, then all-gather around a ring", thakur},
        scatter_ring_broadcast},
-      {{broadcast, "flat", "the root sends to everybody", "one round for any N"}, flat_broadcast},
+      {{broadcast, "flat", "the root sends to all ranks", "one round for any N"}, flat_broadcast},
       {{broadcast, "binomial", "down a binomial tree", thakur}, binomial_broadcast},
       {{broadcast, "chain", "from rank to rank, in segments", "Open MPI coll/base"}, chain_broadcast},
       {{reduce, "ring", "along the ring to the root in segments, or along as many as ranks in a node",
@@ -113,9 +114,9 @@ const std::vector<CollectiveEntry>& entries() {
       {{reduce, "binomial", "up a binomial tree", thakur}, binomial_reduce},
       {{reduce, "halving-gather", "reduce-scatter by halving, then blocks up a binomial tree", "Rabenseifner 2004"},
        halving_gather_reduce},
-      {{gather, "flat", "everybody sends to the root", "one round for any N"}, flat_gather},
+      {{gather, "flat", "all ranks send to the root", "one round for any N"}, flat_gather},
       {{gather, "binomial", "up a binomial tree", thakur}, binomial_gather},
-      {{scatter, "flat", "the root sends to everybody", "one round for any N"}, flat_scatter},
+      {{scatter, "flat", "the root sends to all ranks", "one round for any N"}, flat_scatter},
       {{scatter, "binomial", "down a binomial tree", thakur}, binomial_scatter},
       {{all_to_all, "direct", "all messages at once", "one round for any N"}, direct_all_to_all},
       {{all_to_all, "pairwise", "one partner per round", thakur}, pairwise_all_to_all},
@@ -177,12 +178,12 @@ std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view
   if (entry == nullptr) return no_such(request.kind, algorithm);
   if (needs_even_nodes(algorithm) && has_uneven_nodes(layout)) {
     return Fault{"'" + entry->info.name + "' needs nodes of one size, numbered node by node",
-                 "'tree' and 'ring' serve nodes of any size"};
+                 "use 'tree' or 'ring' for nodes of any size"};
   }
   if (layout.ranks() == 1 || !entry->needs_nodes || layout.is_hierarchical()) return {};
   return Fault{"'" + entry->info.name +
                    "' needs several nodes, each with the same number of ranks, two or more, numbered node by node",
-               "'ring' serves any ranks"};
+               "use 'ring' for any ranks"};
 }
 
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view name, const RankLayout& layout) {

@@ -15,19 +15,18 @@ bool takes_the_whole_vector(step::CollectiveKind kind) {
 std::optional<Fault> fault_of_bytes(const CollectiveRequest& request, Rank n) {
   const std::string given = std::to_string(request.bytes.size()) + " sizes";
   if (takes_the_whole_vector(request.kind)) {
-    if (request.bytes.size() != 1) return Fault{given, "it takes one, that of the whole vector"};
+    if (request.bytes.size() != 1) return Fault{given, "give one size, that of the whole vector"};
   } else if (request.bytes.size() != 1 && request.bytes.size() != static_cast<std::size_t>(n)) {
-    return Fault{given + " for " + std::to_string(n) + " ranks",
-                 "it takes one for each rank, or a single one if all are the same"};
+    return Fault{given + " for " + std::to_string(n) + " ranks", "give a size for each rank, or one size for all"};
   }
   for (const double size : request.bytes) {
     if (!std::isfinite(size) || size < 0) {
-      return Fault{"a size of " + std::to_string(size) + " bytes", "sizes are finite and not negative"};
+      return Fault{"a size of " + std::to_string(size) + " bytes", "use sizes that are finite and not negative"};
     }
   }
   if (!std::isfinite(request.segment_bytes) || request.segment_bytes < 0) {
     return Fault{"segments of " + std::to_string(request.segment_bytes) + " bytes",
-                 "a segment is larger than 0 bytes; 0 lets the algorithm choose"};
+                 "use more than 0 bytes, or 0 to let the algorithm choose"};
   }
   return {};
 }
@@ -35,7 +34,7 @@ std::optional<Fault> fault_of_bytes(const CollectiveRequest& request, Rank n) {
 std::optional<Fault> fault_of_neighbours(const CollectiveRequest& request, Rank n) {
   if (request.neighbours.size() != static_cast<std::size_t>(n)) {
     return Fault{"neighbours of " + std::to_string(request.neighbours.size()) + " ranks, not of " + std::to_string(n),
-                 "every rank has a list of those it sends to, which may be empty"};
+                 "give every rank a list of its receivers, which may be empty"};
   }
   for (Rank rank = 0; rank < n; ++rank) {
     std::vector<Rank> peers = request.neighbours[static_cast<std::size_t>(rank)];

@@ -56,7 +56,7 @@ std::span<const ErrorCategory> error_categories() {
 
 const ErrorCategory& error_category(std::string_view name) {
   const auto found = std::ranges::find(error_categories(), name, &ErrorCategory::name);
-  if (found == error_categories().end()) throw std::logic_error(fmt::format("'{}' is no category of errors", name));
+  if (found == error_categories().end()) throw std::logic_error(fmt::format("'{}' is not a category of errors", name));
   return *found;
 }
 

@@ -54,10 +54,10 @@ double most(const StepsToTarget& steps) {
 }  // namespace
 
 Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>& x) {
-  if (y.size() != x.size() || x.empty()) throw std::invalid_argument("pairs are needed");
+  if (y.size() != x.size() || x.empty()) throw std::invalid_argument("a ratio needs pairs");
   const double mean_x = mean(x);
   const double mean_y = mean(y);
-  if (!(mean_x > 0)) throw std::invalid_argument("a ratio to nothing");
+  if (!(mean_x > 0)) throw std::invalid_argument("a ratio needs a positive denominator");
   Estimate estimate{mean_y / mean_x, {}, {}};
   if (x.size() < 2) return estimate;
 
@@ -87,7 +87,7 @@ std::optional<Passage> passage_of(const std::vector<step::Evaluation>& curve, do
 
 RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing) {
   if (algorithm.size() != gradient_sharing.size() || algorithm.empty())
-    throw std::invalid_argument("the same seeds are needed of both");
+    throw std::invalid_argument("both runs need the same seeds");
   if (const std::size_t missing = missed(gradient_sharing); missing > 0) {
     return {std::nullopt, not_reached(missing, gradient_sharing.size(), true)};
   }

@@ -29,7 +29,7 @@ std::vector<double> inverse_of(std::vector<double> matrix, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const double pivot = matrix[i * n + i];
     if (!(pivot > kNothingLeft * diagonal[i]) || !(diagonal[i] > 0))
-      throw std::invalid_argument("a kind of size that stands still, or follows from the others");
+      throw std::invalid_argument("a kind of size does not vary, or follows from the others");
     for (std::size_t j = 0; j < n; ++j) {
       matrix[i * n + j] /= pivot;
       inverse[i * n + j] /= pivot;
@@ -54,14 +54,14 @@ std::vector<std::size_t> without(std::vector<std::size_t> kinds, std::size_t pla
 }  // namespace
 
 Ladder::Ladder(std::vector<Rung> rungs) : rungs_(std::move(rungs)) {
-  if (rungs_.size() < 3) throw std::invalid_argument("three rungs are needed");
+  if (rungs_.size() < 3) throw std::invalid_argument("a fit needs three rungs");
   const std::size_t kinds = rungs_.front().size.size();
-  if (rungs_.size() < kinds + 2) throw std::invalid_argument("two rungs more than kinds of size are needed");
+  if (rungs_.size() < kinds + 2) throw std::invalid_argument("a fit needs two more rungs than kinds of size");
   const auto n = static_cast<double>(rungs_.size());
   centre_.assign(kinds, 0.0);
   for (const Rung& rung : rungs_) {
-    if (rung.size.size() != kinds) throw std::invalid_argument("rungs with different kinds of size");
-    if (!(rung.ratio > 0) || !std::isfinite(rung.ratio)) throw std::invalid_argument("a rung without relative steps");
+    if (rung.size.size() != kinds) throw std::invalid_argument("rungs have different kinds of size");
+    if (!(rung.ratio > 0) || !std::isfinite(rung.ratio)) throw std::invalid_argument("a rung has no relative steps");
     for (std::size_t kind = 0; kind < kinds; ++kind) centre_[kind] += rung.size[kind] / n;
     mean_ += std::log(rung.ratio) / n;
     seed_variance_ += rung.seed_variance / n;
@@ -124,7 +124,7 @@ bool Ladder::shows_trend() const {
 double Ladder::spread() const { return std::sqrt(shown_.variance); }
 
 LadderPrediction Ladder::at(const std::vector<double>& size, double level) const {
-  if (size.size() != centre_.size()) throw std::invalid_argument("a size of other kinds");
+  if (size.size() != centre_.size()) throw std::invalid_argument("the size has other kinds than the rungs");
   double y = mean_;
   std::vector<double> along;  // from the centre, of the kinds that are shown
   for (std::size_t i = 0; i < shown_.kinds.size(); ++i) {

@@ -80,8 +80,8 @@ double log_moment_fractional(double q, double sigma, double order) {
 }
 
 void check_arguments(double rate, double noise_multiplier) {
-  if (!(rate >= 0 && rate <= 1)) throw std::invalid_argument("a sampling rate lies in [0, 1]");
-  if (!(noise_multiplier >= 0)) throw std::invalid_argument("a noise multiplier is not negative");
+  if (!(rate >= 0 && rate <= 1)) throw std::invalid_argument("the sampling rate must be in [0, 1]");
+  if (!(noise_multiplier >= 0)) throw std::invalid_argument("the noise multiplier must not be negative");
 }
 
 std::vector<double> accounted_orders() {
@@ -98,7 +98,7 @@ std::vector<double> accounted_orders() {
 
 double renyi_divergence(double rate, double noise_multiplier, double order) {
   check_arguments(rate, noise_multiplier);
-  if (!(order > 1 && order < 1e9)) throw std::invalid_argument("an order of a Rényi divergence is above one");
+  if (!(order > 1 && order < 1e9)) throw std::invalid_argument("the order of a Rényi divergence must be above one");
   if (rate == 0) return 0;
   if (noise_multiplier == 0) return kInfinity;
   if (rate == 1) return order / (2.0 * noise_multiplier * noise_multiplier);
@@ -154,7 +154,7 @@ double noise_multiplier_for(double epsilon, const std::function<double(double no
   double high = 1.0;
   while (spent(high) > epsilon) {
     high *= 2.0;
-    if (high > kMost) throw std::invalid_argument("no noise multiplier up to 10⁶ keeps to this ε");
+    if (high > kMost) throw std::invalid_argument("no noise multiplier up to 10⁶ reaches this ε");
   }
   double low = high / 2.0;
   constexpr double kLeast = 1e-3;

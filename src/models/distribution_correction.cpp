@@ -90,7 +90,7 @@ void correct_value(const UnitQuantiles& source, Matrix& values, Index units) {
 }  // namespace
 
 UnitQuantiles quantiles_of(const Eigen::Ref<const Matrix>& rows, std::int64_t count) {
-  if (rows.rows() < 1 || count < 2) throw std::logic_error("quantiles need rows, and are two at least");
+  if (rows.rows() < 1 || count < 2) throw std::logic_error("quantiles need rows, and at least two quantiles");
   UnitQuantiles result;
   result.values.resize(count, rows.cols());
   parallel_for(static_cast<std::size_t>(rows.cols()), [&](std::size_t unit) {
@@ -112,7 +112,7 @@ UnitQuantiles quantiles_of(const Eigen::Ref<const Matrix>& rows, std::int64_t co
 }
 
 UnitQuantiles barycentre(std::span<const UnitQuantiles> sites) {
-  if (sites.empty()) throw std::logic_error("a barycentre of no sites");
+  if (sites.empty()) throw std::logic_error("a barycentre needs at least one site");
   UnitQuantiles mean = sites.front();
   for (const UnitQuantiles& site : sites.subspan(1)) mean.values += site.values;
   mean.values /= static_cast<float>(sites.size());
@@ -122,7 +122,7 @@ UnitQuantiles barycentre(std::span<const UnitQuantiles> sites) {
 void correct(const UnitQuantiles& source, const UnitQuantiles& test, MutableRowsOf<float> rows) {
   if (source.values.cols() != rows.cols() || test.values.cols() != rows.cols() ||
       source.values.rows() != test.values.rows()) {
-    throw std::logic_error("as many quantiles of the same units on both sides");
+    throw std::logic_error("both sides need equally many quantiles of the same units");
   }
   parallel_for(static_cast<std::size_t>(rows.cols()), [&](std::size_t unit) {
     const auto column = static_cast<Index>(unit);

@@ -38,7 +38,7 @@ std::vector<float> flat_state(const Network& network) {
 void set_flat_state(Network& network, std::span<const float> numbers) {
   std::size_t averages = 0;
   for (const auto& average : network.parameters().averages) averages += static_cast<std::size_t>(average.size());
-  if (numbers.size() != flat_size(network) + averages) throw std::logic_error("the numbers of another network");
+  if (numbers.size() != flat_size(network) + averages) throw std::logic_error("the numbers belong to another network");
   const float* next = numbers.data();
   for_stretches(network.parameters(), [&](float* into, std::size_t count) {
     std::copy_n(next, count, into);
@@ -57,7 +57,7 @@ std::vector<float> flat_gradient(const Gradient& gradient) {
 }
 
 Gradient gradient_of_flat(const Network& network, std::span<const float> numbers) {
-  if (numbers.size() != flat_size(network)) throw std::logic_error("the gradient of another network");
+  if (numbers.size() != flat_size(network)) throw std::logic_error("the gradient belongs to another network");
   Gradient gradient;
   for (const auto& matrix : network.parameters().matrices) {
     LayerGradient& layer = gradient.matrices.emplace_back();

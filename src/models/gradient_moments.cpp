@@ -30,10 +30,10 @@ std::vector<float> GradientMoments::state() const {
 }
 
 void GradientMoments::set_state(std::span<const float> numbers) {
-  if (numbers.empty()) throw std::logic_error("the state of another optimizer");
+  if (numbers.empty()) throw std::logic_error("the state belongs to another optimizer");
   steps_ = static_cast<std::int64_t>(numbers.front());
   if (!take_state(take_state(numbers.subspan(1), first_), second_).empty()) {
-    throw std::logic_error("the state of another optimizer");
+    throw std::logic_error("the state belongs to another optimizer");
   }
 }
 

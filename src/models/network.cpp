@@ -249,7 +249,7 @@ void NetworkOf<T>::forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pa
 
 template <class T>
 void NetworkOf<T>::forward_again(std::size_t value, TapeOf<T>& tape) const {
-  if (tape.values.size() != nodes_.size() + 1) throw std::logic_error("forward_again: forward comes first");
+  if (tape.values.size() != nodes_.size() + 1) throw std::logic_error("forward_again: forward must run first");
   for (std::size_t n = value; n < nodes_.size(); ++n) nodes_[n].operation->forward(flow(n, tape));
 }
 
@@ -265,7 +265,7 @@ std::vector<typename NetworkOf<T>::BatchNormInput> NetworkOf<T>::batch_norms() c
 template <class T>
 T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights,
                      T label_smoothing) const {
-  if (nodes_.empty() || tape.values.size() != nodes_.size() + 1) throw std::logic_error("loss: forward comes first");
+  if (nodes_.empty() || tape.values.size() != nodes_.size() + 1) throw std::logic_error("loss: forward must run first");
   const Index classes = output_shape().channels;
   MatrixOf<T>& gradient = tape.value_gradients.back();
   gradient.resize(tape.logits().rows(), tape.logits().cols());
@@ -340,19 +340,20 @@ template <class T>
 void NetworkOf<T>::set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const {
   MatrixOf<T>& to = tape.value_gradients.at(value_behind(l));
   to.resizeLike(tape.values.at(value_behind(l)));
-  if (delta.size() != to.size()) throw std::logic_error("set_delta: not as many numbers as the matrix gives");
+  if (delta.size() != to.size()) throw std::logic_error("set_delta: the numbers do not fit the output of the matrix");
   std::copy(delta.data(), delta.data() + delta.size(), to.data());
 }
 
 template <class T>
 void NetworkOf<T>::differentiate(std::size_t from, std::size_t to, const DirectionOf<T>& direction,
                                  const TapeOf<T>& tape, std::vector<MatrixOf<T>>& tangents) const {
-  if (tape.values.size() != values()) throw std::logic_error("differentiate: forward comes first");
+  if (tape.values.size() != values()) throw std::logic_error("differentiate: forward must run first");
   tangents.resize(values());
   tangents.at(from).resize(0, 0);
   for (std::size_t n = from; n < to; ++n) {
     const NetworkNode& node = nodes_.at(n);
-    if (node.in < from || node.second.value_or(from) < from) throw std::logic_error("a block that reads before itself");
+    if (node.in < from || node.second.value_or(from) < from)
+      throw std::logic_error("a block reads a value from before the block");
     const FlowOf<T> at = flow(n, const_cast<TapeOf<T>&>(tape));
     node.operation->differentiate(
         {at, tangents[node.in], node.second ? &tangents[*node.second] : nullptr, tangents[n + 1], direction});

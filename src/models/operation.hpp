@@ -131,7 +131,7 @@ class OperationOf {
   virtual bool has_tangent() const { return false; }
   /// Computes ẏ = (∂f/∂x) ẋ + the direction's part; only if has_tangent().
   virtual void differentiate(const TangentFlowOf<T>&) const {
-    throw std::logic_error("an operation without a forward derivative");
+    throw std::logic_error("the operation has no forward derivative");
   }
   /// Returns whether its activation passes pre-activations either unchanged or not at all (ReLU): those with y = 0 pass
   /// nothing on.

@@ -30,7 +30,7 @@ inline void append_state(const std::vector<Eigen::ArrayXf>& state, std::vector<f
 inline std::span<const float> take_state(std::span<const float> numbers, std::vector<Eigen::ArrayXf>& state) {
   for (Eigen::ArrayXf& one : state) {
     const auto size = static_cast<std::size_t>(one.size());
-    if (numbers.size() < size) throw std::logic_error("the state of another optimizer");
+    if (numbers.size() < size) throw std::logic_error("the state belongs to another optimizer");
     std::copy_n(numbers.data(), size, one.data());
     numbers = numbers.subspan(size);
   }

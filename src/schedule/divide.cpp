@@ -185,7 +185,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   for (std::size_t i = 0; i < full_.tasks.size(); ++i) {
     const ComputeTask* compute = pass_of(full_.tasks[i]);
     if (compute == nullptr) continue;
-    if (next == small.size()) throw std::logic_error("a micro-batch with fewer computations than the batch");
+    if (next == small.size()) throw std::logic_error("a micro-batch has fewer computations than the batch");
     of_pass_[i] = small[next++];
     (is_forward(compute->phase) ? forward_end_ : backward_end_) = i + 1;
   }
@@ -221,16 +221,16 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
 void ModelChunk::check() const {
   if (full_.uses_aggregator)
     throw std::invalid_argument(
-        "replicas of several devices or micro-batches share with each other, not through an aggregator");
+        "replicas of several devices or micro-batches need an exchange among peers, not an aggregator");
   for (const Task& task : full_.tasks) {
     const auto* collective = std::get_if<CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     if (collective->kind == step::CollectiveKind::neighbour_exchange)
       throw std::invalid_argument("replicas of several devices or micro-batches cannot gossip");
     if (how_.sharding != Sharding::none && collective->kind != step::CollectiveKind::all_reduce)
-      throw std::invalid_argument("sharding takes the place of summing gradients, and this is no sum");
+      throw std::invalid_argument("sharding needs a sum of gradients, and this collective is not a sum");
     if (how_.sharding > Sharding::optimizer && !sums_gradients_)
-      throw std::invalid_argument("replicas divide sums of gradients, and this is a sum of something else");
+      throw std::invalid_argument("sharding of gradients needs a sum of gradients, and this run sums something else");
   }
 }
 
@@ -872,7 +872,7 @@ class Division {
         carry_out(orders[stage][next[stage]++], static_cast<std::int32_t>(stage));
         --left;
       }
-      if (left == before) throw std::logic_error("stages of a pipeline that wait for one another");
+      if (left == before) throw std::logic_error("stages of a pipeline wait for each other");
     }
     share_tied_tables();
     for (std::int32_t c = last_; c >= 0; --c) {

@@ -66,7 +66,7 @@ Task fused(const Schedule& schedule, const Bucket& bucket) {
 }  // namespace
 
 Schedule fuse_all_reduces(const Schedule& schedule, double bucket_bytes, double first_bucket_bytes) {
-  if (!(bucket_bytes >= 0) || !(first_bucket_bytes >= 0)) throw std::invalid_argument("a bucket of a negative size");
+  if (!(bucket_bytes >= 0) || !(first_bucket_bytes >= 0)) throw std::invalid_argument("a bucket has a negative size");
   if (bucket_bytes == 0) return schedule;
 
   const std::vector<Bucket> buckets = deal(schedule, bucket_bytes, std::min(first_bucket_bytes, bucket_bytes));

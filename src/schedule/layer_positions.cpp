@@ -43,7 +43,7 @@ LayerPositions::LayerPositions(const spec::ModelShape& learned, const spec::Mode
     : timed_model_(timed),
       learned_{positions_of(learned, false), positions_of(learned, true)},
       timed_{positions_of(timed, false), positions_of(timed, true)} {
-  if (learned_[0].empty() || timed_[0].empty()) throw std::invalid_argument("a network without matrix layers");
+  if (learned_[0].empty() || timed_[0].empty()) throw std::invalid_argument("the network has no matrix layers");
   for (const spec::LayerShape& layer : timed.layers) {
     if (layer.kind != spec::LayerKind::embedding || !layer.has_matrix()) continue;
     tables_.emplace(&layer, table_alone(layer));
@@ -54,7 +54,7 @@ LayerPositions::LayerPositions(const spec::ModelShape& learned, const spec::Mode
 std::int32_t LayerPositions::learned_position(std::int32_t index, bool embeddings) const {
   const Positions& positions = learned(embeddings);
   if (static_cast<std::size_t>(index) >= positions.size())
-    throw std::logic_error("a group of a layer that the learned network does not have");
+    throw std::logic_error("a group names a layer that the learned network does not have");
   return static_cast<std::int32_t>(positions[static_cast<std::size_t>(index)]);
 }
 

@@ -133,12 +133,13 @@ std::vector<Passes> pipeline_order(PipelineOrder order, std::int32_t stages, std
                                    std::int64_t micro_batches) {
   if (stages < 1 || pieces < 1 || micro_batches < 1) throw std::invalid_argument("a pipeline of nothing");
   if (order == PipelineOrder::one_f_one_b && pieces > 1 && micro_batches % stages != 0) {
-    throw std::invalid_argument("micro-batches that are no multiple of the stages, with several pieces to a stage");
+    throw std::invalid_argument("several pieces per stage need a multiple of the stages as micro-batches");
   }
   if (order == PipelineOrder::zero_bubble && pieces > 1)
-    throw std::invalid_argument("gradients of weights that wait, with several pieces to a stage");
+    throw std::invalid_argument("deferred weight gradients need one piece per stage");
   if (order == PipelineOrder::dualpipe_v && (pieces != 2 || micro_batches < 2 * stages))
-    throw std::invalid_argument("stages there and back have two pieces each and twice as many micro-batches as stages");
+    throw std::invalid_argument(
+        "DualPipe-V needs two pieces per stage, and at least twice as many micro-batches as stages");
   std::vector<Passes> all;
   for (std::int32_t stage = 0; stage < stages; ++stage) {
     if (order == PipelineOrder::zero_bubble) {

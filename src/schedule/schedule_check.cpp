@@ -21,21 +21,22 @@ bool are_amounts(const PerWorker& values, std::size_t count) {
 
 std::string fault_of_compute(const Schedule& schedule, const ComputeTask& task) {
   const std::size_t count = task.who == step::Role::workers ? schedule.replicas() : 1;
-  if (task.who == step::Role::aggregator && !schedule.uses_aggregator) return "is for an aggregator that is not used";
+  if (task.who == step::Role::aggregator && !schedule.uses_aggregator)
+    return "is for an aggregator, and the step uses none";
   if (!are_amounts(task.flops, count) || !are_amounts(task.bytes_moved, count) || !are_amounts(task.launches, count) ||
       !are_amounts(task.seconds, count)) {
-    return "computes an amount that is no number from 0 on";
+    return "computes an amount that is not a number from 0 on";
   }
   return {};
 }
 
 std::string fault_of_neighbours(const CollectiveTask& task, std::size_t workers) {
   if (task.kind != step::CollectiveKind::neighbour_exchange) {
-    return task.neighbours == nullptr ? std::string{} : "has neighbours, and is no neighbour exchange";
+    return task.neighbours == nullptr ? std::string{} : "has neighbours, but is not a neighbour exchange";
   }
-  if (task.neighbours == nullptr) return "does not say who the neighbours are";
+  if (task.neighbours == nullptr) return "lacks its neighbours";
   const std::vector<std::vector<std::int32_t>>& to = task.neighbours->to;
-  if (to.size() != workers) return fmt::format("has neighbours of {} workers, and there are {}", to.size(), workers);
+  if (to.size() != workers) return fmt::format("has neighbours of {} workers instead of {}", to.size(), workers);
   for (std::size_t worker = 0; worker < workers; ++worker) {
     std::vector<std::int32_t> peers = to[worker];
     std::ranges::sort(peers);
@@ -56,25 +57,26 @@ std::string fault_of_neighbours(const CollectiveTask& task, std::size_t workers)
 std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task, std::int32_t stage) {
   const bool sends = task.kind == step::CollectiveKind::stage_send;
   if (sends != (task.among == Among::stages)) {
-    return sends ? "is a stage_send, and not between stages" : "is between stages, and no stage_send";
+    return sends ? "is a stage_send, but not between stages" : "is between stages, but not a stage_send";
   }
   if (task.among == Among::tensor && schedule.devices() == 1) {
-    return "is among the devices of a replica, which is a single one";
+    return "is among devices of a replica that has only one";
   }
   const bool of_experts = task.among == Among::experts || task.among == Among::expert_copies;
-  if (of_experts && schedule.experts == 1) return "is among devices that divide experts, and none does";
-  if (task.among == Among::context && schedule.context == 1) return "is among parts of sequences, which are whole";
+  if (of_experts && schedule.experts == 1) return "is among devices that divide experts, but experts are not divided";
+  if (task.among == Among::context && schedule.context == 1)
+    return "is among parts of sequences, but sequences are not divided";
   const bool of_shards = task.among == Among::shard_group || task.among == Among::shard_copies;
   if (of_shards &&
       (schedule.shard_group < 1 || schedule.replicas() % static_cast<std::size_t>(schedule.shard_group) != 0))
-    return "is among replicas that divide states, of which there is no whole number of groups";
+    return "is among replicas that divide states, but replicas are not a multiple of the group";
   const std::size_t of_stage = schedule.replicas() * static_cast<std::size_t>(schedule.tensor * schedule.context);
   if (of_experts && of_stage % static_cast<std::size_t>(schedule.experts * schedule.expert_tensor) != 0)
-    return "is among devices that divide experts, of which a stage has no whole number of groups";
+    return "is among devices that divide experts, but devices of a stage are not a multiple of the group";
   if (task.among != Among::replicas && task.neighbours != nullptr)
     return "has neighbours among the devices of a replica";
   if (!sends) return {};
-  if (stage == kEveryStage) return "does not say which stage sends";
+  if (stage == kEveryStage) return "lacks the sending stage";
   if (task.to_stage < 0 || task.to_stage >= schedule.pipeline || task.to_stage == stage) {
     return fmt::format("sends from stage {} to stage {}, of {}", stage, task.to_stage, schedule.pipeline);
   }
@@ -83,10 +85,10 @@ std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task,
 
 std::string fault_of_collective(const Schedule& schedule, const CollectiveTask& task, std::int32_t stage) {
   if (std::string fault = fault_of_among(schedule, task, stage); !fault.empty()) return fault;
-  if (step::is_star(task.kind) && !schedule.uses_aggregator) return "needs an aggregator that is not used";
+  if (step::is_star(task.kind) && !schedule.uses_aggregator) return "needs an aggregator, and the step uses none";
   const std::size_t replicas = schedule.replicas();
   const std::size_t count = task.kind == step::CollectiveKind::broadcast ? 1 : replicas;
-  if (!are_amounts(task.bytes, count)) return "sends an amount that is no number from 0 on";
+  if (!are_amounts(task.bytes, count)) return "sends an amount that is not a number from 0 on";
   const bool reduces = task.kind == step::CollectiveKind::all_reduce && task.among == Among::replicas;
   for (std::size_t worker = 1; reduces && !task.bytes.is_uniform() && worker < replicas; ++worker) {
     if (task.bytes[worker] != task.bytes[0]) return "reduces vectors of unequal size";
@@ -99,16 +101,16 @@ std::string fault_of_wait(const Schedule& schedule, const WaitTask& wait, std::s
   const auto* collective =
       wait.collective >= 0 && awaited < index ? std::get_if<CollectiveTask>(&schedule.tasks[awaited].what) : nullptr;
   if (collective == nullptr) {
-    return fmt::format("waits for task {}, which is no collective before it", wait.collective);
+    return fmt::format("waits for task {}, which is not an earlier collective", wait.collective);
   }
   const std::int32_t at = schedule.tasks[awaited].stage;
   const std::int32_t stage = schedule.tasks[index].stage;
   if (wait.who == step::Role::workers && at != kEveryStage && stage != at &&
       (collective->kind != step::CollectiveKind::stage_send || stage != collective->to_stage)) {
-    return fmt::format("lets devices wait for task {}, which they have no part in", wait.collective);
+    return fmt::format("lets devices wait for task {} without taking part in it", wait.collective);
   }
   if (wait.who == step::Role::aggregator && (!step::is_star(collective->kind) || !schedule.uses_aggregator)) {
-    return "lets the aggregator wait for a collective it has no part in";
+    return "lets the aggregator wait for a collective without taking part in it";
   }
   return {};
 }

@@ -91,7 +91,7 @@ double round_up(double value) {
 double fraction_to_nine_decimals(double fraction) {
   constexpr double kBillion = 1e9;
   const double billionths = std::round(fraction * kBillion);
-  if (!(billionths >= 1 && fraction <= 1)) throw std::logic_error("a fraction to keep lies in (0, 1]");
+  if (!(billionths >= 1 && fraction <= 1)) throw std::logic_error("the fraction to keep must be in (0, 1]");
   return billionths / kBillion;
 }
 

@@ -33,7 +33,7 @@ bool StepRecorder::over_embeddings() const { return structure_.sweeps.back().emb
 
 std::int32_t StepRecorder::add(decltype(Op::what) what) {
   if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty())
-    throw std::logic_error("an op outside a group");
+    throw std::logic_error("an op needs an open group");
   structure_.sweeps.back().groups.back().ops.push_back({next_serial_, std::move(what), alternatives_});
   return next_serial_++;
 }

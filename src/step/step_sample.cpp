@@ -11,7 +11,7 @@
 namespace dadsim::step {
 
 StepSample::StepSample(std::vector<SampledStep> steps, std::size_t most) : steps_(std::move(steps)) {
-  if (most < 3) throw std::invalid_argument("a sample has three steps at least");
+  if (most < 3) throw std::invalid_argument("a sample needs at least three steps");
   const std::size_t count = steps_.size();
   order_.resize(count);
   std::iota(order_.begin(), order_.end(), std::size_t{0});

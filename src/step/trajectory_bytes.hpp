@@ -34,7 +34,8 @@ struct ExpressionBytes {
 
 void fields(auto& bytes, of<Call> auto& call) {
   bytes(call.function, call.arguments);
-  if (!takes(call.function, call.arguments.size())) throw std::out_of_range("a function of too few or many");
+  if (!takes(call.function, call.arguments.size()))
+    throw std::out_of_range("a function has too few or too many arguments");
 }
 void fields(auto& bytes, of<ExpressionBytes::Factor> auto& factor) {
   bytes(factor.symbol, factor.slot);
@@ -56,7 +57,7 @@ void fields(auto& bytes, of<ComputeOp> auto& op) {
 void fields(auto& bytes, of<Neighbours> auto& neighbours) { bytes(neighbours.to); }
 void fields(auto& bytes, of<CollectiveOp> auto& op) {
   bytes(op.kind, op.payload, op.neighbours);
-  if (op.kind > CollectiveKind::neighbour_exchange) throw std::out_of_range("no collective of a training step");
+  if (op.kind > CollectiveKind::neighbour_exchange) throw std::out_of_range("not a collective of a training step");
 }
 void fields(auto& bytes, of<WaitOp> auto& op) { bytes(op.who, op.collective); }
 void fields(auto& bytes, of<Op> auto& op) { bytes(op.serial, op.alternatives, op.what); }

@@ -126,12 +126,12 @@ void EventLoop::run_ready() {
     if (!event) {
       if (const std::string slow = slow_message(kNever); !slow.empty()) throw Deadlock(Cause::slow_message, slow);
     }
-    if (!event) throw Deadlock(Cause::nothing_under_way, "nothing is under way any more (deadlock): " + who_waits());
+    if (!event) throw Deadlock(Cause::nothing_under_way, "no event is pending (deadlock): " + who_waits());
     ++log_.events;
     if (limits_.each_event) limits_.each_event(*this);
     if (event->at - last_progress_ > limits_.most_idle) {
       if (const std::string slow = slow_message(event->at); !slow.empty()) throw Deadlock(Cause::slow_message, slow);
-      throw Deadlock(Cause::starvation, fmt::format("nothing has been achieved for {} (starvation): {}",
+      throw Deadlock(Cause::starvation, fmt::format("no progress for {} (starvation): {}",
                                                     human_seconds(event->at - last_progress_), who_waits()));
     }
     const std::int64_t of_links = limits_.link_outages ? limits_.link_outages() - link_outages_at_progress_ : 0;
@@ -139,13 +139,13 @@ void EventLoop::run_ready() {
         of_links > limits_.most_idle_failures * static_cast<std::int64_t>(limits_.failing_links)) {
       throw Deadlock(
           Cause::starvation,
-          fmt::format("nothing has been achieved through {} failures of hosts and messages and {} of links "
+          fmt::format("no progress over {} failures of hosts and messages and {} of links "
                       "in {} (starvation): {}",
                       failures_since_progress_, of_links, human_seconds(event->at - last_progress_), who_waits()));
     }
     if (log_.events - events_at_progress_ > limits_.most_idle_events) {
-      throw Deadlock(Cause::livelock, fmt::format("nothing has been achieved in {} events (livelock): {}",
-                                                  limits_.most_idle_events, who_waits()));
+      throw Deadlock(Cause::livelock,
+                     fmt::format("no progress in {} events (livelock): {}", limits_.most_idle_events, who_waits()));
     }
     handle(*event);
   }
@@ -551,7 +551,7 @@ std::string EventLoop::who_waits() const {
       ++others;
       continue;
     }
-    std::string what = "is about to go on";
+    std::string what = "is ready to continue";
     if (process->waiting == Process::Waiting::receiving) {
       what = fmt::format("waits for '{}' since {}", process->receiver != nullptr ? process->receiver->channel : "",
                          human_seconds(process->since));

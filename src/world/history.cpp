@@ -54,7 +54,7 @@ std::uint64_t hash_of(std::string_view name, const std::vector<Value>& inputs, s
 }  // namespace
 
 const ValueKey& Value::key() const {
-  if (!node_) throw std::logic_error("the key of no value");
+  if (!node_) throw std::logic_error("an empty value has no key");
   return node_->key;
 }
 
@@ -97,7 +97,7 @@ void History::set_remote(RemoteOperations& remote) {
 }
 
 DatumPtr History::datum_of(const Value& value) {
-  if (!value.node_ || !value.node_->datum) throw std::logic_error("the numbers of a value that was not worked out");
+  if (!value.node_ || !value.node_->datum) throw std::logic_error("the numbers of the value are not computed");
   return value.node_->datum;
 }
 
@@ -137,7 +137,7 @@ std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
 
 void History::work_out(std::span<const Value> values, const std::function<void(std::int64_t, std::int64_t)>& progress,
                        const std::atomic<bool>* cancelled) {
-  if (!learns_) throw DryRunError("a number is asked for, and nothing is learned");
+  if (!learns_) throw DryRunError("a dry run has no numbers");
   carry_out(values, progress, cancelled);
   carry_out(beside_that_can_be_read(), {}, cancelled);
 }
@@ -251,7 +251,7 @@ class History::CarryingOut {
 
   void take(const ValueKey& key, DatumPtr datum) {
     const auto found = handed_.find(key);
-    if (found == handed_.end()) throw std::logic_error("an operation came back that nobody handed over");
+    if (found == handed_.end()) throw std::logic_error("the result belongs to no pending operation");
     PendingValue& one = *found->second;
     handed_.erase(found);
     if (one.node->keep && history_.store_ != nullptr) history_.store_->keep(key, datum);

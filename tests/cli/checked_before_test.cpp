@@ -185,8 +185,8 @@ TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
                        "<run algorithm=\"gradient-sharing\"/>");
   };
   const Outcome lost = run(with("target=\"alba\""));
-  EXPECT_NE(lost.err.find("t.csv:1: the first line is taken for the names of the columns, and looks like a sample; "
-                          "names=\"false\" where the first line is a sample"),
+  EXPECT_NE(lost.err.find("t.csv:1: the first line is read as column names, but looks like a sample; "
+                          "set names=\"false\" if the first line is a sample"),
             std::string::npos)
       << lost.err;
   for (const char* target : {"last", "3"}) {

@@ -103,8 +103,8 @@ TEST_F(Remedy, TellsOfDecimalCommasInQuotes) {
   };
   folder.write("t.csv", table_of(with(',')));
   folder.write("a.xml", scenario_of_table());
-  const std::string remedy = refused({"a.xml", "--check"}, 0,
-                                     "t.csv:2: 1 column of numbers with a comma, as '0,5', is taken for words; (.*)\n");
+  const std::string remedy = refused(
+      {"a.xml", "--check"}, 0, "t.csv:2: 1 column of numbers with a comma, e.g. '0,5', is taken for words; (.*)\n");
   EXPECT_EQ(remedy, "write points for the commas, or put semicolons between fields");
   folder.write("t.csv", table_of(with('.')));
   accepted({"a.xml", "--check"});

@@ -58,7 +58,7 @@ TEST(Refusal, HierarchicalSaysWhatItNeeds) {
   const std::string expected =
       "all-reduce: 'hierarchical' needs several nodes, each with the same number of ranks, two or more, numbered node "
       "by "
-      "node; 'ring' serves any ranks";
+      "node; use 'ring' for any ranks";
   EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6)), expected);     // one rank per node
   EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 6)), expected);  // one node
   EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 4)), expected);  // 4 and 2
@@ -71,20 +71,22 @@ TEST(Refusal, HierarchicalSaysWhatItNeeds) {
 TEST(Refusal, OfSizes) {
   CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 4, false);
   request.bytes = {1, 2, 3, 4};
-  EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(4)), "all-reduce: 4 sizes; it takes one, that of the whole vector");
+  EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(4)),
+            "all-reduce: 4 sizes; give one size, that of the whole vector");
   request.kind = step::CollectiveKind::all_gather;
   EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(4)), "");
   EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(5)),
-            "all-gather: 4 sizes for 5 ranks; it takes one for each rank, or a single one if all are the same");
+            "all-gather: 4 sizes for 5 ranks; give a size for each rank, or one size for all");
   request.bytes.clear();
   EXPECT_NE(refusal(request, "auto", ranks_on_nodes(4)), "");
   EXPECT_THROW(choose_collective(request, ranks_on_nodes(4)), std::invalid_argument);
   for (const double wrong : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     request.bytes = {wrong};
-    EXPECT_NE(refusal(request, "ring", ranks_on_nodes(4)).find("sizes are finite and not negative"), std::string::npos);
+    EXPECT_NE(refusal(request, "ring", ranks_on_nodes(4)).find("use sizes that are finite and not negative"),
+              std::string::npos);
     request.bytes = {1};
     request.segment_bytes = wrong;
-    EXPECT_NE(refusal(request, "ring", ranks_on_nodes(4)).find("0 lets the algorithm choose"), std::string::npos);
+    EXPECT_NE(refusal(request, "ring", ranks_on_nodes(4)).find("0 to let the algorithm choose"), std::string::npos);
     request.segment_bytes = 0;
   }
 }
@@ -108,8 +110,8 @@ TEST(Refusal, OfNeighbours) {
   };
   EXPECT_EQ(said({{1}, {}, {0, 1}}), "");
   EXPECT_EQ(said({{1}, {}}),
-            "neighbour-exchange: neighbours of 2 ranks, not of 3; every rank has a list of those it sends "
-            "to, which may be empty");
+            "neighbour-exchange: neighbours of 2 ranks, not of 3; give every rank a list of its "
+            "receivers, which may be empty");
   EXPECT_EQ(said({{1}, {3}, {}}), "neighbour-exchange: rank 1 has neighbour 3; neighbours are ranks from 0 to 2");
   EXPECT_EQ(said({{-1}, {}, {}}), "neighbour-exchange: rank 0 has neighbour -1; neighbours are ranks from 0 to 2");
   EXPECT_EQ(said({{}, {}, {2}}), "neighbour-exchange: rank 2 is its own neighbour; a rank does not send to itself");

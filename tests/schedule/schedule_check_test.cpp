@@ -30,7 +30,7 @@ Schedule exchange(std::vector<std::vector<std::int32_t>> to) {
 TEST(ScheduleCheck, AGraphOfNeighboursIsOfAllWorkersWithoutLoopsAndDoubles) {
   EXPECT_EQ(fault_of(exchange({{1}, {2}, {0}}), 3, false), "");
   EXPECT_EQ(fault_of(exchange({{1}, {}, {0, 1}}), 8, false), "");  // it may have a direction, and gaps
-  EXPECT_EQ(fault_of(exchange({{1}, {2}}), 3, false), "task 0 (layer) has neighbours of 2 workers, and there are 3");
+  EXPECT_EQ(fault_of(exchange({{1}, {2}}), 3, false), "task 0 (layer) has neighbours of 2 workers instead of 3");
   EXPECT_EQ(fault_of(exchange({{1}, {3}, {0}}), 3, false),
             "task 0 (layer) lets worker 1 send to 3; workers are 0 to 2");
   EXPECT_EQ(fault_of(exchange({{1}, {-1}, {0}}), 3, false),
@@ -41,17 +41,17 @@ TEST(ScheduleCheck, AGraphOfNeighboursIsOfAllWorkersWithoutLoopsAndDoubles) {
 
 TEST(ScheduleCheck, NeighboursBelongToAnExchangeWithThem) {
   EXPECT_EQ(fault_of(of({"layer", CollectiveTask{CollectiveKind::neighbour_exchange, same(8), "auto"}}), 3, false),
-            "task 0 (layer) does not say who the neighbours are");
+            "task 0 (layer) lacks its neighbours");
   CollectiveTask task{CollectiveKind::all_gather, same(8), "ring"};
   task.neighbours = std::make_shared<const Neighbours>(Neighbours{{{1}, {2}, {0}}});
-  EXPECT_EQ(fault_of(of({"layer", task}), 3, false), "task 0 (layer) has neighbours, and is no neighbour exchange");
+  EXPECT_EQ(fault_of(of({"layer", task}), 3, false), "task 0 (layer) has neighbours, but is not a neighbour exchange");
 }
 
 TEST(ScheduleCheck, WorkersAndTheAggregatorAreThere) {
   EXPECT_EQ(fault_of(of({}, 0), 3, false), "has no workers");
   EXPECT_EQ(fault_of(of({}, 4), 3, false), "is for 4 workers, and the cluster has 3");
   Schedule star = of({"layer", CollectiveTask{CollectiveKind::gather, same(8), "auto"}});
-  EXPECT_EQ(fault_of(star, 3, true), "task 0 (layer) needs an aggregator that is not used");
+  EXPECT_EQ(fault_of(star, 3, true), "task 0 (layer) needs an aggregator, and the step uses none");
   star.uses_aggregator = true;
   EXPECT_EQ(fault_of(star, 3, true), "");
   EXPECT_EQ(fault_of(star, 3, false), "uses an aggregator, and the cluster has none");
@@ -116,26 +116,26 @@ TEST(ScheduleCheck, StagesSendToOthersThatAreThere) {
   EXPECT_EQ(fault_of(pipeline_of({staged(1, 1, same(8))}), 4, false),
             "task 0 (layer) sends from stage 1 to stage 1, of 2");
   EXPECT_EQ(fault_of(pipeline_of({staged(kEveryStage, 1, same(8))}), 4, false),
-            "task 0 (layer) does not say which stage sends");
+            "task 0 (layer) lacks the sending stage");
   EXPECT_EQ(fault_of(pipeline_of({staged(2, 1, same(8))}), 4, false), "task 0 (layer) is for stage 2, of 2");
   Task send = staged(0, 1, same(8));
   std::get<CollectiveTask>(send.what).among = Among::replicas;
-  EXPECT_EQ(fault_of(pipeline_of({send}), 4, false), "task 0 (layer) is a stage_send, and not between stages");
+  EXPECT_EQ(fault_of(pipeline_of({send}), 4, false), "task 0 (layer) is a stage_send, but not between stages");
 }
 
 TEST(ScheduleCheck, WhoeverWaitsHasAPartInIt) {
   const auto wait = [](std::int32_t stage) { return Task{"layer", WaitTask{Role::workers, 0}, stage}; };
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), wait(0), wait(1)}), 4, false), "");
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), wait(kEveryStage)}), 4, false),
-            "task 1 (layer) lets devices wait for task 0, which they have no part in");
+            "task 1 (layer) lets devices wait for task 0 without taking part in it");
   CollectiveTask reduced{CollectiveKind::all_reduce, same(8), "ring"};
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced}, wait(0)}), 4, false), "");
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}, wait(1)}), 4, false),
-            "task 1 (layer) lets devices wait for task 0, which they have no part in");
+            "task 1 (layer) lets devices wait for task 0 without taking part in it");
   reduced.among = Among::tensor;
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // done at once: a group of one
   EXPECT_EQ(fault_of(of({"layer", reduced}), 3, false),
-            "task 0 (layer) is among the devices of a replica, which is a single one");
+            "task 0 (layer) is among devices of a replica that has only one");
 }
 
 }  // namespace

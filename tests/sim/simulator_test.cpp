@@ -167,14 +167,14 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
     return refusal(cluster, script.schedule());
   };
   expect_contains(with([](Script& s) { s.wait(0); }),
-                  "task 0 (layer) waits for task 0, which is no collective before it");
+                  "task 0 (layer) waits for task 0, which is not an earlier collective");
   expect_contains(with([](Script& s) { s.wait(-1); }), "waits for task -1");
   expect_contains(with([](Script& s) { s.compute(1).wait(0); }), "waits for task 0");
-  expect_contains(with([](Script& s) { s.gather(1); }, false), "needs an aggregator that is not used");
+  expect_contains(with([](Script& s) { s.gather(1); }, false), "needs an aggregator, and the step uses none");
   expect_contains(with([](Script& s) { s.compute(1, step::Role::aggregator); }, false),
-                  "is for an aggregator that is not used");
-  expect_contains(with([](Script& s) { s.wait(s.all_reduce(1), step::Role::aggregator); }), "no part in");
-  expect_contains(with([](Script& s) { s.gather(-1.0); }), "sends an amount that is no number from 0 on");
+                  "is for an aggregator, and the step uses none");
+  expect_contains(with([](Script& s) { s.wait(s.all_reduce(1), step::Role::aggregator); }), "without taking part");
+  expect_contains(with([](Script& s) { s.gather(-1.0); }), "sends an amount that is not a number from 0 on");
   expect_contains(with([](Script& s) { s.gather(std::numeric_limits<double>::quiet_NaN()); }), "sends an amount");
   expect_contains(with([](Script& s) { s.compute(-1); }), "computes an amount");
   expect_contains(with([](Script& s) { s.compute(std::numeric_limits<double>::infinity()); }), "computes an amount");

@@ -63,7 +63,7 @@ TEST(EventLoop, ADeadlockIsDiagnosedByName) {
     FAIL() << "not stuck";
   } catch (const Deadlock& stuck) {
     EXPECT_STREQ(stuck.what(),
-                 "nothing is under way any more (deadlock): hospital-1 (client) waits for 'model' since 0 s; "
+                 "no event is pending (deadlock): hospital-1 (client) waits for 'model' since 0 s; "
                  "hub (server) waits for 'update' since 0 s");
   }
 }

@@ -24,7 +24,7 @@ using Record = std::array<unsigned char, kRecord>;
 template <class Image>
 std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
   if (!bytes.compressed() && bytes.stored() % kRecord != 0) {
-    bytes.fail(fmt::format("{} bytes, which is no multiple of {}", bytes.stored(), kRecord), kCifarForm);
+    bytes.fail(fmt::format("{} bytes is not a multiple of {}", bytes.stored(), kRecord), kCifarForm);
   }
   std::vector<Diagnostic> errors;
   Record record{};
@@ -32,7 +32,7 @@ std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
   while (const std::size_t got = bytes.read(record.data(), record.size())) {
     const std::int64_t at = count * kRecord;
     if (got < record.size())
-      bytes.fail(fmt::format("byte {}: {} bytes of a record of {}", at, got, kRecord), kCifarForm);
+      bytes.fail(fmt::format("byte {}: only {} of {} bytes of a record", at, got, kRecord), kCifarForm);
     if (++count > kMaxImages) bytes.fail(fmt::format("more than {} images", kMaxImages), "cut the file down");
     if (record[0] >= kClasses) {
       errors.push_back(

@@ -25,12 +25,12 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
   if (severity < 1 || severity > spec::kMaxSeverity) throw std::logic_error("a severity is 1 to 5");
   if (kind == Corruption::none) return;
   if (shape.vocabulary > 0) {
-    throw InputError(Diagnostic{"", 0, "a corruption of data that are symbols", "data that are numbers"});
+    throw InputError(Diagnostic{"", 0, "a corruption needs data of numbers, not of symbols", "use data of numbers"});
   }
   if (needs_picture(kind) && !picture_) {
     throw InputError(Diagnostic{"", 0,
-                                std::string("corruption '") + to_string(kind) + "' of samples that are no pictures",
-                                "noise, gain-offset, clip, gamma or exponential"});
+                                std::string("corruption '") + to_string(kind) + "' needs samples that are pictures",
+                                "use noise, gain-offset, clip, gamma or exponential"});
   }
   if (kind == Corruption::gain_offset) {
     const double deviation = of({0.1, 0.2, 0.4, 0.6, 0.8});

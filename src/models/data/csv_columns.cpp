@@ -65,7 +65,7 @@ bool could_be_row(const std::vector<std::string>& names, char separator) {
                              [&](const std::string& name) { return number_of_field(name, separator).has_value(); });
 }
 
-constexpr const char* kNoNames = "names=\"false\" where the first line is a sample";
+constexpr const char* kNoNames = "set names=\"false\" if the first line is a sample";
 
 /// Checks the names in the first line.
 void check_names(const CsvTables& tables, const CsvRoles& roles, bool test, const TableRows& rows, LineErrors& errors) {
@@ -117,8 +117,8 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
   }
   if (names.size() < 2) {
     errors.add(rows.line_of_names(),
-               all.size() < 2 ? "one column alone" : "one column alone that is neither ignored nor a site",
-               all.size() < 2 ? "the target and at least one feature, with commas, semicolons or tabs between them"
+               all.size() < 2 ? "only one column" : "only one column is neither ignored nor a site",
+               all.size() < 2 ? "give the target and at least one feature, with commas, semicolons or tabs between them"
                               : "the target and at least one feature");
   }
   errors.throw_if_any();
@@ -128,7 +128,8 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
     sights.numbered_rows = all.front().empty();
     sights.columns.resize(names.size());
   } else if (names != sights.names) {
-    errors.add(rows.line_of_names(), "other columns than the table to train on", "the same names in the same order");
+    errors.add(rows.line_of_names(), "columns differ from the table to train on",
+               "use the same names in the same order");
     errors.throw_if_any();
   }
   const auto target = static_cast<std::size_t>(std::ranges::find(sights.names, roles.target) - sights.names.begin());
@@ -147,7 +148,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
       if (column_of[f] == kSiteField && !test) {
         if (missing) {
           errors.add(rows.line(), fmt::format("no value of the site '{}'", shown_field(roles.site)),
-                     "a site for every sample");
+                     "give a site for every sample");
         } else {
           look_at(sights.sites, value, table, rows.line(), separator, kMaxCsvSites);
         }
@@ -164,7 +165,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
         }
       } else if (c == target) {
         errors.add(rows.line(), fmt::format("no value of the target '{}'", shown_field(roles.target)),
-                   "a class for every sample");
+                   "give a class for every sample");
       }
     }
   }
@@ -202,7 +203,7 @@ void note_first_line(const CsvTables& tables, const TableSights& sights, std::ve
                                          std::move(what), std::move(why)}));
   };
   if (sights.numbered_rows) {
-    note("the first column has no name", "it is taken for the numbers of the rows, and nothing is learned from it");
+    note("the first column has no name", "it is taken as row numbers and not learned from");
   }
   if (!tables.names) return;
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
@@ -211,7 +212,7 @@ void note_first_line(const CsvTables& tables, const TableSights& sights, std::ve
     const bool a_number_among_numbers = sight.number && number_of_field(name, ';') && name != sights.roles.target;
     if (!a_number_among_numbers && !sight.values.contains(name) && !is_missing_field(name)) return;
   }
-  note("the first line is taken for the names of the columns, and looks like a sample", kNoNames);
+  note("the first line is read as column names, but looks like a sample", kNoNames);
 }
 
 }  // namespace
@@ -285,12 +286,12 @@ CsvColumns inspect_csv(const CsvTables& tables) {
       const std::int64_t rows = std::accumulate(result.rows.begin(), result.rows.end(), std::int64_t{0});
       if (is_quantity(sight, rows)) {
         errors.add(1,
-                   fmt::format("target '{}' has {} different numbers in {} rows, and a target needs classes", name,
+                   fmt::format("target '{}' has {} different numbers in {} rows, but needs classes", name,
                                sight.values.size(), rows),
                    "a column of classes, e.g. these numbers in ranges (low, middle, high); numbers are not predicted");
       }
       if (sight.values.size() == 1) {
-        errors.add(1, fmt::format("column '{}' takes one value alone", name), "a target of at least two classes");
+        errors.add(1, fmt::format("column '{}' has only one value", name), "use a target of at least two classes");
       }
     } else if (!sight.any) {
       errors.add(1, fmt::format("column '{}' holds nothing", name), "values, or the column among those to ignore");
@@ -299,8 +300,8 @@ CsvColumns inspect_csv(const CsvTables& tables) {
       if (column.words.size() > kMaxWords) {
         LineErrors there(sight.table);
         there.add(sight.first_word,
-                  fmt::format("column '{}' holds words, and more than {} different values", name, kMaxWords),
-                  sight.comma ? kWithPoints : "numbers alone, or fewer words, or the column among those to ignore");
+                  fmt::format("column '{}' has words, and more than {} different values", name, kMaxWords),
+                  sight.comma ? kWithPoints : "use only numbers or fewer words, or ignore the column");
         errors.add_all(there);
       }
       result.features += static_cast<std::int64_t>(column.words.size());
@@ -326,14 +327,14 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     const Sight& first = sights.columns[with_commas.front()];
     result.notes.push_back(to_string(Diagnostic{
         first.table, static_cast<int>(first.first_word),
-        fmt::format("{} column{} of numbers with a comma, as '{}', {} taken for words", with_commas.size(),
+        fmt::format("{} column{} of numbers with a comma, e.g. '{}', {} taken for words", with_commas.size(),
                     with_commas.size() == 1 ? "" : "s", *first.values.begin(), with_commas.size() == 1 ? "is" : "are"),
         kWithPoints}));
   }
   for (const auto& [name, where] : sights.untrained) {
     result.notes.push_back(to_string(
         Diagnostic{tables.test.front().name, static_cast<int>(where.first),
-                   fmt::format("class '{}' is in no row to train on", shown_field(name)),
+                   fmt::format("class '{}' is in no training row", shown_field(name)),
                    fmt::format("{} of the {} rows to test on {}, which no network can have learned", where.second,
                                result.rows.back(), where.second == 1 ? "is of it" : "are of it")}));
   }

@@ -28,7 +28,7 @@ namespace {
 
 void require_positive(std::int64_t count, const char* which) {
   if (count < 1) {
-    throw InputError(Diagnostic{"", 0, fmt::format("{} {} samples", count, which), "at least 1 is needed"});
+    throw InputError(Diagnostic{"", 0, fmt::format("{} {} samples", count, which), "use at least 1"});
   }
 }
 
@@ -81,7 +81,7 @@ Dataset load(const Source& source, std::uint64_t seed) {
   if (source.train + source.test > spec::kMaxSampleValues / facts.shape.size()) {
     throw InputError(Diagnostic{"", 0,
                                 fmt::format("{} samples of {} values", source.train + source.test, facts.shape.size()),
-                                fmt::format("at most {} values together", spec::kMaxSampleValues)});
+                                fmt::format("use at most {} values together", spec::kMaxSampleValues)});
   }
   Dataset data;
   data.train = draw(source, 0, source.train, seed);
@@ -139,7 +139,7 @@ Samples slice(const Samples& samples, std::int64_t first, std::int64_t count) {
 Dataset load(const spec::IdxSource& source, std::uint64_t) {
   if (source.test_images.empty() != source.test_labels.empty()) {
     throw InputError(Diagnostic{source.test_images.empty() ? source.test_labels : source.test_images, 0,
-                                "one of a pair of test files without the other", "name test images and test labels"});
+                                "test images and test labels need each other", "name test images and test labels"});
   }
   const spec::DataFacts facts = inspect(source);
   Dataset data;
@@ -274,7 +274,7 @@ Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites
   const auto count = static_cast<std::size_t>(classes);
   if (sites > count) {
     fail(fmt::format("split by class over {} sites, but there are {} classes", sites, classes),
-         fmt::format("at most {} sites, or another split", classes));
+         fmt::format("use at most {} sites, or another split", classes));
   }
   Partition partition(sites);
   const std::vector<Indices> lists = samples_by_class(train, classes);
@@ -284,7 +284,7 @@ Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites
   }
   for (std::size_t s = 0; s < sites; ++s) {
     if (partition[s].empty()) {
-      fail(fmt::format("split by class leaves site {} without a sample", s + 1), "more samples, or another split");
+      fail(fmt::format("split by class leaves site {} without a sample", s + 1), "use more samples, or another split");
     }
   }
   return partition;
@@ -432,7 +432,7 @@ Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, 
     if (size < 1) fail(fmt::format("a site of {} samples", size), "at least 1 sample per site");
     if (static_cast<std::size_t>(size) > left) {
       fail(fmt::format("the sizes {} add up to more than the {} training samples", fmt::join(sizes, " "), samples),
-           fmt::format("sizes that add up to at most {}", samples));
+           fmt::format("use sizes that add up to at most {}", samples));
     }
     left -= static_cast<std::size_t>(size);
   }
@@ -447,12 +447,12 @@ Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, 
 }
 
 Partition by_site(const std::vector<std::int32_t>& site_of, std::size_t sites) {
-  if (site_of.empty()) fail("a split by site of samples that say none", "data that say which site a sample is of");
+  if (site_of.empty()) fail("a split by site needs samples with a site", "use data with the site of each sample");
   Partition partition(sites);
   for (std::size_t i = 0; i < site_of.size(); ++i) {
     const auto site = static_cast<std::size_t>(site_of[i]);
     if (site >= sites) {
-      fail(fmt::format("a sample of site {}, but there are {} workers", site + 1, sites), "a worker for each site");
+      fail(fmt::format("a sample of site {}, but there are {} workers", site + 1, sites), "use a worker for each site");
     }
     partition[site].push_back(static_cast<std::int32_t>(i));
   }
@@ -494,12 +494,12 @@ Partition split_over_sites(const spec::SplitSpec& spec, const Samples& train, st
                            std::uint64_t seed) {
   if (sites < 1 || classes < 1) throw std::logic_error("split: sites and classes are needed");
   if (static_cast<std::size_t>(train.size()) < sites) {
-    fail(fmt::format("{} training samples for {} sites", train.size(), sites), "at least one sample per site");
+    fail(fmt::format("{} training samples for {} sites", train.size(), sites), "use at least one sample per site");
   }
   if (train.labels_per_sample > 1 && spec.kind != spec::SplitSpec::Kind::iid &&
       spec.kind != spec::SplitSpec::Kind::sizes) {
-    fail(fmt::format("a split by class of samples with {} labels each", train.labels_per_sample),
-         "such a sample has no class of its own: a split by iid or sizes");
+    fail(fmt::format("a split by class needs one label per sample, and samples have {}", train.labels_per_sample),
+         "use a split by iid or sizes");
   }
   Partition partition = deal(spec, train, classes, sites, seed);
   for (std::vector<std::int32_t>& site : partition) std::sort(site.begin(), site.end());

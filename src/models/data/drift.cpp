@@ -132,8 +132,8 @@ Samples picked(const Samples& all, const std::vector<std::pair<std::int32_t, std
 
 void refuse_many_labels(const Dataset& data) {
   if (data.train.labels_per_sample == 1) return;
-  throw InputError(Diagnostic{"", 0, "a drift of classes of samples that have many labels each",
-                              "a corruption, or data whose samples have one class"});
+  throw InputError(Diagnostic{"", 0, "a drift of classes needs samples of one class, and samples have several labels",
+                              "use a corruption, or data whose samples have one class"});
 }
 
 /// Assigns held-back samples to sites in turn, so that classes are spread.

@@ -68,7 +68,7 @@ class IdxReader {
     std::array<unsigned char, 4> magic{};
     const std::size_t got = bytes_.read(magic.data(), magic.size());
     if (got == 0) fail("the file is empty", remedy);
-    if (got < magic.size()) fail(fmt::format("truncated: {} bytes are no IDX header", got), remedy);
+    if (got < magic.size()) fail(fmt::format("truncated: {} bytes are less than an IDX header", got), remedy);
     const bool compressed = bytes_.compressed();
     const std::int64_t stored = bytes_.stored();
     if (magic[0] != 0 || magic[1] != 0) {
@@ -139,7 +139,7 @@ class IdxReader {
       case 0x0E:
         return "double (0x0e)";
       default:
-        return fmt::format("0x{:02x}, which IDX does not know", code);
+        return fmt::format("0x{:02x}, which IDX does not define", code);
     }
   }
 

@@ -24,7 +24,8 @@ std::int64_t used_values(const spec::SampleShape& shape, const float* values) {
 void apply_site_shift(Dataset& data, const Partition& partition, const spec::ShiftSpec& spec, std::uint64_t seed) {
   if (spec.none()) return;
   if (data.shape.vocabulary > 0) {
-    throw InputError(Diagnostic{"", 0, "a shift between sites of data that are symbols", "data that are numbers"});
+    throw InputError(
+        Diagnostic{"", 0, "a shift between sites needs data of numbers, not of symbols", "use data of numbers"});
   }
   const spec::SampleShape& shape = data.shape;
   parallel_for(partition.size(), [&](std::size_t site) {

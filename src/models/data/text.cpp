@@ -47,7 +47,7 @@ void for_each_character(std::string_view text, const std::string& name, const Vi
     const std::size_t at = bytes - text.size();
     const std::uint32_t character = next_character(text);
     if (character > kLastCharacter) {
-      errors.add(line, fmt::format("byte {} is no UTF-8 (0x{:02x})", at, static_cast<unsigned char>(text[0])),
+      errors.add(line, fmt::format("byte {} is not UTF-8 (0x{:02x})", at, static_cast<unsigned char>(text[0])),
                  kTextForm);
       text.remove_prefix(1);
     } else if (character == 0) {
@@ -76,7 +76,7 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
         fmt::format("{} characters to train on and {} held back are not enough for one sample of {} and its successor "
                     "each",
                     text.train, all - text.train, source.length),
-        "a longer text, or a smaller length"});
+        "use a longer text, or a smaller length"});
   }
   facts.shape = {1, source.length, 1, text.vocabulary};
   facts.classes = text.vocabulary;
@@ -106,7 +106,7 @@ TextSymbols read_text(SourceBytes& bytes, double test_share) {
   }
   if (static_cast<std::int64_t>(known.size()) >= kMaxVocabulary) {
     bytes.fail(fmt::format("{} different characters", known.size()),
-               fmt::format("fewer than {}: a text in an alphabet", kMaxVocabulary));
+               fmt::format("use fewer than {}: a text in an alphabet", kMaxVocabulary));
   }
   bool others = false;
   text.symbols.reserve(static_cast<std::size_t>(all));

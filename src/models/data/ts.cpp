@@ -101,7 +101,7 @@ class TsReader {
     if (tag == "problemname") return;
     if (tag == "timestamps") {
       if (truth(values).value_or(false)) {
-        errors_.add(line_, "series with timestamps", "evenly spaced values without them (@timeStamps false)");
+        errors_.add(line_, "series with timestamps", "use evenly spaced values (@timeStamps false)");
       }
     } else if (tag == "missing") {
       missing_ = truth(values);
@@ -119,7 +119,8 @@ class TsReader {
     } else if (tag == "classlabel") {
       read_classes(values);
     } else if (tag == "targetlabel") {
-      errors_.add(line_, "numbers to predict instead of classes", "a file with @classLabel true and the classes");
+      errors_.add(line_, "the file has numbers to predict, not classes",
+                  "use a file with @classLabel true and the classes");
     } else if (tag == "data") {
       start_data();
     } else {
@@ -140,7 +141,7 @@ class TsReader {
     if (number && *number >= 1 && *number <= static_cast<double>(most) && std::floor(*number) == *number) {
       return static_cast<std::int64_t>(*number);
     }
-    errors_.add(line_, "no such number", fmt::format("a whole number from 1 to {}", most));
+    errors_.add(line_, "not a whole number", fmt::format("use a whole number from 1 to {}", most));
     return std::nullopt;
   }
 
@@ -154,7 +155,7 @@ class TsReader {
 
   void read_classes(const std::vector<std::string_view>& values) {
     if (values.empty() || lower(values[0]) != "true" || values.size() < 2) {
-      errors_.add(line_, "no classes", "@classLabel true, then the name of each class");
+      errors_.add(line_, "no classes", "write @classLabel true, then the name of each class");
       return;
     }
     if (static_cast<std::int64_t>(values.size()) - 1 > kMaxTsClasses) {
@@ -186,7 +187,7 @@ class TsReader {
     if (file_.channels == 0 && channels <= kMaxChannels) file_.channels = channels;
     if (channels != file_.channels) {
       errors_.add(line_, fmt::format("{} dimensions", channels),
-                  fmt::format("{}, as the header or the first case says", file_.channels));
+                  fmt::format("use {}, as in the header or the first case", file_.channels));
       return;
     }
     const std::size_t values_before = file_.values.size();
@@ -234,7 +235,7 @@ class TsReader {
       if (is_missing(word)) {
         if (missing_ == false) {
           errors_.add(line_, fmt::format("a missing value in dimension {}", channel + 1),
-                      "a number, or @missing true above");
+                      "give a number, or write @missing true above");
           return;
         }
         file_.values.push_back(std::numeric_limits<float>::quiet_NaN());
@@ -242,8 +243,8 @@ class TsReader {
       }
       const std::optional<double> number = number_in(word);
       if (!number) {
-        errors_.add(line_, fmt::format("'{}' in dimension {} is no number", shown_field(word), channel + 1),
-                    "a number that a float holds, or ? for a missing one");
+        errors_.add(line_, fmt::format("'{}' in dimension {} is not a number", shown_field(word), channel + 1),
+                    "use a number within float range, or ? for a missing value");
         return;
       }
       file_.values.push_back(static_cast<float>(*number));
@@ -252,7 +253,7 @@ class TsReader {
     if (equal_length_.value_or(false) && !series_length_) series_length_ = length;
     if (equal_length_.value_or(false) && length != *series_length_) {
       errors_.add(line_, fmt::format("{} values in dimension {}", length, channel + 1),
-                  fmt::format("{}, as all series are said to be equally long (@equalLength true)", *series_length_));
+                  fmt::format("use {}, since @equalLength true makes all series equally long", *series_length_));
       return;
     }
     file_.longest = std::max(file_.longest, length);

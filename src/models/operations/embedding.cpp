@@ -34,7 +34,7 @@ class Embedding final : public OperationOf<T> {
 
   void backward(const FlowOf<T>&) const override {}
   void backpropagate(const FlowOf<T>&, MatrixOf<T>&, bool) const override {
-    throw std::logic_error("embedding: nothing can be learned before symbols");
+    throw std::logic_error("embedding: symbols have no gradient for layers before");
   }
 
  private:

@@ -191,7 +191,7 @@ constexpr double kMostSecondsOfRun = 20;
 constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollective = 0.1;
 
-constexpr const char* kShared = "collectives that go on at the same time share links";
+constexpr const char* kShared = "concurrent collectives share links";
 constexpr std::size_t kStepsTraced =
     4;  // steps of a run without a barrier in its timeline, which shows how they drift apart
 constexpr std::size_t kMostStreams = 4096;  // actors that time steps without their causes, at most
@@ -301,17 +301,17 @@ class RunOfSchedules {
         across += step.across_changes;
       }
       const double seconds = step.timing.seconds;
-      constexpr const char* kMayBe = "{}, which may be {:.2g} % of the step";
+      constexpr const char* kMayBe = "{}, for up to {:.2g} % of the step";
       if (!refused && !fidelity_.may_overlook(step.overlooked / seconds))
         refused = FlowRefusal{fmt::format("{} ({:.3g} s of a step of {:.3g} s)", kShared, step.overlooked, seconds)};
       if (!refused && !fidelity_.may_share_links(step.shared_wrong_by / seconds))
         refused = FlowRefusal{fmt::format(kMayBe, kShared, 100 * step.shared_wrong_by / seconds)};
       if (!refused && !fidelity_.may_enter_late(step.wrong_by / seconds))
-        refused = FlowRefusal{fmt::format(kMayBe, "ranks come late to collectives whose links they share",
-                                          100 * step.wrong_by / seconds)};
+        refused = FlowRefusal{
+            fmt::format(kMayBe, "ranks enter collectives late and share their links", 100 * step.wrong_by / seconds)};
       const double share = across / (date - job_.request.begins_at);
       if (!refused && i + 1 == settled_.size() && !fidelity_.may_change(share))
-        refused = FlowRefusal{fmt::format("links change during steps, which may be {:.2g} % of them", 100 * share)};
+        refused = FlowRefusal{fmt::format("links change during up to {:.2g} % of the steps", 100 * share)};
       if (refused) {
         fidelity_.refuse(refused->fault, has_barrier(settled_[i]));
         link_use_ = {};

@@ -35,7 +35,8 @@ void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
       one.source = "0.7 (assumed) of the largest product of any shape, " + one.source;
     } else {
       one.share = row.number("share");
-      if (!row.optional_text("best product [Tflop/s]").empty()) row.wrong("a share and a best product", "one of them");
+      if (!row.optional_text("best product [Tflop/s]").empty())
+        row.wrong("a share and a best product exclude each other", "give one of them");
     }
     device.efficiencies.push_back(std::move(one));
   }

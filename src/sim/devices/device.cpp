@@ -41,7 +41,7 @@ void check(const spec::DeviceSpec& device) {
       !share(device.memory_efficiency) || !amount(device.launch_overhead) || !amount(device.ramp_seconds) ||
       !(device.tile_rows >= 1) || !share(device.winograd_share) ||
       !std::ranges::all_of(device.efficiencies, [&](const spec::KindEfficiency& one) { return share(one.share); })) {
-    throw std::logic_error(fmt::format("device '{}' has a rate or an efficiency that is not above zero", device.name));
+    throw std::logic_error(fmt::format("device '{}' has a rate or an efficiency of zero or less", device.name));
   }
 }
 

@@ -37,7 +37,7 @@ bool EventRounds::may_lose(const collectives::Rounds& rounds) const {
 Refused EventRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                          MaxPlusRounds* solved) {
   if (known_ != &rounds && may_lose(rounds)) {
-    return FlowRefusal{"several lines may bring more to a link of TCP than it takes away, and packets be lost"};
+    return FlowRefusal{"several lines may overload a TCP link, where packets are lost"};
   }
   for (double& date : dates) date += rounds.start_seconds();
   const double begin = *std::ranges::min_element(dates);
@@ -200,8 +200,7 @@ constexpr double kSameSpeed = 1e-9;                // relative
 constexpr int kUsesToCondense = 3;                 // uses of a pattern before its ranks are divided into classes
 constexpr int kPassesOverRanks = 16;
 
-constexpr const char* kInLine =
-    "messages wait in line on TCP connections that share links, and lose more the more there are";
+constexpr const char* kInLine = "messages queue on TCP connections that share links, and their number increases losses";
 constexpr const char* kSeveralMessages = "many rounds in which ranks send or receive several messages";
 
 /// Returns whether every rank sends and receives at most one message.

@@ -140,7 +140,7 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
        kept = std::min(phase.rounds, 2 * kept)) {
     const std::int64_t left_out = phase.rounds - kept;
     if (all - static_cast<double>(left_out) * each > kMostMessages) {
-      return FlowRefusal{fmt::format("{:.3g} messages are too many to follow each", all)};
+      return FlowRefusal{fmt::format("{:.3g} messages are too many to simulate each", all)};
     }
     skip_from_ = phase.first + kept;
     skipped_ = left_out;
@@ -369,7 +369,7 @@ std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to
     return *known;
   }
   const std::int32_t* number = classes_->pair_of.find(EventClasses::key_of(from, to, channel));
-  if (number == nullptr) throw std::logic_error("a message that is in no round");
+  if (number == nullptr) throw std::logic_error("a message belongs to no round");
   std::int32_t& known = of_class_[static_cast<std::size_t>(*number)];
   if (known < 0) {
     const EventClasses::PairClass& pairs = classes_->pairs[static_cast<std::size_t>(*number)];

@@ -29,7 +29,7 @@ const std::vector<std::int32_t>& FlowRoutes::links(std::size_t from, std::size_t
   if (compared_ < kCompared) {
     ++compared_;
     if (network_[network_.path(hosts_[from], hosts_[to])].links != links_) {
-      throw std::logic_error("a route of SimGrid's is not the one of the network that was declared");
+      throw std::logic_error("a route of SimGrid differs from the declared network");
     }
   }
   return links_;

@@ -23,7 +23,7 @@ void Departures::write(std::int32_t event, double date, double bytes) {
 
 double Departures::begin_of(std::int32_t event, double rate, bool fits) {
   const auto asked = std::ranges::find(entries_, event, &Entry::event);
-  if (asked == entries_.end()) throw std::logic_error("a message leaves that was not written");
+  if (asked == entries_.end()) throw std::logic_error("a message leaves before it was written");
   // The first request settles all messages present by now, because actors wake in any order.
   for (Entry& entry : entries_) {
     if (entry.date > asked->date) break;

@@ -69,7 +69,7 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
         spend(names.link(static_cast<std::size_t>(event.bottleneck)), "bandwidth", counts - queueing);
       }
     }
-    if (event.cause >= id) throw std::logic_error("an event that caused itself");
+    if (event.cause >= id) throw std::logic_error("an event causes itself");
     id = event.cause;
   }
   double bandwidth = 0;

@@ -67,8 +67,8 @@ std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
   if (names.empty()) return {};
   return {to_string(
       Diagnostic{file->path, line,
-                 fmt::format("{} of <config> {} passed over", fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
-                 "dadsim sets them itself or has no use for them (docs/timing.md)"})};
+                 fmt::format("{} of <config> {} ignored", fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
+                 "dadsim sets or does not use these options (docs/timing.md)"})};
 }
 
 namespace {

@@ -132,8 +132,8 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
     std::vector<std::string> names;
     names.reserve(std::size(allowed_options));
     for (const AllowedOption& one : allowed_options) names.emplace_back(one.name);
-    return pair(fmt::format("<config> sets '{}', which a platform may not", shown),
-                fmt::format("take it out; of SimGrid's options a platform may set {}", fmt::join(names, " and ")));
+    return pair(fmt::format("<config> sets '{}', which a platform may not set", shown),
+                fmt::format("remove it; a platform may only set {}", fmt::join(names, " and ")));
   }
   // SimGrid takes text after a blank or a comma for another option.
   const std::optional<double> number = parse_whole<double>(value, allowed->least, allowed->most);

@@ -107,7 +107,8 @@ void check_event_rate(const Markup& markup, const std::string& file, std::vector
       std::error_code error;
       if (name.empty() || !std::filesystem::is_regular_file(path, error)) continue;
       if (std::filesystem::file_size(path, error) > kMostBytes) {
-        diagnostics.push_back({path.string(), 0, "the profile has more than 64 MB", "a shorter one, with LOOPAFTER"});
+        diagnostics.push_back(
+            {path.string(), 0, "the profile has more than 64 MB", "use a shorter one, with LOOPAFTER"});
       } else {
         changes = std::max(changes, changes_per_second(text_of_file(path.string()), 0));
       }

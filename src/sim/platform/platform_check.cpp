@@ -114,8 +114,8 @@ std::string place_for(const spec::PlatformSpec& platform, int workers) {
     return fmt::format("set core=\"{}\" in the platform or use other hosts", workers);
   const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
   return cluster == nullptr
-             ? std::string("a host of its own for each")
-             : fmt::format("a host of its own for each; nodes=\"{}\" of <gpu-cluster> adds one", cluster->nodes + 1);
+             ? std::string("use a host for each")
+             : fmt::format("use a host for each; nodes=\"{}\" of <gpu-cluster> adds one", cluster->nodes + 1);
 }
 
 /// Tells what is wrong with the hosts, a crowded one once.
@@ -139,7 +139,7 @@ void check_hosts(const KnownHosts& known, const spec::PlatformSpec& platform, co
       workers = 0;
     } else if (!(host->speed > 0)) {
       tell(sink, CheckTopic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
-           "any speed above 0 will do; the worker's device says what it computes");
+           "use any speed above 0; the device of the worker sets its speed");
     }
   }
 }
@@ -163,9 +163,9 @@ std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4
   double latency = 0;
   from.route_to(&to, links, &latency);
   if (links.empty() && latency > 0) {
-    return {
-        fmt::format("the route from '{}' to '{}' has a latency and no link", from.get_cname(), to.get_cname()),
-        "a <route> with at least one link, or a <peer> with bw_in and bw_out in place of a <host> with coordinates"};
+    return {fmt::format("the route from '{}' to '{}' has a latency but no link", from.get_cname(), to.get_cname()),
+            "use a <route> with at least one link, or a <peer> with bw_in and bw_out in place of a <host> with "
+            "coordinates"};
   }
   if (links.empty()) {
     return {fmt::format("there is no route from '{}' to '{}'", from.get_cname(), to.get_cname()),

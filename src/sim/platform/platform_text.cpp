@@ -355,7 +355,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
         diagnostics.push_back({file, markup.line(),
                                fmt::format("the {} of <{}>, '{}', has characters that cannot be seen", part, name,
                                            with_hidden_characters_shown(value.substr(0, 200))),
-                               "a name of letters, digits and signs"});
+                               "use a name of letters, digits and signs"});
       }
     }
     if (name == "prop" && in_config) {
@@ -367,13 +367,14 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
     if (name == "actor" || name == "process") {
       diagnostics.push_back({file, markup.line(),
                              fmt::format("<{}> deploys a program, which is not part of a platform", name),
-                             "take the element out; the scenario says which hosts are workers"});
+                             "remove the element; the scenario names the hosts of workers"});
     }
     const std::string kind = name == "trace_connect" ? markup.attribute("kind").value_or("") : "";
     if (kind == "BANDWIDTH" || kind == "LATENCY") {
-      diagnostics.push_back({file, markup.line(),
-                             fmt::format("<trace_connect kind=\"{}\"> comes too late for a link, SimGrid says", kind),
-                             "write bandwidth_file or latency_file on the <link> instead"});
+      diagnostics.push_back(
+          {file, markup.line(),
+           fmt::format("<trace_connect kind=\"{}\"> comes after its link, which SimGrid refuses", kind),
+           "write bandwidth_file or latency_file on the <link> instead"});
     }
   }
   // SimGrid's reader is less strict: it would accept the text after the fault, which was not checked.
@@ -384,7 +385,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   }
   // SimGrid's reader ends by a signal without a zone.
   if (root_seen && !zone_seen)
-    diagnostics.push_back({file, 0, "the platform has no <zone>", "one, with hosts, links and routes in it"});
+    diagnostics.push_back({file, 0, "the platform has no <zone>", "add one with hosts, links and routes"});
   diagnostics.insert(diagnostics.end(), size.faults().begin(), size.faults().end());
   if (may_have_state_profiles(text)) {
     for (Diagnostic& fault : read_state_profiles(file, text).faults) diagnostics.push_back(std::move(fault));

@@ -26,15 +26,14 @@ LinkProperties properties_of(const simgrid::s4u::Link* link, spec::Transport fal
       }
     }
     if (!known) {
-      throw std::runtime_error(fmt::format("link '{}' has the transport '{}'; it would be plain, tcp, rdma or nvlink",
-                                           link->get_cname(), text));
+      throw std::runtime_error(
+          fmt::format("link '{}' has the transport '{}'; use plain, tcp, rdma or nvlink", link->get_cname(), text));
     }
   }
   if (const char* text = property_of(link, "measured")) {
     use.is_goodput = std::string_view(text) == "goodput";
     if (!use.is_goodput && std::string_view(text) != "wire") {
-      throw std::runtime_error(
-          fmt::format("link '{}' is measured '{}'; it would be wire or goodput", link->get_cname(), text));
+      throw std::runtime_error(fmt::format("link '{}' is measured '{}'; use wire or goodput", link->get_cname(), text));
     }
   }
   if (use.transport == spec::Transport::tcp && !use.is_goodput) use.efficiency = kTcpEfficiency;
@@ -43,7 +42,7 @@ LinkProperties properties_of(const simgrid::s4u::Link* link, spec::Transport fal
     if (text == nullptr) return;
     value = parse_whole<double>(text).value_or(0);
     if (!(value > 0) || !(value <= most)) {
-      throw std::runtime_error(fmt::format("link '{}' has the {} '{}'; it would be a number above 0, at most {}",
+      throw std::runtime_error(fmt::format("link '{}' has the {} '{}'; use a number above 0, at most {}",
                                            link->get_cname(), key, text, most));
     }
   };
@@ -57,7 +56,7 @@ LinkProperties properties_of(const simgrid::s4u::Link* link, spec::Transport fal
     if (text == nullptr || std::string_view(text) == no) return false;
     if (std::string_view(text) == yes) return true;
     throw std::runtime_error(
-        fmt::format("link '{}' has the {} '{}'; it would be {} or {}", link->get_cname(), key, text, yes, no));
+        fmt::format("link '{}' has the {} '{}'; use {} or {}", link->get_cname(), key, text, yes, no));
   };
   use.in_cluster = is("in-cluster", "true", "false");
   use.adds_up = is("adds-up", "true", "false");

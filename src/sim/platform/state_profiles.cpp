@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kWithState{"host", "link", "peer"};
 constexpr std::size_t kProfileLimit = 64U << 20U;  // bytes
-constexpr const char* kLineForm = "a date in seconds and 1 for on or 0 for off: 10.0 0";
+constexpr const char* kLineForm = "write a date in seconds and 1 for on or 0 for off, e.g. 10.0 0";
 
 std::optional<double> number(const std::string& word) {
   const std::optional<double> value = parse_whole<double>(word);
@@ -97,11 +97,11 @@ class ProfileReader {
     std::error_code ignored;
     if (path.empty() || !fs::is_regular_file(path, ignored)) {
       fault(file_, line, fmt::format("there is no file '{}' with a state profile", name),
-            "a path from the folder of the platform, or an absolute one");
+            "give a path relative to the folder of the platform, or an absolute one");
       return std::nullopt;
     }
     if (fs::file_size(path, ignored) > kProfileLimit) {
-      fault(path, 0, "the profile has more than 64 MB", "a shorter one, with LOOPAFTER");
+      fault(path, 0, "the profile has more than 64 MB", "use a shorter one, with LOOPAFTER");
       return std::nullopt;
     }
     return Source{path, 1, text_of_file(path), 0};
@@ -110,7 +110,7 @@ class ProfileReader {
   void connect(const ProfileConnection& one) {
     const auto trace = traces_.find(one.trace);
     if (trace == traces_.end()) {
-      fault(file_, one.line, fmt::format("there is no <trace id=\"{}\">", one.trace), "the id of a <trace>");
+      fault(file_, one.line, fmt::format("there is no <trace id=\"{}\">", one.trace), "use the id of a <trace>");
       return;
     }
     Source source = trace->second;
@@ -123,7 +123,7 @@ class ProfileReader {
     // Names that a cluster generates are known to SimGrid only.
     if (!generated_names_ && !names.contains(one.element) && !is_direction(one)) {
       fault(file_, one.line, fmt::format("there is no {} '{}'", one.links ? "link" : "host", one.element),
-            one.links ? "the id of a <link>" : "the id of a <host> or <peer>");
+            one.links ? "use the id of a <link>" : "use the id of a <host> or <peer>");
       return;
     }
     add(one.links, one.element, source);
@@ -176,24 +176,24 @@ class ProfileReader {
       }
       if (word[0].find_first_of("SDNGEU") == 0) {  // STOCHASTIC, DET, NORM, GAUSS, EXP, UNIF
         return refuse(line_number, fmt::format("'{}' draws a state profile at random", word[0]),
-                      "<fails mtbf=\"…\" mttr=\"…\"/> in the <failures> of a scenario");
+                      "use <fails mtbf=\"…\" mttr=\"…\"/> in the <failures> of a scenario");
       }
       const auto date = word.size() == 2 ? number(word[0]) : std::nullopt;
       const auto value = word.size() == 2 ? number(word[1]) : std::nullopt;
-      if (!date || *date < 0 || !value) return refuse(line_number, "this is no line of a state profile", kLineForm);
+      if (!date || *date < 0 || !value) return refuse(line_number, "this is not a line of a state profile", kLineForm);
       if (!profile.changes.empty() && *date < profile.changes.back().at) {
         return refuse(line_number, fmt::format("the date {} comes after {}", *date, profile.changes.back().at),
-                      "dates that rise");
+                      "sort lines by date");
       }
       profile.changes.push_back({*date, *value > 0});
     }
     if (profile.changes.empty() || (period <= 0 && !loop_after)) return true;
     const double last = profile.changes.back().at;
     if (period > 0 && loop_after)
-      return refuse(loop_line, "PERIODICITY and LOOPAFTER in one profile", "one of the two");
+      return refuse(loop_line, "PERIODICITY and LOOPAFTER exclude each other", "keep one of the two");
     if (period > 0 && period < last) {
-      return refuse(loop_line, fmt::format("a period of {} s is over before the last date, {}", period, last),
-                    "a longer one");
+      return refuse(loop_line, fmt::format("a period of {} s ends before the last date, {}", period, last),
+                    "use a longer period");
     }
     profile.period = period > 0 ? period : last + *loop_after;
     if (profile.period <= 0) return refuse(loop_line, "the profile repeats after 0 s", "a period above 0");

@@ -39,7 +39,7 @@ constexpr int kLookAgain = 100;  // milliseconds between checks; a signal may wa
 }
 
 [[noreturn]] void cut_off(int code) {
-  throw EnvironmentError(fmt::format("what a process of this one says does not come through: {}", std::strerror(code)));
+  throw EnvironmentError(fmt::format("the pipe from a child process is broken: {}", std::strerror(code)));
 }
 
 /// The child of this child, which examines one thing at a time and must not outlive its parent.
@@ -58,7 +58,7 @@ std::atomic<pid_t> child_of_child = 0;
 
 /// Ends the process if memory is denied. Other code must not catch a bad_alloc (or let it end the process, as SimGrid's
 /// actors do), because denied memory is no result of the child.
-[[noreturn]] void end_for_want_of_memory() { end_for_want_of("a process of this one had no memory left\n"); }
+[[noreturn]] void end_for_want_of_memory() { end_for_want_of("a child process ran out of memory\n"); }
 
 /// Grows the heap in one step. A thread's heap grows by each request, with a system call for each page or two; a
 /// simulation needs hundreds.
@@ -193,7 +193,7 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
 void write_to_parent(int descriptor, std::string_view bytes) {
   if (write_all(descriptor, bytes.data(), bytes.size())) return;
   if (errno == EPIPE) ::_exit(kFailureStatus);  // the parent is gone
-  end_for_want_of("what a process of this one says cannot be written\n");
+  end_for_want_of("a child process cannot write to its pipe\n");
 }
 
 }  // namespace
@@ -256,7 +256,7 @@ std::string MessageSource::next() const {
     const ssize_t got = ::read(descriptor_, chunk_.data(), chunk_.size());
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) ::_exit(kFailureStatus);  // the parent is gone, so no reason is written
-    if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
+    if (got < 0) end_for_want_of("a child process cannot read from its pipe\n");
     splitter_.add(chunk_.data(), static_cast<std::size_t>(got));
   }
 }
@@ -366,17 +366,16 @@ ChildOutcome ChildProcess::end() {
   if (state.timed_out) {
     outcome.end = ChildOutcome::ChildEnd::timed_out;
   } else if (!status) {
-    throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
+    throw EnvironmentError("the exit status of a child process is unknown, since SIGCHLD is ignored");
   } else if (*status != 0 && says_out_of_memory(outcome.output)) {
-    throw EnvironmentError("a process of this one had no memory left");
+    throw EnvironmentError("a child process ran out of memory");
   } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
-    throw EnvironmentError(
-        "a process of this one was killed by signal 9 (Killed), as the system does when memory is short");
+    throw EnvironmentError("a child process was killed by signal 9 (Killed), probably since memory is short");
   } else if (WIFSIGNALED(*status)) {
     outcome.end = ChildOutcome::ChildEnd::killed;
     outcome.code = WTERMSIG(*status);
   } else if (WEXITSTATUS(*status) == kEnvironmentStatus) {
-    throw EnvironmentError(outcome.output.empty() ? "a process could not be set up: there are too few descriptors"
+    throw EnvironmentError(outcome.output.empty() ? "a child process could not start: too few file descriptors"
                                                   : outcome.output.substr(0, outcome.output.find('\n')));
   } else if (WEXITSTATUS(*status) != 0) {
     outcome.end = ChildOutcome::ChildEnd::exited;

@@ -40,7 +40,7 @@ std::string settle_algorithm(std::vector<Request>& requests, schedule::Among amo
     });
     if (serves_all) return choice;
   }
-  throw std::logic_error("no algorithm for all groups");
+  throw std::logic_error("no algorithm serves all groups");
 }
 
 }  // namespace

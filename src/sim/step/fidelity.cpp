@@ -63,7 +63,7 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
     }
   }
   if (by_flow_ && changes_unknown(cluster)) {
-    refuse("the network changes over time, or others use it");
+    refuse("the network changes over time, or carries other traffic");
   }
   if (by_flow_ && cluster.network.rendezvous) refuse("messages wait for their receivers (rendezvous)");
 }
@@ -95,7 +95,7 @@ std::string FidelityChoice::too_much() {
 }
 
 void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
-  if (flow_alone_) throw std::runtime_error(fmt::format("flow does not take it: {}", reason));
+  if (flow_alone_) throw std::runtime_error(fmt::format("fidelity=\"flow\" does not apply: {}", reason));
   by_flow_ = false;
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};

@@ -130,7 +130,7 @@ Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result)
   }
   request.known_overlaps = KnownOverlaps::before;
   if (result.overlooked <= kLargestDoubt * result.timing.seconds) return {};
-  return FlowRefusal{fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
+  return FlowRefusal{fmt::format("concurrent collectives share links ({:.3g} s of a step of {:.3g} s)",
                                  result.overlooked, result.timing.seconds)};
 }
 

@@ -665,7 +665,7 @@ class ServedWorld final : public SimulatedWorld {
   double now() const override { return now_; }
 
   std::vector<std::string> links() override {
-    if (ordered_ > 0 || last_ > 0) throw std::logic_error("links are asked for first");
+    if (ordered_ > 0 || last_ > 0) throw std::logic_error("links() must be called first");
     orders_ << Order::links;
     ++ordered_;
     post();

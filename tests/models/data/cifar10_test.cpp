@@ -72,7 +72,7 @@ TEST(Cifar10, SaysWhatIsWrong) {
   const auto inspected = [](const std::string& file) {
     return refused([&] { models::inspect_cifar10(source({file}, 0, 0)); });
   };
-  EXPECT_TRUE(holds(inspected(cut), cut + ": 3000 bytes, which is no multiple of 3073; "));
+  EXPECT_TRUE(holds(inspected(cut), cut + ": 3000 bytes is not a multiple of 3073; "));
   EXPECT_TRUE(holds(inspected(empty), empty + ": the file is empty; "));
   EXPECT_TRUE(holds(inspected(labels), labels + ": byte 3073: label 10 of image 1; "));
   EXPECT_TRUE(holds(inspected(labels), labels + ": byte 9219: label 255 of image 3; ")) << "all at once";

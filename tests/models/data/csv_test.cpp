@@ -27,10 +27,9 @@ models::CsvColumns inspected(const std::string& content) {
 }
 
 TEST(Csv, SaysThatATargetOfPricesIsNoTargetOfClasses) {
-  EXPECT_TRUE(
-      holds(message("rooms,price\n4,310.5\n3,205.0\n5,398.9\n2,151.2\n", "price"),
-            "t.csv:1: target 'price' has 4 different numbers in 4 rows, and a target needs classes; a column of "
-            "classes, e.g. these numbers in ranges (low, middle, high)"));
+  EXPECT_TRUE(holds(message("rooms,price\n4,310.5\n3,205.0\n5,398.9\n2,151.2\n", "price"),
+                    "t.csv:1: target 'price' has 4 different numbers in 4 rows, but needs classes; a column of "
+                    "classes, e.g. these numbers in ranges (low, middle, high)"));
   std::string many = "x,n\n", few = "x,n\n";
   for (int i = 0; i < 12; ++i) many += "1," + std::to_string(i) + "\n";
   for (int i = 0; i < 24; ++i) few += "1," + std::to_string(i % 12) + ".5\n";
@@ -108,7 +107,7 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message("x,clas\n1,a\n"), "t.csv:1: no column 'class'; did you mean 'clas'?"));
   EXPECT_TRUE(holds(message("x,x,class\n"), "t.csv:1: two columns 'x'; "));
   EXPECT_TRUE(holds(message("x,,class\n"), "t.csv:1: a column without a name; "));
-  EXPECT_TRUE(holds(message("class\na\n"), "t.csv:1: one column alone; "));
+  EXPECT_TRUE(holds(message("class\na\n"), "t.csv:1: only one column; "));
   EXPECT_TRUE(holds(message(""), "t.csv: the file is empty; "));
   EXPECT_TRUE(holds(message("x,class\n"), "t.csv: no samples below the line of names; "));
   const std::string fields = message("x,class\n1,a\n1\n1,2,a\n1,?\n2,b\n");
@@ -119,10 +118,10 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message("x,class\n\"1\" 2,a\n"), "t.csv:2: '2' behind a closing quote; "));
   EXPECT_TRUE(holds(message("x,class\n\"two\nlines\",a\n1\n"), "t.csv:4: 1 fields; ")) << "lines inside quotes count";
   EXPECT_TRUE(holds(message("x,class\n,a\n?,b\n"), "t.csv:1: column 'x' holds nothing; "));
-  EXPECT_TRUE(holds(message("x,class\n1,a\n2,a\n"), "t.csv:1: column 'class' takes one value alone; "));
+  EXPECT_TRUE(holds(message("x,class\n1,a\n2,a\n"), "t.csv:1: column 'class' has only one value; "));
   std::string words = "x,class\n1,a\n";
   for (int i = 0; i < 65; ++i) words += "word" + std::to_string(i) + ",b\n";
-  EXPECT_TRUE(holds(message(words), "t.csv:3: column 'x' holds words, and more than 64 different values; "));
+  EXPECT_TRUE(holds(message(words), "t.csv:3: column 'x' has words, and more than 64 different values; "));
   std::string classes = "x,class\n";
   for (int i = 0; i < 1001; ++i) classes += "1," + std::to_string(i) + "\n";
   EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' takes more than 1000 values; "));
@@ -131,7 +130,7 @@ TEST(Csv, SaysWhereItIsWrong) {
                                            .test = {{"b", "y,class\n1,a\n"}},
                                            .target = "class"});
                     }),
-                    "b:1: other columns than the table to train on; "));
+                    "b:1: columns differ from the table to train on; "));
 }
 
 // The UCI archive and collections for courses publish such tables.
@@ -193,8 +192,8 @@ TEST(Csv, ColumnsByNumberWhereNoneHasThatName) {
 // A first row that is taken for names would be lost silently.
 TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   const std::string note =
-      "t.csv:1: the first line is taken for the names of the columns, and looks like a sample; "
-      "names=\"false\" where the first line is a sample";
+      "t.csv:1: the first line is read as column names, but looks like a sample; "
+      "set names=\"false\" if the first line is a sample";
   const auto notes = [](const std::string& content, const std::string& target) {
     return models::inspect_csv({.train = {{"t.csv", content}}, .test = {}, .target = target}).notes;
   };
@@ -204,9 +203,9 @@ TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   EXPECT_EQ(notes("5.0,red,alba\n6.0,blue,rubra\n7.0,blue,alba\n", "alba"), std::vector<std::string>{}) << "no red";
   EXPECT_EQ(notes("1990,1991,class\n6.0,2.7,rubra\n7.0,2.6,alba\n", "class"), std::vector<std::string>{});
   EXPECT_TRUE(holds(message("1,1,a\n2,3,b\n", "a"),
-                    "two columns '1'; each name once; names=\"false\" where the first "
+                    "two columns '1'; each name once; set names=\"false\" if the first "
                     "line is a sample"));
-  EXPECT_TRUE(holds(message("1,2,a\n2,3,b\n", "species"), "names=\"false\" where the first line is a sample"));
+  EXPECT_TRUE(holds(message("1,2,a\n2,3,b\n", "species"), "set names=\"false\" if the first line is a sample"));
 }
 
 // pandas and R write the numbers of rows before them, under no name.
@@ -214,9 +213,8 @@ TEST(Csv, AFirstColumnWithoutANameIsThatOfNumbersOfRows) {
   for (const char* content : {",x,class\n0,1,a\n1,2,b\n", "\"\",\"x\",\"class\"\n\"1\",1,\"a\"\n\"2\",2,\"b\"\n"}) {
     const models::CsvColumns table = inspected(content);
     EXPECT_EQ(table.features, 1);
-    EXPECT_EQ(table.notes,
-              std::vector<std::string>{"t.csv:1: the first column has no name; it is taken for the numbers "
-                                       "of the rows, and nothing is learned from it"});
+    EXPECT_EQ(table.notes, std::vector<std::string>{"t.csv:1: the first column has no name; it is taken as row "
+                                                    "numbers and not learned from"});
   }
 }
 
@@ -270,7 +268,7 @@ TEST(Csv, LeavesColumnsOut) {
   EXPECT_TRUE(holds(refused([&] { models::inspect_csv(misspelt); }), "t.csv:1: no column 'wen'; did you mean 'when'?"));
   misspelt.ignore = {"id", "when", "x"};
   EXPECT_TRUE(holds(refused([&] { models::inspect_csv(misspelt); }),
-                    "t.csv:1: one column alone that is neither ignored nor a site; "));
+                    "t.csv:1: only one column is neither ignored nor a site; "));
 }
 
 TEST(Csv, KnowsTheSitesOfItsRows) {
@@ -298,7 +296,7 @@ TEST(Csv, KnowsTheSitesOfItsRows) {
         models::inspect_csv(
             {.train = {{"t.csv", "where,x,class\nn,1,a\n,2,b\n"}}, .test = {}, .target = "class", .site = "where"});
       }),
-      "t.csv:3: no value of the site 'where'; a site for every sample"));
+      "t.csv:3: no value of the site 'where'; give a site for every sample"));
 }
 
 TEST(Csv, TakesATableForEachSite) {
@@ -324,7 +322,7 @@ TEST(Csv, TakesATableForEachSite) {
   source.test_file.clear();
   EXPECT_EQ(models::inspect_csv(source).test, 2) << "a fifth of all rows";
   source.site_files[1] = folder.write("other.csv", "y,class\n4,b\n");
-  EXPECT_TRUE(holds(refused([&] { models::inspect_csv(source); }), "other.csv:1: other columns than "));
+  EXPECT_TRUE(holds(refused([&] { models::inspect_csv(source); }), "other.csv:1: columns differ from "));
 }
 
 TEST(Csv, SaysWhichClassesNobodyCanLearn) {
@@ -332,9 +330,9 @@ TEST(Csv, SaysWhichClassesNobodyCanLearn) {
                                  .test = {{"b.csv", "x,class\n1,a\n2,c\n3,c\n4,d\n"}},
                                  .target = "class"};
   EXPECT_EQ(models::inspect_csv(tables).notes,
-            (std::vector<std::string>{"b.csv:3: class 'c' is in no row to train on; 2 of the 4 rows to test on are of "
+            (std::vector<std::string>{"b.csv:3: class 'c' is in no training row; 2 of the 4 rows to test on are of "
                                       "it, which no network can have learned",
-                                      "b.csv:5: class 'd' is in no row to train on; 1 of the 4 rows to test on is of "
+                                      "b.csv:5: class 'd' is in no training row; 1 of the 4 rows to test on is of "
                                       "it, which no network can have learned"}));
   EXPECT_TRUE(inspected("x,class\n1,a\n2,b\n").notes.empty());
 }

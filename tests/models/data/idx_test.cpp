@@ -154,12 +154,12 @@ TEST_F(Idx, RefusesUnreadableFile) {
 TEST_F(Idx, RefusesWrongMagic) {
   expect_bad_images(plain("empty", ""), "the file is empty");
   expect_bad_images(gzip("empty.gz", ""), "the file is empty");
-  expect_bad_images(plain("short", std::string("\0\0\x08", 3)), "truncated: 3 bytes are no IDX header");
+  expect_bad_images(plain("short", std::string("\0\0\x08", 3)), "truncated: 3 bytes are less than an IDX header");
   expect_bad_images(plain("text", "hello, world"), "not an IDX file: it starts with 0x68656c6c");
   expect_bad_images(plain("png", "\x89PNG\r\n\x1a\n"), "not an IDX file");
   expect_bad_images(plain("int32", idx(0x00000C03, {3, 2, 2}, std::string(48, 'x'))), "32-bit integer (0x0c)");
   expect_bad_images(plain("float", idx(0x00000D03, {3, 2, 2}, std::string(48, 'x'))), "float (0x0d)");
-  expect_bad_images(plain("odd", idx(0x00000703, {3, 2, 2}, std::string(12, 'x'))), "0x07, which IDX does not know");
+  expect_bad_images(plain("odd", idx(0x00000703, {3, 2, 2}, std::string(12, 'x'))), "0x07, which IDX does not define");
   expect_bad_images(plain("rank0", idx(0x00000800, {}, "")), "an array of rank 0");
   expect_bad_images(plain("rank200", idx(0x000008C8, {3, 2, 2}, "")), "an array of rank 200");
 }
@@ -271,7 +271,7 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
   files.test_images = plain("wide", idx(kImages, {3, 2, 3}, std::string(18, 'x')));
   EXPECT_NE(message(files).find("images of 2 × 3 pixels, but those to train have 2 × 2"), std::string::npos);
   files.test_labels.clear();
-  EXPECT_NE(message(files).find("one of a pair of test files"), std::string::npos);
+  EXPECT_NE(message(files).find("test images and test labels need each other"), std::string::npos);
 }
 
 // The real thing, where it is at hand.

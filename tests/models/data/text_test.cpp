@@ -75,12 +75,12 @@ TEST(Text, RefusesWhatIsNoUtf8) {
   const std::string two = message(
       "ab\nc\xff"
       "d\n\xc3(");
-  EXPECT_TRUE(holds(two, "t.txt:2: byte 4 is no UTF-8 (0xff); ")) << two;
-  EXPECT_TRUE(holds(two, "t.txt:3: byte 7 is no UTF-8 (0xc3); ")) << two;
+  EXPECT_TRUE(holds(two, "t.txt:2: byte 4 is not UTF-8 (0xff); ")) << two;
+  EXPECT_TRUE(holds(two, "t.txt:3: byte 7 is not UTF-8 (0xc3); ")) << two;
   EXPECT_TRUE(holds(message(std::string("a\0b", 3)), "t.txt:1: byte 1 is NUL; "));
   for (const char* wrong :
        {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x80\x80\x80", "\xe2\x82"}) {
-    EXPECT_TRUE(holds(message(wrong), "byte 0 is no UTF-8")) << wrong;
+    EXPECT_TRUE(holds(message(wrong), "byte 0 is not UTF-8")) << wrong;
   }
   EXPECT_EQ(parsed("\xf4\x8f\xbf\xbf\xe2\x82\xac\xed\x9f\xbf", 0).vocabulary, 3);
 }

@@ -84,12 +84,12 @@ TEST(Ts, LookingAtAFileKeepsNoneOfItsCases) {
 
 TEST(Ts, SaysWhereItIsWrong) {
   const std::string many = message(kHeader + "1,x:2:up\n1:2:pu\n1:2:3:up\n1,2\n:2:up\n1:1e99:up\n1:2:up\n");
-  EXPECT_TRUE(holds(many, "small.ts:10: 'x' in dimension 1 is no number; ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:10: 'x' in dimension 1 is not a number; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:11: class 'pu', which the header does not name; did you mean 'up'?")) << many;
   EXPECT_TRUE(holds(many, "small.ts:12: 3 dimensions; 2, ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:13: no ':' before a class; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:14: no values in dimension 1; ")) << many;
-  EXPECT_TRUE(holds(many, "small.ts:15: '1e99' in dimension 2 is no number; ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:15: '1e99' in dimension 2 is not a number; ")) << many;
   EXPECT_TRUE(
       holds(message("@classLabels true a\n@data\n"), ":1: unknown '@classLabels true a'; did you mean 'classLabel'?"));
   EXPECT_TRUE(holds(message("@data\n1:a"), ":1: no @classLabel above @data; "));
@@ -100,9 +100,9 @@ TEST(Ts, SaysWhereItIsWrong) {
   EXPECT_TRUE(
       holds(message("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"), ":5: 1 values in dimension 1; 2, "));
   EXPECT_TRUE(holds(message("@timeStamps true\n@data"), ":1: series with timestamps; "));
-  EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: numbers to predict instead of classes; "));
+  EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: the file has numbers to predict, not classes; "));
   EXPECT_TRUE(holds(message("@dimensions 2\n@univariate true\n"), ":2: 1 dimensions, but 2 in a line above; "));
-  EXPECT_TRUE(holds(message("@dimensions 0\n"), ":1: no such number; a whole number from 1 to 10000"));
+  EXPECT_TRUE(holds(message("@dimensions 0\n"), ":1: not a whole number; use a whole number from 1 to 10000"));
   EXPECT_TRUE(holds(message("1,2:a\n"), ":1: '1,2:a' before @data; "));
   EXPECT_TRUE(holds(message("@classLabel true a\n@data\n"), "small.ts: no cases; "));
   EXPECT_TRUE(holds(message(""), "small.ts: no @data; "));

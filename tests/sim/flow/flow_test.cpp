@@ -442,7 +442,7 @@ TEST(Flow, FollowsWhatLosesNothingOverTcpBetweenNodes) {
 TEST(FlowRefuses, TheTrafficOfOthers) {
   Cluster cluster = two_nodes();
   cluster.platform.background.push_back({"gpu-0", "gpu-8", 1e9, 0});
-  expect_refused(cluster, one_ring(16), "others use it");
+  expect_refused(cluster, one_ring(16), "carries other traffic");
 }
 
 TEST(FlowRefuses, MessagesThatWaitForTheirReceivers) {

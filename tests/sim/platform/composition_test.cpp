@@ -130,7 +130,7 @@ TEST(Composition, ClustersThatNothingJoins) {
 TEST(Composition, TwoClustersOfOneName) {
   spec::CompositionSpec spec = all_kinds();
   std::get<spec::GpuClusterSpec>(spec.clusters[1]).name = "flat";
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "'flat' is there twice; names must differ");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "two clusters are named 'flat'; names must differ");
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST(PlatformCheck, WhatIsNotWellFormedNeverReachesSimGrid) {
                     "FILE:4: this is not XML: ", form);
   std::string disguised = platform_xml(hosts, "Full", traced);
   disguised.replace(disguised.find("version=\"1.0\""), 13, "version=\"1.0\" encoding=\"UTF-7\"");
-  expect_file_error(disguised, "FILE:4: <config> sets 'tracing'", "take it out");
+  expect_file_error(disguised, "FILE:4: <config> sets 'tracing'", "remove it");
 }
 
 // Finding 1: tracing/filename overwrote any file, under --check too.
@@ -278,11 +278,11 @@ TEST(PlatformCheck, ProfilesThatNeverEndAreRefused) {
 
 TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
   expect_file_error(platform_xml("<config><prop id=\"plugin\" value=\"link_energy\"/></config>" + hosts),
-                    "FILE:5: <config> sets 'plugin', which a platform may not", "take it out");
+                    "FILE:5: <config> sets 'plugin', which a platform may not set", "remove it");
   expect_file_error(platform_xml(hosts + "<actor host=\"north\" function=\"f\"/>"), "FILE:7: <actor> deploys a program",
-                    "take the element out");
+                    "remove the element");
   expect_file_error(platform_xml(hosts + link + "<trace_connect trace=\"t\" element=\"line\" kind=\"BANDWIDTH\"/>"),
-                    "FILE:8: <trace_connect kind=\"BANDWIDTH\"> comes too late for a link", "write bandwidth_file");
+                    "FILE:8: <trace_connect kind=\"BANDWIDTH\"> comes after its link", "write bandwidth_file");
   const PlatformFindings both =
       check(platform_xml("<config><prop id=\"tracing\" value=\"yes\"/></config>\n<host id=\"north\" "
                          "speed=\"1Gf\" state_file=\"x\"/>"));
@@ -308,8 +308,8 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
     EXPECT_TRUE(findings.file_errors.empty() && findings.route_errors.empty()) << option;
     EXPECT_EQ(passed_over_of(platform_file(file.path())),
               std::vector<std::string>{file.path() + ":5: '" + option +
-                                       "' of <config> is passed over; dadsim sets them "
-                                       "itself or has no use for them (docs/timing.md)"});
+                                       "' of <config> is ignored; dadsim sets or "
+                                       "does not use these options (docs/timing.md)"});
     std::ifstream in(victim.path());
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "mine");
   }
@@ -319,9 +319,9 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
       with("<prop id=\"host/model\" value=\"x\"/>\n" + allowed + "<prop id='contexts/guard-size' value='0'/>"));
   EXPECT_TRUE(check_platform(platform_file(both.path()), {"north"}, {}).file_errors.empty());
   ASSERT_EQ(passed_over_of(platform_file(both.path())).size(), 1U);
-  EXPECT_NE(passed_over_of(platform_file(both.path()))[0].find(
-                "'host/model', 'contexts/guard-size' of <config> are passed over"),
-            std::string::npos);
+  EXPECT_NE(
+      passed_over_of(platform_file(both.path()))[0].find("'host/model', 'contexts/guard-size' of <config> are ignored"),
+      std::string::npos);
   const TemporaryFile only(with(allowed));
   EXPECT_TRUE(passed_over_of(platform_file(only.path())).empty());
   expect_file_error(platform_xml(hosts + "<link id=\"line\" bandwidth=\"1Gbqs\" latency=\"1ms\"/>\n", "Full",
@@ -336,10 +336,10 @@ TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
                          "<host id=\"south\" speed=\"1Gf\" coordinates=\"-12.7 -9.9 2.1\"/>",
                          "Vivaldi"));
   ASSERT_EQ(bare.route_errors.size(), 2U);
-  EXPECT_EQ(
-      bare.route_errors[0],
-      "the route from 'north' to 'south' has a latency and no link; a <route> with at least one link, or a <peer> "
-      "with bw_in and bw_out in place of a <host> with coordinates");
+  EXPECT_EQ(bare.route_errors[0],
+            "the route from 'north' to 'south' has a latency but no link; use a <route> with at least one link, or "
+            "a <peer> "
+            "with bw_in and bw_out in place of a <host> with coordinates");
   const auto peer = [](const char* name) {
     return std::string("<peer id=\"") + name +
            "\" speed=\"1Gf\" coordinates=\"25.5 9.4 1.4\" bw_in=\"1MBps\" bw_out=\"1MBps\"/>";
@@ -412,7 +412,7 @@ TEST(PlatformCheck, ADeclaredClusterHasNoCoresToSet) {
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(4, 1, *find_link("nvlink-4"), *find_link("ib-ndr"));
   const std::string error =
-      "host 'gpu-0' has 1 core and 2 workers; a host of its own for each; nodes=\"5\" of <gpu-cluster> adds one";
+      "host 'gpu-0' has 1 core and 2 workers; use a host for each; nodes=\"5\" of <gpu-cluster> adds one";
   EXPECT_EQ(check_platform(platform, {"gpu-0", "gpu-1", "gpu-0"}, {}).host_errors,
             (std::vector<std::string>{error, "", ""}));
 }
@@ -421,7 +421,7 @@ TEST(PlatformCheck, AHostWithoutSpeed) {
   const PlatformFindings findings =
       check(platform_xml("<host id=\"north\" speed=\"0f\"/><host id=\"south\" speed=\"1f\"/>" + link + route));
   EXPECT_EQ(findings.host_errors[0],
-            "host 'north' has a speed of 0; any speed above 0 will do; the worker's device says what it computes");
+            "host 'north' has a speed of 0; use any speed above 0; the device of the worker sets its speed");
   EXPECT_EQ(findings.host_errors[1], "");
 }
 

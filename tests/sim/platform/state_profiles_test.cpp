@@ -93,12 +93,12 @@ TEST_F(StateProfilesOfFiles, FaultsHaveTheirPlaceAndSayWhatWouldBeRight) {
   };
   const std::string file = folder_.path("north.txt");
   for (const auto& [lines, error] :
-       std::vector<Case>{{"10 0\n20 on\n", ":2: this is no line of a state profile; a date in seconds"},
-                         {"10 0 1\n", ":1: this is no line"},
-                         {"-1 0\n", ":1: this is no line"},
-                         {"10 0\n\n5 1\n", ":3: the date 5 comes after 10; dates that rise"},
+       std::vector<Case>{{"10 0\n20 on\n", ":2: this is not a line of a state profile; write a date in seconds"},
+                         {"10 0 1\n", ":1: this is not a line"},
+                         {"-1 0\n", ":1: this is not a line"},
+                         {"10 0\n\n5 1\n", ":3: the date 5 comes after 10; sort lines by date"},
                          {"PERIODICITY\n10 0\n", ":1: PERIODICITY without seconds"},
-                         {"PERIODICITY 5\n10 0\n", ":1: a period of 5 s is over before the last date, 10"},
+                         {"PERIODICITY 5\n10 0\n", ":1: a period of 5 s ends before the last date, 10"},
                          {"PERIODICITY 50\nLOOPAFTER 2\n10 0\n", ":2: PERIODICITY and LOOPAFTER"},
                          {"0 0\nLOOPAFTER 0\n", ":2: the profile repeats after 0 s"},
                          {"STOCHASTIC\nEXP 1 DET 0\n", ":1: 'STOCHASTIC' draws a state profile at random; <fails"}}) {
@@ -116,7 +116,8 @@ TEST_F(StateProfilesOfFiles, FaultsHaveTheirPlaceAndSayWhatWouldBeRight) {
   };
   EXPECT_TRUE(first_error(connected("u", "north")).starts_with(platform + ":14: there is no <trace id=\"u\">"));
   EXPECT_TRUE(first_error(connected("t", "nroth")).starts_with(platform + ":14: there is no host 'nroth'"));
-  EXPECT_TRUE(first_error(connected("t", "north")).starts_with(platform + ":12: this is no line of a state profile"));
+  EXPECT_TRUE(
+      first_error(connected("t", "north")).starts_with(platform + ":12: this is not a line of a state profile"));
 }
 
 TEST(StateProfileText, IsCopiedAsItIsFromWhereItIsNotWellFormed) {

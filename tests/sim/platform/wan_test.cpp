@@ -79,7 +79,7 @@ TEST(Wan, RegionsThatNothingJoins) {
 TEST(Wan, APairTwice) {
   spec::WanSpec spec = wan();
   spec.pairs.push_back(spec.pairs.front());
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "the pair from 'aws:us-east-1' to 'north' is there twice");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "the pair from 'aws:us-east-1' to 'north' occurs twice; remove one");
 }
 
 TEST(Wan, APairOfNoRegion) {

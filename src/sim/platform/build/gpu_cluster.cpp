@@ -28,8 +28,9 @@ std::unique_ptr<Fabric> make_fabric(sg4::NetZone* zone, const spec::GpuClusterSp
 
 void check(const spec::NodeGroup& group) {
   if (group.nodes < 1 || group.gpus < 1 || group.rails < 1) {
-    throw std::runtime_error(fmt::format("a cluster of {} nodes with {} GPUs and {} adapters each; at least 1 of all",
-                                         group.nodes, group.gpus, group.rails));
+    throw std::runtime_error(
+        fmt::format("a cluster of {} nodes with {} GPUs and {} adapters each; use at least 1 of each", group.nodes,
+                    group.gpus, group.rails));
   }
 }
 

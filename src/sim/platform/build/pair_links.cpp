@@ -11,7 +11,7 @@ namespace {
 std::size_t index_of(const std::vector<std::string>& places, const std::string& name) {
   const auto place = std::ranges::find(places, name);
   if (place == places.end()) {
-    throw std::runtime_error(fmt::format("a pair names '{}'; there is {}", name, fmt::join(places, ", ")));
+    throw std::runtime_error(fmt::format("a pair names '{}'; use {}", name, fmt::join(places, ", ")));
   }
   return static_cast<std::size_t>(place - places.begin());
 }
@@ -23,7 +23,7 @@ PairLinks::PairLinks(simgrid::s4u::NetZone* zone, const std::string& prefix, con
     : places_(places.size()), links_(places.size() * places.size(), nullptr) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (std::ranges::count(places, places[i]) > 1) {
-      throw std::runtime_error(fmt::format("'{}' is there twice; names must differ", places[i]));
+      throw std::runtime_error(fmt::format("two clusters are named '{}'; names must differ", places[i]));
     }
   }
   std::vector<bool> joined(links_.size());
@@ -32,7 +32,7 @@ PairLinks::PairLinks(simgrid::s4u::NetZone* zone, const std::string& prefix, con
     const std::size_t to = index_of(places, pair.to);
     if (from == to) throw std::runtime_error(fmt::format("a pair joins '{}' to itself", pair.from));
     if (joined[from * places_ + to]) {
-      throw std::runtime_error(fmt::format("the pair from '{}' to '{}' is there twice", pair.from, pair.to));
+      throw std::runtime_error(fmt::format("the pair from '{}' to '{}' occurs twice; remove one", pair.from, pair.to));
     }
     joined[from * places_ + to] = true;
     links_[from * places_ + to] = make_link(zone, name_in(prefix, fmt::format("{} -> {}", pair.from, pair.to)), pair);
