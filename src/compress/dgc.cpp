@@ -104,20 +104,18 @@ class DeepGradientCompression final : public SparseList {
 
 CompressorInfo dgc_info() {
   static constexpr spec::FloatParameter kMomentum{"momentum", 0, 0.999999, "0.9",
-                                                  "m, of what a site remembers; the optimizer has none"};
+                                                  "m: momentum of the memory; the optimizer has none"};
   static constexpr auto kNesterov =
       spec::choice<bool>("nesterov", {{"true", true}, {"false", false}}, "Nesterov's momentum", 1);
   static constexpr auto kMasking =
       spec::choice<bool>("masking", {{"true", true}, {"false", false}},
                          "momentum factor masking: where a number has been sent, u becomes 0", 0);
-  static constexpr spec::IntegerParameter kWarmUpSteps{
-      "warm-up-steps", 0, 1e9, "100",
-      "during as many steps, a quarter of them each, shares of 0.25, 0.0625, 0.015625 and "
-      "0.004 are sent; four epochs in the paper"};
+  static constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "100",
+                                                       "warm-up steps with shares of 0.25, 0.0625, 0.015625 and 0.004, "
+                                                       "a quarter of the steps each; four epochs in the paper"};
   static constexpr spec::FloatParameter kClip{
       "clip", 0, 1e9, "0",
-      "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
-      "be clipped to; 0: not clipped"};
+      "largest norm that a site adds to its memory, 1/√sites of the limit for the sum; 0: not clipped"};
   return {.name = "dgc",
           .adapts = true,
           .forwards = true,
@@ -126,7 +124,7 @@ CompressorInfo dgc_info() {
           .leaves_biases = true,
           .family = "sparsification",
           .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
-                                             "δ: share of the numbers that is to be sent"},
+                                             "δ: share of the numbers to send"},
                          kMomentum, kNesterov, kMasking, kWarmUpSteps, kClip},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<DeepGradientCompression>(DeepGradientCompression::Options{

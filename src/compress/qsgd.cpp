@@ -107,10 +107,9 @@ CompressorInfo qsgd_info() {
   static constexpr spec::IntegerParameter kLevels{
       "levels", 1, 32767, "7", "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"};
   static constexpr spec::IntegerParameter kBucket{"bucket", 1, 1e9, "512", "numbers that share a norm"};
-  static constexpr auto kNorm =
-      spec::choice<bool>("norm", {{"l2", false}, {"max", true}},
-                         "l2: as the paper's theory has it; max: the largest magnitude, as its "
-                         "experiments have it: less error, fewer zeros");
+  static constexpr auto kNorm = spec::choice<bool>("norm", {{"l2", false}, {"max", true}},
+                                                   "l2: as in the theory of the paper; max: the largest magnitude, as "
+                                                   "in its experiments, with less error and fewer zeros");
   return {.name = "qsgd", .parameters = {kLevels, kBucket, kNorm}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Qsgd>(
                 Qsgd::Options{.levels = kLevels.of(values), .bucket = kBucket.of(values), .largest = kNorm.of(values)});

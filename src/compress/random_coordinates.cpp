@@ -6,16 +6,14 @@
 #include "compress/compressors.hpp"
 
 namespace dadsim::compress {
-constexpr auto kCoordinates =
-    spec::choice<bool>("coordinates", {{"shared", true}, {"own", false}},
-                       "shared: all sites draw the same, and sums are made on the way; own: every message has a seed "
-                       "of its own, of 8 bytes");
+constexpr auto kCoordinates = spec::choice<bool>(
+    "coordinates", {{"shared", true}, {"own", false}},
+    "shared: all sites draw the same places, and messages add up; own: every message has its own seed of 8 bytes");
 constexpr auto kScale =
     spec::choice<bool>("scale", {{"none", true}, {"unbiased", false}},
-                       "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
-                       "n/k, right on average");
+                       "none: numbers unscaled, so that a memory is needed; unbiased: scaled by n/k, right on average");
 constexpr spec::IntegerParameter kWholeBelow{"whole-below", 0, 1e9, "0",
-                                             "what has so many numbers, or fewer, is sent whole: vectors of biases"};
+                                             "vectors with at most this many numbers are sent whole, e.g. biases"};
 namespace {
 
 /// Returns a stream of places from the eight bytes sent.

@@ -250,9 +250,8 @@ CompressorInfo sidco_info() {
       "adapt, to begin with"};
   static constexpr auto kAdapt = spec::choice<Adapting>(
       "adapt", {{"search", Adapting::search}, {"rule", Adapting::rule}, {"none", Adapting::none}},
-      "every five messages that kept over 1.2 or under 0.8 of what they were to, a stage fewer or "
-      "more: search: whichever way brings it nearer; rule: fewer where it was too much, more "
-      "where too little; none: as many as given");
+      "adapts the stages every five messages, if over 1.2 or under 0.8 of the target was kept; search: whichever "
+      "number is nearer; rule: fewer stages after too much, more after too little; none: fixed");
   static constexpr auto kQuantile =
       spec::choice<bool>("quantile", {{"exact", false}, {"asymptotic", true}},
                          "of the gamma distribution: by the inverse of its distribution function, or −β (ln δ + ln "

@@ -62,10 +62,9 @@ void Dad::share_one_by_one(TrainingStep& step) {
 }
 
 SynchronousMethod dad_method() {
-  static constexpr auto kSeparate =
-      spec::choice<bool>("separate", {{"false", false}, {"true", true}},
-                         "true: activations and deltas of a layer travel one after the other once the "
-                         "backward pass is over; false: together, beside it");
+  static constexpr auto kSeparate = spec::choice<bool>("separate", {{"false", false}, {"true", true}},
+                                                       "true: activations and deltas of a layer are sent one after the "
+                                                       "other after the backward pass; false: together, during it");
   return {{.name = Dad::kName,
            .family = "exact",
            .parameters = {kSeparate, kTables},

@@ -25,10 +25,10 @@ bool is_exact(Statistic statistic);
 enum class Policy : std::uint8_t { rules, bytes, time };
 
 struct FlexibleParameters {
-  static constexpr auto kPolicy = spec::choice<Policy>(
-      "policy", {{"rules", Policy::rules}, {"bytes", Policy::bytes}, {"time", Policy::time}},
-      "rules: as <share> and default say; bytes: each layer takes the statistic with which the fewest bytes are "
-      "sent; time: those with which a step takes the least time on its cluster");
+  static constexpr auto kPolicy =
+      spec::choice<Policy>("policy", {{"rules", Policy::rules}, {"bytes", Policy::bytes}, {"time", Policy::time}},
+                           "rules: as set by <share> and default; bytes: each layer uses the statistic with the fewest "
+                           "bytes; time: the statistics with the shortest step on its cluster");
   static constexpr auto kDefault = spec::choice<Statistic>("default",
                                                            {{"gradient", Statistic::gradient},
                                                             {Dad::kName, Statistic::dad},

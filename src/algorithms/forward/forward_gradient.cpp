@@ -384,10 +384,9 @@ constexpr auto kPerturb = spec::choice<ForwardGradient::Perturb>(
     "perturb", {{"activity", ForwardGradient::Perturb::activity}, {"weight", ForwardGradient::Perturb::weight}},
     "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
     "move, along one direction per site (FG-W)");
-constexpr auto kLoss = spec::choice<bool>(
-    "loss", {{"global", false}, {"local", true}},
-    "global: the network's; local: every block has a linear classifier at its end, and learns from its "
-    "loss alone");
+constexpr auto kLoss = spec::choice<bool>("loss", {{"global", false}, {"local", true}},
+                                          "global: one loss of the network; local: every block has a linear classifier "
+                                          "at its end, and learns from its own loss");
 constexpr spec::IntegerParameter kBlocks{
     "blocks", 0, 1e6, "0",
     "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
@@ -397,10 +396,10 @@ constexpr spec::IntegerParameter kGroups{
     "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"};
 constexpr spec::IntegerParameter kDirections{"directions", 1, 10000, "1",
                                              "random directions per step, whose estimates are averaged"};
-constexpr auto kShare = spec::choice<bool>(
-    "share", {{"gradients", false}, {"ingredients", true}},
-    "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
-    "or with weights perturbed a seed and its scalars, from which all sites draw the directions again");
+constexpr auto kShare =
+    spec::choice<bool>("share", {{"gradients", false}, {"ingredients", true}},
+                       "gradients: send summed gradients; ingredients: send the factors x and c u of every sample "
+                       "(with weights perturbed: a seed and scalars), from which all sites compute the gradient");
 
 ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
   return {.perturb = kPerturb.of(values),

@@ -64,8 +64,8 @@ RunFaults choco_faults(const RunFacts& facts) {
 
 SynchronousMethod choco_method() {
   static constexpr spec::RealParameter kGamma{"gamma", 0, 2, "1",
-                                              "step of the averaging: 1 where nothing is compressed, less the more is "
-                                              "(published: 0.45 with signs, 0.0375 with the largest 1 %)"};
+                                              "step of the averaging: 1 without compression, smaller with stronger "
+                                              "compression (published: 0.45 with signs, 0.0375 with the largest 1 %)"};
   return {
       {.name = "choco-sgd",
        .family = "decentralised",

@@ -48,8 +48,7 @@ SynchronousMethod d_psgd_method() {
   static constexpr auto kOrder = spec::choice<DPsgd::MixingOrder>(
       "order",
       {{"overlapped", DPsgd::MixingOrder::overlapped}, {"adapt-then-combine", DPsgd::MixingOrder::adapt_then_combine}},
-      "overlapped: weights travel beside the passes; adapt-then-combine: once the "
-      "gradients have been applied");
+      "overlapped: weights are sent during the passes; adapt-then-combine: after the gradients are applied");
   return {
       {.name = "d-psgd",
        .family = "decentralised",

@@ -241,17 +241,15 @@ void PowerGossip::run(OwnWeightsStep& step) {
 }
 
 SynchronousMethod power_gossip_method() {
-  static constexpr spec::IntegerParameter kRank{
-      "rank", 1, 65536, "1", "vectors of every edge and matrix, as far as it has as many rows and columns"};
+  static constexpr spec::IntegerParameter kRank{"rank", 1, 65536, "1",
+                                                "vectors per edge and matrix, at most its rows or columns"};
   static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1",
                                                       "power iterations, and messages, per step"};
   static constexpr spec::RealParameter kGamma{
-      "gamma", 0, 2, "1",
-      "how far to move along what was found; nothing needs to be tuned at 1 (published runs on a "
-      "ring of 8: 1.308)"};
+      "gamma", 0, 2, "1", "step along the vectors found; 1 needs no tuning (published runs on a ring of 8: 1.308)"};
   static constexpr auto kStart =
       spec::choice<bool>("start", {{"warm", false}, {"random", true}},
-                         "warm: from the vectors of the iteration before; random: from vectors drawn anew");
+                         "warm: start from the vectors of the last iteration; random: draw new vectors");
   return {{.name = "power-gossip",
            .family = "decentralised",
            .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),

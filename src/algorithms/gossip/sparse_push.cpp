@@ -198,8 +198,8 @@ namespace {
 
 constexpr auto kForm = spec::choice<SparsePush::Form>(
     "form", {{"replicas", SparsePush::Form::replicas}, {"shared-mask", SparsePush::Form::shared_mask}},
-    "replicas: the largest entries of what neighbours do not know yet; shared-mask: a run of "
-    "entries that is the same at every site, for graphs that vary");
+    "replicas: send the largest entries that neighbours do not have yet; shared-mask: send a run of entries that is "
+    "the same at every site, for graphs that vary");
 constexpr spec::RealParameter kPushedFraction{
     "fraction", 1e-6, 1, "0.01", "share of the entries of every matrix with its biases that a site sends, rounded up"};
 constexpr spec::RealParameter kPushGamma{

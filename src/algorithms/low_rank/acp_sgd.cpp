@@ -95,11 +95,11 @@ void AcpSgd::run(TrainingStep& step) {
 }  // namespace
 
 SynchronousMethod acp_sgd_method() {
-  static constexpr spec::IntegerParameter kRank{
-      "rank", 1, 65536, "4", "components of every matrix, as far as it has as many rows and columns"};
+  static constexpr spec::IntegerParameter kRank{"rank", 1, 65536, "4",
+                                                "components per matrix, at most its rows or columns"};
   static constexpr spec::RealParameter kLeastCompression{
       "least-compression", 0, 1e6, "1",
-      "a matrix is sent as it is unless that takes more than this many times as much as P and Q together; the authors' "
+      "a matrix is compressed only if it is larger than P and Q together by more than this factor; the authors' "
       "program compresses every matrix (0)"};
   return {
       {.name = "acp-sgd",

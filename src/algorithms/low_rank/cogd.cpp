@@ -182,12 +182,13 @@ SynchronousMethod cogd_method() {
                                      {{"synchronous", Cogd::CogdUpdate::synchronous},
                                       {"alternating", Cogd::CogdUpdate::alternating},
                                       {"stale", Cogd::CogdUpdate::stale}},
-                                     "synchronous: both factors in every step; alternating: V in even steps and U in "
-                                     "odd ones; stale: U with gradients that are some steps old");
+                                     "synchronous: update both factors in every step; alternating: V in even steps and "
+                                     "U in odd ones; stale: U with gradients of earlier steps");
   static constexpr spec::IntegerParameter kStaleness{"staleness", 0, 1000, "4",
-                                                     "age of the gradients of U in steps, where they are stale"};
+                                                     "stale: age of the gradients of U in steps"};
   static constexpr spec::RealParameter kStrength{"strength", 0, 10, "0.1", "s; 0: plain gradient descent"};
-  static constexpr spec::RealParameter kL1{"l1", 0, 10, "0", "of the penalty on V, by a proximal step"};
+  static constexpr spec::RealParameter kL1{"l1", 0, 10, "0",
+                                           "strength of the penalty on V, applied by a proximal step"};
   static constexpr spec::RealParameter kCap{"cap", 0, 1e6, "1", "largest length of a u_j; 0: none"};
   return {
       {.name = "cogd",

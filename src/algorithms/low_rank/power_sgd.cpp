@@ -149,21 +149,19 @@ void PowerSgd::run(TrainingStep& step) {
 }
 
 SynchronousMethod power_sgd_method() {
-  static constexpr spec::IntegerParameter kRank{
-      "rank", 1, 65536, "2", "components of every matrix, as far as it has as many rows and columns"};
-  static constexpr auto kStart =
-      spec::choice<PowerSgd::Start>("start", {{"warm", PowerSgd::Start::warm}, {"random", PowerSgd::Start::random}},
-                                    "warm: from the directions of the step before; random: from directions drawn "
-                                    "anew in every step");
+  static constexpr spec::IntegerParameter kRank{"rank", 1, 65536, "2",
+                                                "components per matrix, at most its rows or columns"};
+  static constexpr auto kStart = spec::choice<PowerSgd::Start>(
+      "start", {{"warm", PowerSgd::Start::warm}, {"random", PowerSgd::Start::random}},
+      "warm: start from the directions of the last step; random: draw new directions in every step");
   static constexpr spec::RealParameter kLeastCompression{
       "least-compression", 0, 1e6, "2",
-      "a matrix is sent as it is unless that takes more than this many times as much "
-      "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
-      "compresses every matrix (0)"};
+      "a matrix is compressed only if it is larger than P and Q by more than this factor; PyTorch's hook and the "
+      "authors' library use 2, the paper compresses every matrix (0)"};
   static constexpr auto kRounds = spec::choice<PowerSgd::SubspaceRounds>(
       "rounds", {{"two", PowerSgd::SubspaceRounds::two}, {"three", PowerSgd::SubspaceRounds::three}},
-      "two: what is not compressed travels beside P, as in the authors' program; three: "
-      "before it, and P waits for it, as in PyTorch's hook");
+      "two: uncompressed numbers are sent together with P, as in the authors' program; three: before P, which waits "
+      "for them, as in PyTorch's hook");
   static constexpr spec::IntegerParameter kUncompressedSteps{
       "uncompressed-steps", 0, 1e9, "0",
       "steps of gradient sharing before the first that compresses; the paper has none, the hook of "

@@ -146,8 +146,7 @@ SynchronousMethod lsg_method() {
       "those through which most would flow");
   static constexpr spec::RealParameter kMemory{
       "memory", 0, 1, "0.9",
-      "magnitude: what is left of the noisy gradients after each step; 0: the last one "
-      "alone; 1: all of them"};
+      "magnitude: share of the noisy gradients kept after each step; 0: only the last one; 1: all of them"};
   return as_private(
       {{.name = "lsg",
         .parameters = {Rgp::kRank, Rgp::kWarmUp, kDensity, kMask, kMemory},

@@ -15,14 +15,15 @@ namespace dadsim::algorithms {
 namespace {
 constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1", "norm C that the gradient of an example has at most"};
 constexpr spec::RealParameter kNoiseMultiplier{
-    "noise-multiplier", 0, 1e6, "1", "σ: the deviation of the noise in units of C; 0: none; only without epsilon"};
+    "noise-multiplier", 0, 1e6, "1",
+    "σ: the standard deviation of the noise in units of C; 0: none; only without epsilon"};
 constexpr spec::RealParameter kEpsilon{
     "epsilon", 0, 1e6, "0", "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"};
 constexpr spec::RealParameter kDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
 constexpr auto kNoiseBy = spec::choice<NoiseBy>(
     "noise", {{"local", NoiseBy::sites_together}, {"central", NoiseBy::aggregator}, {"per-site", NoiseBy::each_site}},
-    "local: every site adds its share, so that the sum has the noise; central: the aggregator "
-    "adds it to the sum; per-site: every site adds all of it, so that its messages have it");
+    "local: every site adds a share, and the sum has the noise; central: the aggregator adds it to the sum; per-site: "
+    "every site adds all of it to its own messages");
 
 std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_change) {
   switch (noise) {

@@ -56,10 +56,9 @@ struct Mask {
 class Rgp : public Algorithm {
  public:
   static constexpr spec::IntegerParameter kRank{
-      "rank", 1, 65536, "16",
-      "columns of the gradient carriers; a matrix that they would not make smaller is left as it is"};
+      "rank", 1, 65536, "16", "columns of the gradient carriers; a matrix is sent whole if carriers are not smaller"};
   static constexpr spec::IntegerParameter kWarmUp{
-      "warm-up", 0, 1e9, "0", "steps whose carriers are those of the weights; behind them, of the update since"};
+      "warm-up", 0, 1e9, "0", "steps with carriers of the weights; later steps use carriers of the update since"};
 
   struct Options {
     std::int64_t rank = 16;

@@ -165,9 +165,8 @@ SynchronousMethod sign_sgd_method() {
   static constexpr auto kZeros = spec::choice<SignSgd::Zeros>(
       "zeros",
       {{"random", SignSgd::Zeros::random}, {"plus", SignSgd::Zeros::plus}, {"abstain", SignSgd::Zeros::abstain}},
-      "random: one bit, where a zero votes and a tie falls at random; plus: one bit, "
-      "where both are +1; abstain: two bits, where a zero has no vote and a tie moves "
-      "nothing");
+      "random: one bit; a zero votes at random, and so do ties; plus: one bit; zeros and ties are +1; abstain: two "
+      "bits; a zero has no vote, and a tie moves nothing");
   return {{.name = "sign-sgd",
            .family = "quantisation",
            .parameters = {kMomentum, kZeros},

@@ -33,14 +33,14 @@ class AsyncSgd final : public Protocol {
  public:
   enum class Staleness : std::uint8_t { none, bounded, damped, compensated };
 
-  static constexpr auto kStaleness = spec::choice<Staleness>(
-      "staleness",
-      {{"none", Staleness::none},
-       {"bounded", Staleness::bounded},
-       {"damped", Staleness::damped},
-       {"compensated", Staleness::compensated}},
-      "what is done about gradients of old models: nothing; fast workers wait (slack); the learning "
-      "rate over s + 1; a correction of first order (lambda)");
+  static constexpr auto kStaleness =
+      spec::choice<Staleness>("staleness",
+                              {{"none", Staleness::none},
+                               {"bounded", Staleness::bounded},
+                               {"damped", Staleness::damped},
+                               {"compensated", Staleness::compensated}},
+                              "treatment of stale gradients: none; fast workers wait (slack); the learning rate is "
+                              "divided by s + 1; a first-order correction (lambda)");
   static constexpr spec::IntegerParameter kSlack{"slack", 0, 1e6, "3",
                                                  "bounded: gradients that a worker may be ahead of the slowest"};
   static constexpr spec::RealParameter kLambda{"lambda", 0, 1e6, "0.04",

@@ -22,11 +22,11 @@ class FedAsync final : public FederatedAsync {
                                               "share of a fresh client's model in the new one"};
   static constexpr auto kStaleness = spec::choice<Decay>(
       "staleness", {{"constant", Decay::constant}, {"polynomial", Decay::polynomial}, {"hinge", Decay::hinge}},
-      "how that share falls with the staleness, which is 1 of an update that no other overtook", 1);
-  static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1", "how fast it falls; -1: 0.5, hinge 10"};
-  static constexpr spec::RealParameter kB{"b", 0, 1e9, "4", "the staleness from which it falls; hinge"};
-  static constexpr spec::RealParameter kMu{"mu", 0, 1e6, "0",
-                                           "how strongly a client is held to the model that it was sent"};
+      "decrease of that share with the staleness; an update that no other overtook has staleness 1", 1);
+  static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1", "rate of the decrease; -1: 0.5, hinge 10"};
+  static constexpr spec::RealParameter kB{"b", 0, 1e9, "4", "hinge: staleness from which the share decreases"};
+  static constexpr spec::RealParameter kMu{
+      "mu", 0, 1e6, "0", "weight of the proximal term, which pulls a client towards the model it received"};
 
   explicit FedAsync(const Setting& setting)
       : FederatedAsync(setting, 1, static_cast<std::int64_t>(setting.sites)),

@@ -71,12 +71,12 @@ class FedOpt final : public FederatedRounds {
                                                                        {"adagrad", ServerOptimizer::Kind::adagrad}},
                                                                       "optimizer of the server");
   static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
-                                                   "its rate; of the adaptive ones some 0.01 to 0.1 is usual"};
+                                                   "learning rate of the server; adaptive optimizers use 0.01 to 0.1"};
   static constexpr spec::RealParameter kBeta1{"beta1", kPaperBeta1, 0.9999, "-1",
-                                              "share of what it remembers of earlier rounds; -1: 0.9, adagrad 0"};
-  static constexpr spec::RealParameter kBeta2{"beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"};
+                                              "decay of the momentum; -1: 0.9, adagrad 0"};
+  static constexpr spec::RealParameter kBeta2{"beta2", 0, 0.99999, "0.99", "decay of the mean of squares; adam, yogi"};
   static constexpr spec::RealParameter kTau{
-      "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"};
+      "tau", 1e-9, 1, "0.001", "added to the root of the squares; larger is less adaptive; adam, yogi, adagrad"};
 
   explicit FedOpt(const Setting& setting) : FederatedRounds(setting) {
     using Kind = ServerOptimizer::Kind;

@@ -8,8 +8,8 @@ namespace {
 
 class FedProx final : public FederatedRounds {
  public:
-  static constexpr spec::RealParameter kMu{"mu", 0, 1e6, "0.01",
-                                           "how strongly a client is held to the model that it was sent"};
+  static constexpr spec::RealParameter kMu{
+      "mu", 0, 1e6, "0.01", "weight of the proximal term, which pulls a client towards the model it received"};
 
   explicit FedProx(const Setting& setting) : FederatedRounds(setting) { add_proximal_term(setting.value(kMu)); }
 };

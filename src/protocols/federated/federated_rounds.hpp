@@ -21,7 +21,7 @@ namespace dadsim::protocols {
 class SecureAggregation {
  public:
   static constexpr auto kSecure = spec::choice<bool>("secure", {{"no", false}, {"yes", true}},
-                                                     "yes: what secure aggregation costs is computed and sent too");
+                                                     "yes: the cost of secure aggregation is computed and sent too");
   static constexpr spec::IntegerParameter kSecureBits{
       "secure-bits", 1, 64, "32", "bits of a number of an update before ceil(log2(clients)) are added for the sum"};
 
@@ -69,22 +69,22 @@ class SecureAggregation {
 class FederatedRounds : public Federation {
  public:
   static constexpr spec::RealParameter kStragglers{
-      "stragglers", 0, 1, "0", "share of a round's clients that can do only a part of their local work"};
-  static constexpr auto kPartial = spec::choice<bool>("partial", {{"keep", true}, {"drop", false}},
-                                                      "what becomes of the part that a straggler has done");
+      "stragglers", 0, 1, "0", "share of the clients of a round that finish only a part of their local work"};
+  static constexpr auto kPartial =
+      spec::choice<bool>("partial", {{"keep", true}, {"drop", false}}, "use of the partial work of a straggler");
 
   static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
                                                  "share of all clients whose updates make a round (C)"};
-  static constexpr spec::RealParameter kMinimum{
-      "minimum", 0, 1, "0.5", "share of those that must be free for a round to begin; until then the server waits"};
+  static constexpr spec::RealParameter kMinimum{"minimum", 0, 1, "0.5",
+                                                "share of these clients that must be free before a round begins"};
   static constexpr spec::IntegerParameter kRounds{
-      "rounds", 0, 1e9, "0", "that are simulated; 0: until clients have trained with the epochs of <training>"};
+      "rounds", 0, 1e9, "0", "rounds to simulate; 0: until clients have trained with the epochs of <training>"};
   static constexpr spec::RealParameter kDeadline{
       "deadline", 0, 1e9, "0", "seconds after which a round goes on with the updates that are there; 0: none"};
-  static constexpr spec::RealParameter kOverSelection{
-      "over-selection", 1, 100, "1", "clients asked per update that is waited for; the last ones are ignored"};
+  static constexpr spec::RealParameter kOverSelection{"over-selection", 1, 100, "1",
+                                                      "clients asked per update needed; the last ones are ignored"};
   static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
-                                                      "in-place: clients have the first model already");
+                                                      "in-place: clients already have the first model");
 
   explicit FederatedRounds(const Setting& setting);
   void begin() override;

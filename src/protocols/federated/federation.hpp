@@ -128,12 +128,12 @@ class RequestPool {
 /// `retries` times, and then given up.
 class Federation : public Protocol {
  public:
-  static constexpr spec::RealParameter kLocalEpochs{
-      "local-epochs", 0.001, 1000, "1", "passes of a client over its own samples each time that it is asked (E)"};
+  static constexpr spec::RealParameter kLocalEpochs{"local-epochs", 0.001, 1000, "1",
+                                                    "passes of a client over its own samples per request (E)"};
   static constexpr spec::IntegerParameter kLocalSteps{
-      "local-steps", 0, 1e9, "0", "batches of a client each time that it is asked, instead of passes; 0: local-epochs"};
-  static constexpr spec::IntegerParameter kRetries{
-      "retries", 0, 20, "0", "times that a message that was lost is sent again, after 1, 2, 4 ... seconds"};
+      "local-steps", 0, 1e9, "0", "batches of a client per request, instead of passes; 0: local-epochs"};
+  static constexpr spec::IntegerParameter kRetries{"retries", 0, 20, "0",
+                                                   "repeats of a lost message, after 1, 2, 4 ... seconds"};
 
   explicit Federation(const Setting& setting);
 

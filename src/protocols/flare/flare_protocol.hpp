@@ -91,40 +91,42 @@ class FlareNumbers {
 ///   `deploy-every` seconds, whatever it is worth.
 class FlareProtocol final : public Protocol {
  public:
-  static constexpr auto kSchedule = spec::choice<bool>(
-      "schedule", {{"dual", false}, {"fixed", true}}, "dual: as training and confidences ask for; fixed: at intervals");
-  static constexpr spec::RealParameter kDuration{"duration", 1, 1e9, "3600", "seconds that are simulated"};
+  static constexpr auto kSchedule =
+      spec::choice<bool>("schedule", {{"dual", false}, {"fixed", true}},
+                         "dual: when training and confidences require it; fixed: at intervals");
+  static constexpr spec::RealParameter kDuration{"duration", 1, 1e9, "3600", "seconds to simulate"};
   static constexpr spec::RealParameter kInterval{"interval", 1e-6, 1e6, "0.1",
                                                  "seconds between two samples of a sensor"};
   static constexpr spec::IntegerParameter kSamples{"samples", 10, 100000, "100",
-                                                   "of a window of confidences, and of an upload (m)"};
+                                                   "samples of a window of confidences, and of an upload (m)"};
   static constexpr spec::IntegerParameter kQuantiles{"quantiles", 10, 100000, "100",
-                                                     "of confidences that are sent with a model (K)"};
+                                                     "quantiles of confidences sent with a model (K)"};
   static constexpr spec::RealParameter kLevel{"level", 1e-9, 0.5, "0.05",
-                                              "of the Kolmogorov-Smirnov test of confidences"};
+                                              "level of the Kolmogorov-Smirnov test of confidences"};
   static constexpr spec::RealParameter kPhi{
-      "phi", 0, 1, "0", "distance of confidences from which samples are uploaded; 0: that of the test"};
+      "phi", 0, 1, "0", "distance of confidences that triggers an upload; 0: the critical distance of the test"};
   static constexpr spec::RealParameter kHeld{"held", 0.01, 0.95, "0.5",
-                                             "share of its samples that a sensor's client has from the beginning"};
+                                             "share of its samples that the client of a sensor has from the beginning"};
   static constexpr spec::RealParameter kValidation{"validation", 0.05, 0.9, "0.3",
-                                                   "share of the client's samples that it holds back"};
+                                                   "share of its samples that the client holds back"};
   static constexpr spec::IntegerParameter kLocalSteps{"local-steps", 1, 1e6, "5",
-                                                      "batches of the client between two looks at its training"};
-  static constexpr spec::IntegerParameter kWindow{"window", 2, 10000, "10", "looks over which the spread is taken (w)"};
+                                                      "batches of the client between two checks of its training"};
+  static constexpr spec::IntegerParameter kWindow{"window", 2, 10000, "10",
+                                                  "checks over which the spread is taken (w)"};
   static constexpr spec::RealParameter kAlpha{"alpha", 0.01, 1, "0.25",
-                                              "stable: a spread of at most this share of the largest since it rested"};
-  static constexpr spec::RealParameter kBeta{
-      "beta", 1, 1000, "1.5", "unstable: a spread of more than so many times that of the last deployment"};
+                                              "stable: largest spread, as a share of the largest since the last rest"};
+  static constexpr spec::RealParameter kBeta{"beta", 1, 1000, "1.5",
+                                             "unstable: smallest spread, as a multiple of that at the last deployment"};
   static constexpr spec::RealParameter kTolerance{"tolerance", 0, 1, "0.02",
                                                   "stable: share by which the training loss may fall within a window"};
   static constexpr spec::IntegerParameter kPatience{"patience", 1, 1e6, "200",
-                                                    "looks after which training counts as settled, or as not moved"};
+                                                    "checks after which training counts as settled, or as not moved"};
   static constexpr spec::RealParameter kUploadEvery{"upload-every", 1e-3, 1e9, "600",
                                                     "fixed: seconds between uploads of a sensor"};
   static constexpr spec::RealParameter kDeployEvery{"deploy-every", 1e-3, 1e9, "600",
                                                     "fixed: seconds between deployments"};
   static constexpr spec::RealParameter kSampleBytes{"sample-bytes", 0, 1e12, "0",
-                                                    "of a raw sample on the wire; 0: four per value"};
+                                                    "bytes of a raw sample; 0: four per value"};
 
   explicit FlareProtocol(const Setting& setting);
   void begin() override;

@@ -22,31 +22,31 @@ enum class Merge : std::uint8_t { replace, mix, add };
 /// what an outer rule makes of all that. Each part is a choice of the run. Subclasses carry the messages.
 class LocalRounds : public Protocol {
  public:
-  static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0", "epochs with a period of 1 before"};
+  static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0",
+                                                  "epochs with a period of 1 at the beginning"};
   static constexpr auto kTo = spec::choice<SentTo>(
       "to",
       {{"aggregator", SentTo::aggregator}, {"peers", SentTo::peers}, {"pair", SentTo::pair}, {"graph", SentTo::graph}},
       "aggregator: to it, which sends the new weights back; peers: a sum among all by the collective library (of a "
       "compressor that does not add up: an all-gather); pair: with a random partner; graph: with all neighbours");
-  static constexpr auto kSends = spec::choice<SentNumbers>(
-      "sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
-      "change: what the worker has moved by; subset: weights at random places, the same everywhere, which become "
-      "their mean while all others stay the worker's own");
+  static constexpr auto kSends =
+      spec::choice<SentNumbers>("sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
+                                "change: the movement of the worker; subset: weights at random places, equal for all "
+                                "workers, which become their mean; other weights stay as they are");
   static constexpr auto kEncoding = spec::choice<SentBy>(
       "encoding", {{"compress", SentBy::compress}, {"chunk-top-k", SentBy::chunk_top_k}},
       "compress: as <compress> of the run says; chunk-top-k: the largest of every 4096, in two bits, with a memory");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
                                               "share of the numbers that is sent (subset, chunk-top-k)"};
   static constexpr spec::RealParameter kDecay{"memory-decay", 0, 1, "1",
-                                              "share of what a compressor has lost that is kept from round to round"};
+                                              "decay of the memory of compression errors per round"};
   static constexpr auto kAverage = spec::choice<bool>(
       "average", {{"all", false}, {"contributors", true}},
-      "all: over all workers; contributors: each number over the workers that have sent one other than 0");
+      "all: mean over all workers; contributors: mean per number over workers whose number is not 0");
   static constexpr auto kMerge =
       spec::choice<Merge>("merge", {{"replace", Merge::replace}, {"mix", Merge::mix}, {"add", Merge::add}},
-                          "replace: the worker goes on with the new weights; mix: with alpha of its own and the rest "
-                          "of these; add: with its "
-                          "own, moved as the new weights have moved");
+                          "replace: take the new weights; mix: alpha of the own weights, the rest of the new ones; "
+                          "add: add the change of the new weights to the own weights");
   static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the worker's own weights (mix)"};
   static constexpr spec::RealParameter kMix{
       "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 is the mean with a single one"};

@@ -33,13 +33,11 @@ namespace {
 class StreamingDiLoCo final : public Protocol {
  public:
   static constexpr spec::IntegerParameter kFragments{"fragments", 1, 1e6, "3",
-                                                     "parts of the model (P); as many as it has matrices at most"};
+                                                     "fragments of the model (P); at most the number of matrices"};
   static constexpr spec::IntegerParameter kDelay{
-      "delay", 0, 1e9, "1",
-      "inner steps from sending a fragment to taking in what has become of it "
-      "(tau); 0: workers wait for it"};
+      "delay", 0, 1e9, "1", "inner steps between sending a fragment and applying its mean (tau); 0: workers wait"};
   static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5",
-                                              "share of the worker's own weights when it takes in a fragment"};
+                                              "share of the own weights when a fragment is applied"};
   static constexpr auto kOuterGradients =
       spec::choice<bool>("outer-gradients", {{"e3m0", false}, {"compress", true}},
                          "e3m0: in four bits a number; compress: as <compress> of the run says");

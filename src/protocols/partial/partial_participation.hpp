@@ -75,17 +75,16 @@ class SharedStep {
 class PartialParticipation final : public Protocol {
  public:
   static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
-                                                 "share of the sites that are asked in a step, drawn anew each time"};
+                                                 "share of the sites asked per step, drawn anew each time"};
   static constexpr spec::RealParameter kDeadline{
       "deadline", 0, 1e9, "0",
-      "seconds after which a step goes on with what has come, though never with nothing; 0: none"};
+      "seconds after which a step continues with the contributions received, at least one; 0: none"};
   static constexpr auto kUnbiased = spec::choice<bool>(
       "estimate", {{"unbiased", true}, {"present", false}},
-      "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
-      "over those that are there");
+      "unbiased: each contribution is divided by the site's chance to take part; present: the mean over sites present");
   static constexpr auto kBarrier =
       spec::choice<bool>("barrier", {{"false", false}, {"true", true}},
-                         "true: sites begin the next step together, once all are through; false: each when it is");
+                         "true: sites begin the next step together; false: each when it is ready");
 
   PartialParticipation(const Setting& setting, const std::string& algorithm);
   void begin() override;
