@@ -124,7 +124,7 @@ CompressorInfo dgc_info() {
           .leaves_biases = true,
           .family = "sparsification",
           .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
-                                             "δ: share of the numbers to send"},
+                                             "δ: target share of the numbers sent"},
                          kMomentum, kNesterov, kMasking, kWarmUpSteps, kClip},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<DeepGradientCompression>(DeepGradientCompression::Options{

@@ -84,10 +84,9 @@ class E3m0 final : public Compressor {
 }  // namespace
 
 CompressorInfo e3m0_info() {
-  static constexpr auto kRounding =
-      spec::choice<bool>("rounding", {{"stochastic", true}, {"nearest", false}},
-                         "stochastic: unbiased, each number up or down with the odds of its distance; "
-                         "nearest: less error, with a bias");
+  static constexpr auto kRounding = spec::choice<bool>(
+      "rounding", {{"stochastic", true}, {"nearest", false}},
+      "stochastic: unbiased, rounded up or down with odds by distance; nearest: less error, with a bias");
   return {.name = "e3m0", .parameters = {kRounding}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<E3m0>(kRounding.of(values));
           }};

@@ -74,7 +74,7 @@ CompressorInfo gaussian_k_info() {
       .leaves_biases = true,
       .family = "sparsification",
       .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
-                                         "δ: share of the numbers that is to be sent"}},
+                                         "δ: target share of the numbers sent"}},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<GaussianK>(kFraction.of(values)); }};
 }
 

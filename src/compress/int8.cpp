@@ -67,10 +67,9 @@ class Int8 final : public Compressor {
 }  // namespace
 
 CompressorInfo int8_info() {
-  static constexpr auto kRounding =
-      spec::choice<bool>("rounding", {{"stochastic", true}, {"nearest", false}},
-                         "stochastic: unbiased, each number up or down with the odds of its distance; "
-                         "nearest: half as much error, with a bias");
+  static constexpr auto kRounding = spec::choice<bool>(
+      "rounding", {{"stochastic", true}, {"nearest", false}},
+      "stochastic: unbiased, rounded up or down with odds by distance; nearest: half the error, with a bias");
   return {.name = "int8", .parameters = {kRounding}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Int8>(kRounding.of(values));
           }};

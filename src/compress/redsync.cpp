@@ -54,7 +54,7 @@ class RedSync final : public SparseList {
 
 CompressorInfo redsync_info() {
   static constexpr auto kSearch =
-      spec::choice<bool>("search", {{"bisection", false}, {"trim", true}}, "how the threshold is found");
+      spec::choice<bool>("search", {{"bisection", false}, {"trim", true}}, "method that finds the threshold");
   return {.name = "redsync",
           .adapts = true,
           .forwards = true,
@@ -62,7 +62,7 @@ CompressorInfo redsync_info() {
           .leaves_biases = true,
           .family = "sparsification",
           .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
-                                             "share of the numbers that is to be sent"},
+                                             "target share of the numbers sent"},
                          kSearch},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<RedSync>(kFraction.of(values), kSearch.of(values));

@@ -263,7 +263,7 @@ CompressorInfo sidco_info() {
           .leaves_biases = true,
           .family = "sparsification",
           .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
-                                             "δ: share of the numbers that is to be sent"},
+                                             "δ: target share of the numbers sent"},
                          kFit, kStages, kAdapt, kQuantile},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Sidco>(Sidco::Options{kFraction.of(values),

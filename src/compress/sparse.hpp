@@ -12,8 +12,7 @@
 namespace dadsim::compress {
 
 /// Parameter of the share that a sparsifier keeps, at most one.
-inline constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01",
-                                               "share of the numbers that is sent, rounded up"};
+inline constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01", "share of the numbers sent, rounded up"};
 
 /// Returns CompressorInfo::keeps of sparsifiers with this fraction.
 step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements);

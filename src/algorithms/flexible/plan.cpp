@@ -41,11 +41,10 @@ std::optional<RunFault> fault_of_edad(const std::vector<LayerPlan>& plan, const 
                                       std::size_t l) {
   const bool next_is_next = matrices[l + 1] == matrices[l] + 1;
   if (!next_is_next || !network.chained(matrices[l])) {
-    return RunFault{
-        plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
-        fmt::format("statistic=\"{}\" for it; {} is for a dense layer with nothing but its activation between it and "
-                    "the dense layer above, and for the last layer",
-                    Dad::kName, Edad::kName)};
+    return RunFault{plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
+                    fmt::format("statistic=\"{}\" for it; {} needs a dense layer with only its activation before "
+                                "the next dense layer, or the last layer",
+                                Dad::kName, Edad::kName)};
   }
   if (!shares_rows(plan[l + 1])) {
     return RunFault{

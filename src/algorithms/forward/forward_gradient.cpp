@@ -389,11 +389,10 @@ constexpr auto kLoss = spec::choice<bool>("loss", {{"global", false}, {"local", 
                                           "at its end, and learns from its own loss");
 constexpr spec::IntegerParameter kBlocks{
     "blocks", 0, 1e6, "0",
-    "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
-    "one"};
+    "local losses: number of blocks with a loss each; 0: every hidden matrix, or residual layer, is a block"};
 constexpr spec::IntegerParameter kGroups{
     "groups", 1, 65536, "1",
-    "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"};
+    "local losses: groups of channels, each with a copy of the loss of its block and its own derivative"};
 constexpr spec::IntegerParameter kDirections{"directions", 1, 10000, "1",
                                              "random directions per step, whose estimates are averaged"};
 constexpr auto kShare =

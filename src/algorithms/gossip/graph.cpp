@@ -91,7 +91,8 @@ Registry<GraphInfo>& graphs() {
 }
 
 spec::ParameterSpec graph_parameter() {
-  spec::ParameterSpec parameter = spec::choice_parameter(kGraph.name, "ring", {}, "who sends to whom");
+  spec::ParameterSpec parameter =
+      spec::choice_parameter(kGraph.name, "ring", {}, "graph of the sites that send to each other");
   for (const GraphInfo& graph : graphs().all()) parameter.choices.push_back(graph.name);
   return parameter;
 }

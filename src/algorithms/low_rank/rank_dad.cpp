@@ -42,33 +42,28 @@ SynchronousMethod rank_dad_method() {
       {{"share", FactoriseOptions::FactorStop::share},
        {"directions", FactoriseOptions::FactorStop::directions},
        {"released", FactoriseOptions::FactorStop::released}},
-      "share: the search ends at a component that is at most `tolerance` of the largest; "
-      "directions: as in the authors' code, where two directions that follow each other differ by "
-      "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality; "
-      "released: the same, and the last two that were tried are dropped whatever has ended the search, as in their "
-      "code behind the published ranks");
+      "share: stops at a component of at most `tolerance` times the largest; directions: as in the authors' code, "
+      "stops at two successive directions that differ by less than `tolerance` (theirs: 0.001), with deflation instead "
+      "of orthogonality; released: the same, and drops the last two components tried, as in the authors' code of the "
+      "published ranks");
   static constexpr auto kKernels = spec::choice<FactoriseOptions::FactorKernels>(
       "kernels",
       {{"launched", FactoriseOptions::FactorKernels::launched}, {"fused", FactoriseOptions::FactorKernels::fused}},
-      "what a factorisation costs: launched: each operation of an iteration is a kernel of its own, as in the authors' "
-      "programs; fused: the search for one component is one kernel, as in no released code");
+      "cost of a factorisation: launched: each operation of an iteration is a kernel, as in the authors' programs; "
+      "fused: the search for a component is one kernel, as in no released code");
   static constexpr auto kMode = spec::choice<RankDad::Mode>(
       "mode", {{"two-way", RankDad::Mode::two_way}, {"one-way", RankDad::Mode::one_way}},
       "two-way: the components of all sites are compressed once more before they are handed back; "
       "one-way: they are handed back as they are");
-  static constexpr auto kPadding =
-      spec::choice<Padding>("padding", {{"agree", Padding::agree}, {"cap", Padding::cap}, {"none", Padding::none}},
-                            "agree: peers first agree on the most components that one of them has found, 4 "
-                            "bytes a layer, and fill "
-                            "theirs up with zeros (an aggregator takes messages of any size); cap: zeros "
-                            "fill them up to the cap "
-                            "(or what the matrix allows); none: only the components that were found are "
-                            "sent, and peers are taken "
-                            "to know how many");
-  static constexpr auto kMemory = spec::choice<bool>("memory", {{"false", false}, {"true", true}},
-                                                     "true: what a factorisation leaves out, at a site or where those "
-                                                     "of all sites are merged, is added to the next one "
-                                                     "of that matrix, which is then formed; as in no released code");
+  static constexpr auto kPadding = spec::choice<Padding>(
+      "padding", {{"agree", Padding::agree}, {"cap", Padding::cap}, {"none", Padding::none}},
+      "agree: peers first agree on the largest number of components found, 4 bytes a layer, and pad with zeros (an "
+      "aggregator takes messages of any size); cap: pad with zeros to the cap (or the limit of the matrix); none: send "
+      "only the components found, and assume that peers know how many");
+  static constexpr auto kMemory =
+      spec::choice<bool>("memory", {{"false", false}, {"true", true}},
+                         "true: errors of a factorisation, at a site or of the merged components, are added to the "
+                         "next one of the same matrix, which is then formed; as in no released code");
   return {
       {.name = RankDad::kName,
        .family = "low-rank",

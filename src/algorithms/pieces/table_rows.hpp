@@ -18,10 +18,10 @@ Pending<Rows> share_table_rows(TrainingStep& step, std::size_t l);
 void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows);
 
 /// Parameter of algorithms that offer both: tables as sums or by rows.
-inline constexpr auto kTables = spec::choice<bool>(
-    "tables", {{"sum", false}, {"rows", true}},
-    "sum: the gradients of tables of embeddings are summed as they are; rows: sites share the symbols that "
-    "they have read and the gradients of what they read, N(p + 1) numbers of a table of any length");
+inline constexpr auto kTables =
+    spec::choice<bool>("tables", {{"sum", false}, {"rows", true}},
+                       "sum: gradients of embedding tables are summed; rows: sites share the symbols they read and "
+                       "their gradients, N(p + 1) numbers for a table of any length");
 
 /// Reports tables="rows" for a network without tables.
 RunFaults faults_of_idle_tables(const RunFacts& facts);

@@ -29,13 +29,13 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_c
   switch (noise) {
     case NoiseBy::sites_together:
       if (sites_change) {
-        return "the sites that are there add equal parts of it: this holds for sums that nobody sees the parts of "
-               "(secure aggregation)";
+        return "the sites present add equal parts of it: this holds for sums whose parts stay hidden (secure "
+               "aggregation)";
       }
       return sites == 1 ? "one site adds all of the noise"
                         : fmt::format(
-                              "each site adds 1/{} of its variance: this holds for sums that nobody sees the "
-                              "parts of (secure aggregation)",
+                              "each site adds 1/{} of its variance: this holds for sums whose parts stay "
+                              "hidden (secure aggregation)",
                               sites);
     case NoiseBy::aggregator:
       return "the aggregator adds it: this holds towards all but the aggregator";
@@ -80,8 +80,8 @@ Spent spent_by_sites(const RunContext& run, double sigma, double delta) {
 std::string who_was_there(const RunContext& run, const Spent& spent) {
   if (run.begun.empty()) return {};
   return fmt::format(
-      "; that is site {}, which has begun {} steps, with those that came to nothing; site {} has begun {} and spent "
-      "{:.3g}; the batch that sums are divided by is that of the sites that are there",
+      "; that is site {}, which has begun {} steps, with failed ones; site {} has begun {} and spent "
+      "{:.3g}; sums are divided by the batch of the sites present",
       spent.who_most + 1, steps_of(run, spent.who_most), spent.who_least + 1, steps_of(run, spent.who_least),
       spent.least);
 }
@@ -106,10 +106,9 @@ std::string privacy_remark(const RunFacts& facts) {
       "clipped to {:g} and noise of multiplier σ = {:.4g}; {}{}{}",
       spent.most, options.delta, run.steps, run.sampling_rate, options.clip, sigma,
       whom_it_protects_from(options.noise, facts.sites, !run.begun.empty()), who_was_there(run, spent),
-      run.sampled
-          ? ""
-          : "; ε is that of examples drawn by chance in every step, and here they are shuffled, for which it is "
-            "customary but not proved: <training batches=\"poisson\"> draws them so");
+      run.sampled ? ""
+                  : "; ε assumes examples drawn by chance in every step, and here they are shuffled, for which it is "
+                    "customary but not proved: <training batches=\"poisson\"> draws them so");
 }
 
 std::optional<methods::PrivacySpent> privacy_spent(const RunFacts& facts) {

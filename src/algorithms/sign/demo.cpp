@@ -197,14 +197,12 @@ void DeMo::run(TrainingStep& step) {
 }
 
 SynchronousMethod demo_method() {
-  static constexpr spec::IntegerParameter kKept{"kept", 1, 4096, "32",
-                                                "k: coefficients of every chunk that a site sends"};
+  static constexpr spec::IntegerParameter kKept{"kept", 1, 4096, "32", "k: coefficients that a site sends per chunk"};
   static constexpr spec::IntegerParameter kChunk{
-      "chunk", 1, 256, "64", "s: chunks are as high and as wide as the largest divisors of the matrix up to it"};
+      "chunk", 1, 256, "64", "s: height and width of chunks are the largest divisors of the matrix up to s"};
   static constexpr spec::FloatParameter kDecay{"decay", 0, 1, "0.999", "β of the momentum"};
-  static constexpr auto kPacking =
-      spec::choice<bool>("packing", {{"wide", false}, {"packed", true}},
-                         "wide: fp32 and int32 of each coefficient; packed: bf16 and 16 bits");
+  static constexpr auto kPacking = spec::choice<bool>("packing", {{"wide", false}, {"packed", true}},
+                                                      "wide: fp32 and int32 per coefficient; packed: bf16 and 16 bits");
   return {{.name = "demo",
            .family = "quantisation",
            .parameters = {kKept, kChunk, kDecay, kPacking},

@@ -459,7 +459,7 @@ Partition by_site(const std::vector<std::int32_t>& site_of, std::size_t sites) {
   for (std::size_t s = 0; s < sites; ++s) {
     if (partition[s].empty()) {
       fail(fmt::format("split by site leaves site {} without a sample to train on", s + 1),
-           "more samples of it, a smaller share to test on, or another split");
+           "use more samples of it, a smaller share to test on, or another split");
     }
   }
   return partition;

@@ -226,7 +226,8 @@ class TsReader {
   void read_channel(std::string_view text, std::int64_t channel) {
     const std::size_t before = file_.values.size();
     if (trimmed(text).empty()) {
-      errors_.add(line_, fmt::format("no values in dimension {}", channel + 1), "at least one, or ? for a missing one");
+      errors_.add(line_, fmt::format("no values in dimension {}", channel + 1),
+                  "give at least one value, or ? for a missing one");
       return;
     }
     bool more = true;
@@ -293,8 +294,8 @@ spec::DataFacts facts_of(const TsFile& train, const TsFile& test) {
   if (train.channels != test.channels) {
     throw InputError(Diagnostic{
         test.name, 0,
-        fmt::format("{} dimensions, but the {} of {} to train on", test.channels, train.channels, train.name),
-        "both must have as many"});
+        fmt::format("{} dimensions, but {} in the training file {}", test.channels, train.channels, train.name),
+        "use files with equal dimensions"});
   }
   spec::DataFacts facts;
   facts.train = train.cases;

@@ -37,7 +37,7 @@ ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 class AdPsgd final : public Protocol {
  public:
   static constexpr spec::RealParameter kRateFactor{"rate-factor", 1e-9, 1e6, "1",
-                                                   "on the learning rate of every worker's own steps"};
+                                                   "factor of the learning rate of every worker"};
   static constexpr spec::IntegerParameter kUpdates{
       "updates", 0, 1e12, "0",
       "gradients of all workers together; 0: until they have trained with the epochs of <training>"};

@@ -264,7 +264,7 @@ class DpFedAvg final : public FederatedRounds {
       text += "; each client trains by DP-SGD: this holds for every message of a client";
       if (setting().training().batches != spec::TrainingSpec::Batches::poisson) {
         text +=
-            "; ε is that of samples drawn by chance in every step, and here they are shuffled, for which it is "
+            "; ε assumes samples drawn by chance in every step, and here they are shuffled, for which it is "
             "customary but not proved: <training batches=\"poisson\"> draws them so";
       }
       return text;

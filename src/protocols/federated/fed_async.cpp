@@ -19,7 +19,7 @@ enum class Decay : std::uint8_t { constant, polynomial, hinge };
 class FedAsync final : public FederatedAsync {
  public:
   static constexpr spec::RealParameter kAlpha{"alpha", 1e-6, 1, "0.6",
-                                              "share of a fresh client's model in the new one"};
+                                              "share of the model of a client without staleness in the new model"};
   static constexpr auto kStaleness = spec::choice<Decay>(
       "staleness", {{"constant", Decay::constant}, {"polynomial", Decay::polynomial}, {"hinge", Decay::hinge}},
       "decrease of that share with the staleness; an update that no other overtook has staleness 1", 1);

@@ -10,7 +10,7 @@ namespace {
 
 class FedBuff final : public FederatedAsync {
  public:
-  static constexpr spec::IntegerParameter kBuffer{"buffer", 1, 1e6, "10", "updates that make a new model (K)"};
+  static constexpr spec::IntegerParameter kBuffer{"buffer", 1, 1e6, "10", "updates per new model (K)"};
   static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
                                                    "step of the server towards the mean of the clients' models"};
 

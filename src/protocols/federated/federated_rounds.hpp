@@ -80,7 +80,7 @@ class FederatedRounds : public Federation {
   static constexpr spec::IntegerParameter kRounds{
       "rounds", 0, 1e9, "0", "rounds to simulate; 0: until clients have trained with the epochs of <training>"};
   static constexpr spec::RealParameter kDeadline{
-      "deadline", 0, 1e9, "0", "seconds after which a round goes on with the updates that are there; 0: none"};
+      "deadline", 0, 1e9, "0", "seconds after which a round continues with the updates received; 0: none"};
   static constexpr spec::RealParameter kOverSelection{"over-selection", 1, 100, "1",
                                                       "clients asked per update needed; the last ones are ignored"};
   static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},

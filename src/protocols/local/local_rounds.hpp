@@ -27,17 +27,17 @@ class LocalRounds : public Protocol {
   static constexpr auto kTo = spec::choice<SentTo>(
       "to",
       {{"aggregator", SentTo::aggregator}, {"peers", SentTo::peers}, {"pair", SentTo::pair}, {"graph", SentTo::graph}},
-      "aggregator: to it, which sends the new weights back; peers: a sum among all by the collective library (of a "
-      "compressor that does not add up: an all-gather); pair: with a random partner; graph: with all neighbours");
+      "aggregator: to the aggregator, which sends the new weights back; peers: a sum by the collective library (an "
+      "all-gather if messages do not add up); pair: with a random partner; graph: with all neighbours");
   static constexpr auto kSends =
       spec::choice<SentNumbers>("sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
                                 "change: the movement of the worker; subset: weights at random places, equal for all "
                                 "workers, which become their mean; other weights stay as they are");
   static constexpr auto kEncoding = spec::choice<SentBy>(
       "encoding", {{"compress", SentBy::compress}, {"chunk-top-k", SentBy::chunk_top_k}},
-      "compress: as <compress> of the run says; chunk-top-k: the largest of every 4096, in two bits, with a memory");
+      "compress: by <compress> of the run; chunk-top-k: the largest of every 4096, in two bits, with a memory");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
-                                              "share of the numbers that is sent (subset, chunk-top-k)"};
+                                              "share of the numbers sent (subset, chunk-top-k)"};
   static constexpr spec::RealParameter kDecay{"memory-decay", 0, 1, "1",
                                               "decay of the memory of compression errors per round"};
   static constexpr auto kAverage = spec::choice<bool>(
@@ -47,13 +47,13 @@ class LocalRounds : public Protocol {
       spec::choice<Merge>("merge", {{"replace", Merge::replace}, {"mix", Merge::mix}, {"add", Merge::add}},
                           "replace: take the new weights; mix: alpha of the own weights, the rest of the new ones; "
                           "add: add the change of the new weights to the own weights");
-  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the worker's own weights (mix)"};
+  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the own weights (mix)"};
   static constexpr spec::RealParameter kMix{
-      "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 is the mean with a single one"};
+      "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 with a single partner is the mean"};
   static constexpr spec::IntegerParameter kFirstMoments{
-      "first-moments", 0, 1e6, "0", "rounds from one mean of Adam's first moments to the next; 0: they stay"};
-  static constexpr spec::IntegerParameter kSecondMoments{"second-moments", 0, 1e6, "0",
-                                                         "the same of the second moments"};
+      "first-moments", 0, 1e6, "0", "rounds between averages of the first moments of Adam; 0: no averages"};
+  static constexpr spec::IntegerParameter kSecondMoments{
+      "second-moments", 0, 1e6, "0", "rounds between averages of the second moments of Adam; 0: no averages"};
 
  protected:
   explicit LocalRounds(const Setting& setting);

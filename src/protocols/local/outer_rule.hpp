@@ -49,11 +49,11 @@ inline constexpr spec::RealParameter kSecondMoment{"outer-beta2", 0, 0.999999, "
 inline constexpr spec::RealParameter kConsensus{
     "consensus", 0, 100, "0.7", "pull towards the mean of the partners (consensus); below 2 (1 - outer-momentum^2)"};
 inline constexpr spec::IntegerParameter kBuffer{"outer-buffer", 1, 1e6, "2",
-                                                "outer steps from one new momentum to the next (delayed-nesterov)"};
+                                                "outer steps between updates of the momentum (delayed-nesterov)"};
 inline constexpr spec::IntegerParameter kWarmUp{"outer-warm-up", 0, 1e9, "0",
                                                 "outer steps over which the momentum rises from 0"};
 inline constexpr spec::RealParameter kFinalMomentum{"outer-final-momentum", -1, 0.9999, "-1",
-                                                    "momentum of the last step, reached evenly; -1: as before"};
+                                                    "momentum at the last step, reached linearly; -1: unchanged"};
 
 struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">

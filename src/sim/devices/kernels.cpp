@@ -135,7 +135,7 @@ const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat 
 
 double shape_factor(const ProductKernel& kernel, const Product& product) {
   if (!(product.m >= 1) || !(product.n >= 1) || !(product.k >= 1) || !std::isfinite(product.m * product.n * product.k))
-    throw std::logic_error("a product of matrices without rows, columns or depth");
+    throw std::logic_error("a product needs rows, columns and depth above 0");
   return (1 + kernel.depth / product.k) * tile_factor(kernel, product.m, product.n);
 }
 
@@ -155,7 +155,7 @@ double attention_flops(double pairs, double head_size, bool backward) {
 
 double attention_seconds(const AttentionKernel& kernel, const KernelRates& rates, const FusedAttention& attention) {
   if (!(attention.flops >= 0) || !(attention.head_size > 0) || !(attention.seen > 0))
-    throw std::logic_error("attention without heads or positions");
+    throw std::logic_error("attention needs heads and positions");
   const double pairs =
       attention.flops / (attention.backward ? kBackwardFlops : 1) / (kFlopsPerPair * attention.head_size);
   const double exponentials = pairs * (attention.backward ? kBackwardExponentials : 1);

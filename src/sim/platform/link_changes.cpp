@@ -85,7 +85,7 @@ void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::P
       if (has_own_profiles) {
         throw std::runtime_error(
             fmt::format("the link '{}' cannot be changed: the platform file {} has profiles, "
-                        "which hold absolute numbers; take them out, or change them there",
+                        "which hold absolute numbers; remove them, or change the numbers there",
                         name, file->path));
       }
       link->set_bandwidth(change.bandwidth_factor * link->get_bandwidth());

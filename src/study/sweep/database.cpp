@@ -208,7 +208,7 @@ void Database::fail(int code) const {
     case SQLITE_CORRUPT:
       if (named_to_be_read) refuse("is not a file of a sweep, or is damaged", "name another file");
       throw OutputError(
-          fmt::format("cannot use '{}' any more: it is damaged: {}; dadsim merge NEW.sqlite {} --salvage "
+          fmt::format("cannot use '{}': it is damaged: {}; dadsim merge NEW.sqlite {} --salvage "
                       "keeps undamaged results",
                       path_, message, shell_word(path_)));
     case SQLITE_CANTOPEN:

@@ -120,7 +120,7 @@ TEST(Ts, BothFilesMustFit) {
   const models::TsFile train = parsed(kHeader + "1:2:up\n");
   EXPECT_TRUE(
       holds(refused([&] { models::dataset_of(train, parsed("@classLabel true up\n@data\n1:up\n", "t"), 1, 1); }),
-            "t: 1 dimensions, but the 2 of small.ts"));
+            "t: 1 dimensions, but 2 in the training file small.ts"));
   EXPECT_TRUE(
       holds(refused([&] { models::dataset_of(train, parsed("@classLabel true upp\n@data\n1:2:upp\n", "t"), 1, 1); }),
             "t: class 'upp', which small.ts does not name; did you mean 'up'?"));

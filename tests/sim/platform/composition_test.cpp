@@ -124,7 +124,7 @@ TEST(Composition, AllShareTheLineBetweenTwoClusters) {
 TEST(Composition, ClustersThatNothingJoins) {
   spec::CompositionSpec spec = all_kinds();
   spec.pairs.pop_back();
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "nothing joins 'sites' to 'torus'; add a pair");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "no link joins 'sites' to 'torus'; add a pair");
 }
 
 TEST(Composition, TwoClustersOfOneName) {

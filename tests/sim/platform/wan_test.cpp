@@ -73,7 +73,7 @@ TEST(Wan, RegionsOfTheCatalogue) {
 TEST(Wan, RegionsThatNothingJoins) {
   spec::WanSpec spec = wan();
   spec.pairs.pop_back();
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "nothing joins 'south' to 'north'; add a pair");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "no link joins 'south' to 'north'; add a pair");
 }
 
 TEST(Wan, APairTwice) {

@@ -40,7 +40,7 @@ PairLinks::PairLinks(simgrid::s4u::NetZone* zone, const std::string& prefix, con
   for (std::size_t from = 0; from < places_; ++from) {
     for (std::size_t to = 0; to < places_; ++to) {
       if (from == to || joined[from * places_ + to]) continue;
-      throw std::runtime_error(fmt::format("nothing joins '{}' to '{}'; add a pair", places[from], places[to]));
+      throw std::runtime_error(fmt::format("no link joins '{}' to '{}'; add a pair", places[from], places[to]));
     }
   }
 }
