@@ -142,7 +142,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
           "each worker in a step",
           scenario::printable(run.label), scenario.training.batch);
       if (there.layers > 0) {
-        text += fmt::format(", but does in {} of {} timed layers, so the number of additional steps is not known",
+        text += fmt::format(", but something in {} of {} timed layers, so the number of additional steps is not known",
                             there.layers, there.of);
       }
       warnings.push_back(text + "; use a larger batch, wider layers or a stronger compression");

@@ -64,7 +64,7 @@ TEST(MeasuredJobs, AreRefusedWithTheirLine) {
       {"scenario,time\nlab.xml,312\n", "rows.csv:2: time '312' is not a time"},
       {"scenario,time\nlab.xml,-1s\n", "rows.csv:2: time '-1s' is not a time"},
       {"scenario,time\nlab.xml,\n", "rows.csv:2: nothing was measured"},
-      {"scenario,seconds,mfu\nlab.xml,1,0.4\n", "rows.csv:2: several things were measured"},
+      {"scenario,seconds,mfu\nlab.xml,1,0.4\n", "rows.csv:2: several figures were measured"},
       {"scenario,mfu\nlab.xml,41\n", "rows.csv:2: mfu '41' is not a share; write 0.41 or 41%"},
       {"scenario,seconds\nlab.xml,nan\n", "rows.csv:2: seconds 'nan' is not a number"},
       {"scenario,set,time\nlab.xml,batch,1s\n", "rows.csv:2: 'batch' needs PATH=VALUE"},
