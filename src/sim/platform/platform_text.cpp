@@ -187,7 +187,7 @@ void PlatformSize::end(const Markup& markup) {
                      fmt::format("the routes of a zone with routing=\"{}\" and {} hosts, routers and zones take {}{}",
                                  zone.routing, human_count(zone.points), human_bytes(table_bytes_),
                                  table_bytes_ > bytes ? " with those of the zones before it" : ""),
-                     "zones within it, each with its share of them, or a <cluster>"});
+                     "divide the zone into zones, or use a <cluster>"});
 }
 
 constexpr std::size_t kSizeLimit = 64U << 20U;  // bytes; SimGrid's own examples stay below 2 MB
@@ -342,7 +342,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
         return refuse(markup.line(),
                       version.empty() ? std::string("the platform gives no version")
                                       : fmt::format("this is a platform of version '{}'", version),
-                      "write version=\"4.1\", after simgrid_update_xml has brought the file up to date");
+                      "update the file with simgrid_update_xml, and write version=\"4.1\"");
       }
     }
     zone_seen = zone_seen || name == "zone" || name == "AS" || name == "cluster";

@@ -362,8 +362,8 @@ bool is_within_tensor(const TracePart& part, const RankOrder& order) {
   const bool strided = size == order.replicas() && step_of(part.members) == order.tensor && first < order.tensor;
   if (strided) return false;
   throw std::runtime_error(
-      fmt::format("has '{}' among ranks {}, which are neither {} consecutive ranks nor all ranks {} apart in a stage",
-                  part.name, fmt::join(part.members, " "), order.tensor, order.tensor));
+      fmt::format("has '{}' among ranks {}, not {} consecutive ranks or all ranks of a stage with stride {}", part.name,
+                  fmt::join(part.members, " "), order.tensor, order.tensor));
 }
 
 /// Bytes below which collectives are left out: norms of gradients and the like go among all stages.
