@@ -244,7 +244,7 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
       platform_xml(zones),
       "FILE:5: the routes of a zone with routing=\"Full\" and 12,000 hosts, routers and zones take 2.30 GB "
       "with those of the zones before it",
-      "zones within it");
+      "divide the zone");
 }
 
 // Finding 8: a name of 47 kB ended std::regex, and the process with it, where SimGrid named it in an error.
