@@ -7,10 +7,10 @@
 #include <cctype>
 
 #include "algorithms/registry.hpp"
-#include "cli/method_pages.hpp"
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "estimate/prices.hpp"
+#include "methods/method_page.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/language/rule.hpp"
 #include "sim/device.hpp"
@@ -45,7 +45,7 @@ std::string list_algorithms() {
       "rank.\n";
   for (const methods::MethodInfo& info : algorithms::algorithm_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
-    const MethodPage& page = method_page(info.name);
+    const methods::MethodPage& page = methods::method_page(info.name);
     text += paragraph(page.description, 2);
     text += paragraph(fmt::format("payload: {}{}", page.section("What is sent"),
                                   info.exact(run_of(info)) ? "; exact: equals the pooled gradient" : ""),
@@ -60,7 +60,7 @@ std::string list_algorithms() {
                      0);
   for (const methods::MethodInfo& info : protocols::protocol_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
-    const MethodPage& page = method_page(info.name);
+    const methods::MethodPage& page = methods::method_page(info.name);
     text += paragraph(page.description, 2);
     text += paragraph(
         fmt::format("payload: {}{}", page.section("What is sent"),
@@ -81,7 +81,7 @@ std::string list_compressors() {
                        : info.adds(compress::default_parameters(info)) ? ""
                                                                        : "; peers sum by an all-gather";
     text += fmt::format("\n{}\n", info.name);
-    const MethodPage& page = method_page("compress-" + info.name);
+    const methods::MethodPage& page = methods::method_page("compress-" + info.name);
     text += paragraph(page.description, 2);
     text += paragraph(
         fmt::format("bytes: {}{}{}", page.section("What is sent"), info.lossless ? "; loses nothing" : "", sums), 2);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/listings.hpp"
-#include "cli/method_pages_text.hpp"
 #include "compress/registry.hpp"
+#include "methods/method_page.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/elements/read.hpp"
 #include "spec/parameter.hpp"
@@ -19,46 +19,10 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr const char* kSent = "What is sent";
 constexpr const char* kParameters = "Parameters";
 constexpr const char* kWeights = "Weights of sites";
-constexpr const char* kOnFailure = "On a failure";
-constexpr std::array kSections{"One step", kSent,       "What it computes", kOnFailure,
-                               kWeights,   kParameters, "Checks",           "Source"};
-
-constexpr std::string_view kOfCompressor = " bytes for n numbers.";
-constexpr std::string_view kOfEvents = "; d is the number of parameters.";
-constexpr std::string_view kOfSteps =
-    ": floats of a site per layer and step; N rows, p inputs, q outputs, r rank, S sites.";
-
-constexpr std::string_view kFamily = "Family: ";
-constexpr std::string_view kFooter = "[All algorithms](README.md)";
-
-/// Removes empty lines around a text.
-void trim(std::string& text) {
-  text.erase(0, text.find_first_not_of('\n'));
-  text.erase(text.find_last_not_of('\n') + 1);
-}
-
-MethodPage read_method_page(std::string_view text) {
-  constexpr std::string_view kHeading = "## ";
-  MethodPage page;
-  std::string* into = &page.description;
-  for (const std::string_view line : lines_of(text)) {
-    if (line.starts_with(kHeading)) {
-      into = &page.sections[std::string(line.substr(kHeading.size()))];
-    } else if (!line.starts_with("# ") && !line.starts_with(kFamily) && line != kFooter) {
-      into->append(line) += '\n';
-    }
-  }
-  trim(page.description);
-  for (auto& [title, section] : page.sections) trim(section);
-  std::string& sent = page.sections[kSent];
-  for (const std::string_view unit : {kOfCompressor, kOfEvents, kOfSteps}) {
-    if (sent.ends_with(unit)) sent.resize(sent.size() - unit.size());
-  }
-  return page;
-}
+constexpr std::array kSections{"One step", methods::kSent, "What it computes", methods::kOnFailure,
+                               kWeights,   kParameters,    "Checks",           "Source"};
 
 std::string weights_of_sites(const methods::MethodInfo& info) {
   if (!info.communicates()) return {};
@@ -92,20 +56,20 @@ std::string parameter_table(const std::vector<spec::ParameterSpec>& parameters) 
 }
 
 /// Prints a page; `family`: with the remarks that follow it.
-std::string print_page(const std::string& name, const MethodPage& page, std::string_view family) {
-  std::string text = fmt::format("# {}\n\n{}\n\n{}{}.\n", name, page.description, kFamily, family);
+std::string print_page(const std::string& name, const methods::MethodPage& page, std::string_view family) {
+  std::string text = fmt::format("# {}\n\n{}\n\n{}{}.\n", name, page.description, methods::kFamily, family);
   for (const char* title : kSections) {
     const std::string section = page.section(title);
     if (!section.empty()) text += fmt::format("\n## {}\n\n{}\n", title, section);
   }
-  return text + fmt::format("\n{}\n", kFooter);
+  return text + fmt::format("\n{}\n", methods::kFooter);
 }
 
 std::string print_page(const methods::MethodInfo& info) {
-  MethodPage page = method_page(info.name);
-  page.sections[kSent] += info.event_driven() ? kOfEvents : kOfSteps;
+  methods::MethodPage page = methods::method_page(info.name);
+  page.sections[methods::kSent] += info.event_driven() ? methods::kOfEvents : methods::kOfSteps;
   if (!info.event_driven() && info.communicates())
-    page.sections[kOnFailure] = "as `absent` is set: see [failures.md](../failures.md#runs-that-take-steps)";
+    page.sections[methods::kOnFailure] = "as `absent` is set: see [failures.md](../failures.md#runs-that-take-steps)";
   page.sections[kWeights] = weights_of_sites(info);
   page.sections[kParameters] = parameter_table(info.parameters);
   return print_page(info.name, page,
@@ -117,8 +81,8 @@ std::string print_page(const methods::MethodInfo& info) {
 std::string family_of(const compress::CompressorInfo& info) { return info.lossless ? "reference" : info.family; }
 
 std::string print_page(const compress::CompressorInfo& info) {
-  MethodPage page = method_page("compress-" + info.name);
-  page.sections[kSent] += kOfCompressor;
+  methods::MethodPage page = methods::method_page("compress-" + info.name);
+  page.sections[methods::kSent] += methods::kOfCompressor;
   page.sections[kParameters] = parameter_table(info.parameters);
   return print_page(info.name, page, family_of(info));
 }
@@ -151,7 +115,7 @@ std::string composition_table() {
 std::string family_table(std::string_view family) {
   std::string text = "| | |\n|---|---|\n";
   const auto add = [&](const std::string& name, const std::string& file, const char* kind) {
-    text += fmt::format("| [{}]({}.md){} | {} |\n", name, file, kind, cell(method_page(file).description));
+    text += fmt::format("| [{}]({}.md){} | {} |\n", name, file, kind, cell(methods::method_page(file).description));
   };
   for (const methods::MethodInfo* info : protocols::all_methods()) {
     if (info->family == family) add(info->name, info->name, "");
@@ -181,30 +145,12 @@ std::string print_overview(std::string_view readme) {
 
 }  // namespace
 
-std::string MethodPage::section(std::string_view title) const {
-  const auto found = sections.find(title);
-  return found == sections.end() ? "" : found->second;
-}
-
-const MethodPage& method_page(const std::string& file) {
-  static const std::map<std::string, MethodPage> kPages = [] {
-    std::map<std::string, MethodPage> pages;
-    for (const auto& [name, text] : kMethodPages) pages[std::string(name)] = read_method_page(text);
-    return pages;
-  }();
-  static const MethodPage kNone;
-  const auto found = kPages.find(file + ".md");
-  return found == kPages.end() ? kNone : found->second;
-}
-
 std::map<std::string, std::string> method_pages() {
   std::map<std::string, std::string> pages;
   for (const methods::MethodInfo* info : protocols::all_methods()) pages[info->name + ".md"] = print_page(*info);
   for (const compress::CompressorInfo& info : compress::compressors().all())
     pages["compress-" + info.name + ".md"] = print_page(info);
-  for (const auto& [name, text] : kMethodPages) {
-    if (name == "README.md") pages["README.md"] = print_overview(text);
-  }
+  pages["README.md"] = print_overview(methods::overview_page());
   return pages;
 }
 

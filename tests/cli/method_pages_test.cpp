@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compress/registry.hpp"
+#include "methods/method_page.hpp"
 #include "protocols/registry.hpp"
 
 namespace dadsim::cli {
@@ -13,7 +14,7 @@ namespace {
 
 /// Checks that the page of a method has its prose, and that README.md lists it.
 void expect_prose(const std::string& file, const std::string& readme, const std::string& kind) {
-  const MethodPage& page = method_page(file);
+  const methods::MethodPage& page = methods::method_page(file);
   const std::string where = "docs/algorithms/" + file + ".md";
   EXPECT_NE(page.description, "") << where << " needs a sentence below its title";
   EXPECT_NE(page.section("What is sent"), "") << where;
@@ -27,7 +28,7 @@ TEST(MethodPages, EveryMethodHasOne) {
   for (const methods::MethodInfo* info : protocols::all_methods()) {
     expect_prose(info->name, readme, "");
     if (info->event_driven()) {
-      EXPECT_NE(method_page(info->name).section("On a failure"), "") << info->name;
+      EXPECT_NE(methods::method_page(info->name).section(methods::kOnFailure), "") << info->name;
     }
   }
   for (const compress::CompressorInfo& info : compress::compressors().all())
@@ -35,11 +36,11 @@ TEST(MethodPages, EveryMethodHasOne) {
 }
 
 TEST(MethodPages, GiveTheProseWithoutWhatIsComputed) {
-  const MethodPage& dad = method_page("dad");
+  const methods::MethodPage& dad = methods::method_page("dad");
   EXPECT_EQ(dad.section("What is sent"), "N(p + q)");
   EXPECT_EQ(dad.section("Source"), "Baker et al., arXiv 2102.09631");
-  EXPECT_EQ(method_page("compress-int8").section("What is sent"), "n + 4");
-  EXPECT_EQ(method_page("perpetuum").description, "");
+  EXPECT_EQ(methods::method_page("compress-int8").section("What is sent"), "n + 4");
+  EXPECT_EQ(methods::method_page("perpetuum").description, "");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compress/registry.hpp"
+#include "methods/method_page.hpp"
 #include "protocols/registry.hpp"
 #include "report/run/divergence.hpp"
 #include "sim/platform.hpp"
@@ -77,7 +78,8 @@ Said order(const NoteContext& context) {
 /// Describes the reaction of event-driven runs to failures.
 Said failures(const NoteContext& context) {
   if (!context.run.spec.event_driven) return {};
-  return report::Statement{"on-failure"}.with("does", info_of(context).on_failure);
+  return report::Statement{"on-failure"}.with(
+      "does", methods::method_page(context.run.spec.algorithm).section(methods::kOnFailure));
 }
 
 /// Describes absence in runs whose steps sites missed, or waited for.
