@@ -7,6 +7,7 @@
 #include "scenario/language/quantity.hpp"
 #include "spec/workload.hpp"
 #include "study/train/train.hpp"
+#include "support/nearest_names.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -55,7 +56,8 @@ study::TrainRequest train_request_of(const po::variables_map& values) {
   request.gpus_per_node = number("gpus-per-node", kMostTrainDevices);
   request.global_batch = number("global-batch", 1'000'000'000);
   request.sequence = number("sequence", 10'000'000);
-  request.precision = value_of<spec::Precision>(values, "precision");
+  if (const std::string precision = lower_case(text_of(values, "precision")); !precision.empty())
+    request.precision = read_option<spec::Precision>("precision", precision, scenario::one_of<spec::Precision>());
   if (const std::string tokens = text_of(values, "tokens"); !tokens.empty()) {
     request.tokens = scenario::parse_count(tokens);
     if (!request.tokens) throw UsageError(fmt::format("--tokens '{}' is no count; {}", tokens, scenario::kCountForm));

@@ -18,9 +18,10 @@ namespace dadsim::spec {
 namespace {
 
 /// Words that say nothing of which one is meant.
-constexpr std::array<std::string_view, 23> kFillers{
-    "nvidia", "geforce", "tesla", "amd", "instinct", "google", "intel", "gpu", "gpus", "hbm2",    "hbm2e",   "pt",
-    "hbm3",   "hbm3e",   "meta",  "hf",  "instruct", "base",   "chat",  "it",  "nic",  "adapter", "adapters"};
+constexpr std::array<std::string_view, 27> kFillers{
+    "nvidia", "geforce", "tesla", "amd",  "instinct", "google",   "intel", "gpu",    "gpus",
+    "hbm2",   "hbm2e",   "pt",    "hbm3", "hbm3e",    "meta",     "hf",    "dgx",    "instruct",
+    "base",   "chat",    "it",    "nic",  "adapter",  "adapters", "hgx",   "hopper", "blackwell"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
 constexpr std::array<std::string_view, 8> kNameUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};

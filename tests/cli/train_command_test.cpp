@@ -42,7 +42,7 @@ std::vector<std::string> small(const std::vector<std::string>& more) {
 }
 
 TEST_F(TrainCommand, AnswersInTwelveLinesAndSaysWhatItTookForGranted) {
-  const Outcome outcome = dadsim(small({"--tokens", "20B", "--quiet", "--write", "quiet.xml"}));
+  const Outcome outcome = dadsim(small({"--tokens", "20B", "--precision", "BF16", "--quiet", "--write", "quiet.xml"}));
   EXPECT_EQ(outcome.out, "") << outcome.err;
   const Outcome said = dadsim(small({"--tokens", "20B"}));
   ASSERT_EQ(said.exit_code, kSuccess) << said.err;

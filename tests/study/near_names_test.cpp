@@ -58,6 +58,16 @@ TEST(NearNames, DevicesAreTakenAsPeopleWriteThem) {
                                {"h100", "h100-sxm5"},
                                {"H100 SXM", "h100-sxm5"},
                                {"NVIDIA H100 80GB HBM3", "h100-sxm5"},
+                               {"NVIDIA H100-SXM5-80GB", "h100-sxm5"},
+                               {"NVIDIA H200-SXM5-141GB", "h200-sxm"},
+                               {"NVIDIA H200-NVL-141GB", "h200-nvl"},
+                               {"NVIDIA Blackwell GPU (B200-SXM-180GB)", "b200-sxm"},
+                               {"AMD Instinct MI300X 192GB HBM3", "mi300x"},
+                               {"AMD Instinct MI325X 256GB HBM3e", "mi325x"},
+                               {"DGX-H100", "h100-sxm5"},
+                               {"DGX-GB300", "gb300"},
+                               {"DGX Spark", "gb10"},
+                               {"TPU v6e (Trillium)", "tpu-v6e"},
                                {"v5e", "tpu-v5e"},
                                {"GB200", "gb200"}});
 }

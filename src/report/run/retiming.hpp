@@ -18,8 +18,8 @@ namespace dadsim::report {
 ///     f(x) = ln(a_0 + Σ_k a_k c_k) + Σ_i w_i ‖M (x − x_i)‖³ + v_0 + Σ_k v_k x_k,   Σ_i w_i = 0, Σ_i w_i x_i = 0,
 /// which is exact at every x_i and smooth between them (polyharmonic splines: Duchon 1977; Wendland, Scattered Data
 /// Approximation, 2005, chapter 8). The first term adds up parts of a step one after the other, each proportional to
-/// what its knob costs: c_k = 2^x_k for a latency, 2^−x_k for a bandwidth or speed. M shortens distances along which the time is nearly linear: if all parts of a step
-/// take twice as long, so does the step, whatever else changes.
+/// what its knob costs: c_k = 2^x_k for a latency, 2^−x_k for a bandwidth or speed. M shortens distances along which
+/// the time is nearly linear: if all parts of a step take twice as long, so does the step, whatever else changes.
 struct Retiming {
   struct Knob {
     enum class KnobKind : std::uint8_t { bandwidth, latency, speed };

@@ -65,7 +65,8 @@ TEST_F(Surrogate, AgreesWithFreshTimings) {
   EXPECT_NEAR(std::exp2(fit.reach), 10, 0.01);
   EXPECT_LE(fit.runs[0].near_error, fit.runs[0].worst_error);
   EXPECT_LE(fit.runs[0].worst_error, 0.03);
-  // Points that belong to neither what was fitted nor what it was held against, and each knob alone: ÷ 10, ÷ 5, × 5, × 10.
+  // Points that belong to neither what was fitted nor what it was held against, and each knob alone: ÷ 10, ÷ 5, × 5,
+  // × 10.
   std::vector<std::vector<double>> settings;
   for (const std::vector<double>& shape :
        std::vector<std::vector<double>>{{0.77, -0.31, 0.53, -0.9}, {-0.6, -0.85, 0.2, 0.7}, {0.45, 0.9, -0.95, 0.1}}) {
