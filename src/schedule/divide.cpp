@@ -66,7 +66,7 @@ class ModelChunk {
   bool is_beside_sum(std::size_t index) const;
   void add_held_back(Schedule& out, std::int32_t stage);
   void add_task(std::size_t index, Schedule& out, std::int32_t stage);
-  void add_pass_task(const Task& task, Schedule& out, std::int32_t stage);
+  void add_pass_task(std::size_t index, Schedule& out, std::int32_t stage);
   void add_layer_sums(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
                       Schedule& out, std::int32_t stage);
   void exchange_keys(const spec::LayerShape& layer, step::Phase phase, bool before, Schedule& out, std::int32_t stage);
@@ -114,7 +114,8 @@ class ModelChunk {
   std::vector<const Task*> of_pass_;  ///< per task of full_: the same for a micro-batch, if it belongs to a pass
   Schedule micro_;
   std::size_t forward_end_ = 0, backward_end_ = 0;  ///< end of each pass in full_
-  std::map<std::string_view, std::size_t> position_of_;
+  std::vector<std::size_t> position_of_;  ///< per task of full_: the layer it is for, if it belongs to a pass; or kNone
+  std::map<std::string_view, std::vector<std::size_t>> computed_again_;  ///< per block: tasks of full_
   std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
   std::vector<DividedUnit> units_;    ///< in the order of the forward pass
   std::vector<std::size_t> unit_of_;  ///< per layer
@@ -167,8 +168,9 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   element_ = bytes_per_element(full_.precision);
   if (how_.sharding_group > 0) groups_ = static_cast<double>(replicas) / how_.sharding_group;
   check();
+  std::map<std::string_view, std::size_t> position_of;
   for (std::size_t i = layers_.first; i < layers_.end; ++i) {
-    position_of_[whole_.layers[i].name] = i;
+    position_of[whole_.layers[i].name] = i;
     if (whole_.layers[i].expert_group > 1) copies_ = whole_.layers[i].expert_copies;
   }
   const bool ends = layers_.end == whole_.layers.size();
@@ -182,14 +184,22 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   }
   std::size_t next = 0;
   of_pass_.resize(full_.tasks.size());
+  position_of_.assign(full_.tasks.size(), kNone);
   for (std::size_t i = 0; i < full_.tasks.size(); ++i) {
     const ComputeTask* compute = pass_of(full_.tasks[i]);
     if (compute == nullptr) continue;
     if (next == small.size()) throw std::logic_error("a micro-batch has fewer computations than the batch");
     of_pass_[i] = small[next++];
+    if (const auto found = position_of.find(of_pass_[i]->layer); found != position_of.end())
+      position_of_[i] = found->second;
     (is_forward(compute->phase) ? forward_end_ : backward_end_) = i + 1;
   }
   backward_end_ = std::max(backward_end_, forward_end_);
+  for (std::size_t i = 0; i < forward_end_ && how_.recomputation != Recomputation::none; ++i) {
+    const std::size_t position = position_of_[i];
+    if (position != kNone && spec::is_computed_again(whole_, position, how_.recomputation))
+      computed_again_[spec::block_of(whole_.layers[position].name)].push_back(i);
+  }
   // The collectives of the last layers are under way before any wait.
   while (backward_end_ < full_.tasks.size() && !std::holds_alternative<WaitTask>(full_.tasks[backward_end_].what))
     ++backward_end_;
@@ -308,8 +318,7 @@ bool ModelChunk::is_weight_gradient(std::size_t index) const {
 bool ModelChunk::is_beside_sum(std::size_t index) const {
   if (of_pass_[index] == nullptr) return !held_back_.empty();
   if (!is_weight_gradient(index)) return false;
-  const auto found = position_of_.find(of_pass_[index]->layer);
-  return found != position_of_.end() && is_column(found->second);
+  return position_of_[index] != kNone && is_column(position_of_[index]);
 }
 
 void ModelChunk::add_held_back(Schedule& out, std::int32_t stage) {
@@ -350,7 +359,7 @@ void ModelChunk::finish(Schedule& out, std::int32_t stage) {
 /// Adds task `index` of the whole batch, or its counterpart for a micro-batch.
 void ModelChunk::add_task(std::size_t index, Schedule& out, std::int32_t stage) {
   if (of_pass_[index] != nullptr) {
-    add_pass_task(*of_pass_[index], out, stage);
+    add_pass_task(index, out, stage);
     return;
   }
   Task task = full_.tasks[index];
@@ -404,50 +413,48 @@ void ModelChunk::leave_unit(Schedule& out, std::int32_t stage) {
   }
 }
 
-void ModelChunk::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
+void ModelChunk::add_pass_task(std::size_t index, Schedule& out, std::int32_t stage) {
+  const Task& task = *of_pass_[index];
   const step::Phase phase = std::get<ComputeTask>(task.what).phase;
-  const auto found = position_of_.find(task.layer);
-  const bool known = found != position_of_.end();
-  const std::string_view block = known ? spec::block_of(found->first) : std::string_view{};
+  const std::size_t position = position_of_[index];
+  const bool known = position != kNone;
+  const std::string_view block = known ? spec::block_of(whole_.layers[position].name) : std::string_view{};
   if (known) {
-    const std::size_t unit = unit_of_[found->second - layers_.first];
+    const std::size_t unit = unit_of_[position - layers_.first];
     begin_launches(unit, out, stage);
     if (unit != std::exchange(unit_, unit)) leave_unit(out, stage);
     enter_unit(unit, out, stage);
   }
-  if (known && how_.offloads_activations()) enter_block(unit_of_[found->second - layers_.first], out, stage);
+  if (known && how_.offloads_activations()) enter_block(unit_of_[position - layers_.first], out, stage);
   if (!forward_ && !only_weights_ && block != block_ && !block.empty()) recompute(block, out, stage);
   block_ = block;
   if (known) {
-    exchange_keys(whole_.layers[found->second], phase, true, out, stage);
-    exchange_rows(whole_.layers[found->second], found->second, phase, true, out, stage);
-    add_layer_sums(whole_.layers[found->second], found->second, phase, true, out, stage);
+    exchange_keys(whole_.layers[position], phase, true, out, stage);
+    exchange_rows(whole_.layers[position], position, phase, true, out, stage);
+    add_layer_sums(whole_.layers[position], position, phase, true, out, stage);
   }
   Task own = task;
   own.stage = stage;
   // With sequence parallelism each device has a part of layers that nothing else divides.
-  if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[found->second].split == TensorSplit::whole &&
-      whole_.layers[found->second].expert_group == 1) {
+  if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[position].split == TensorSplit::whole &&
+      whole_.layers[position].expert_group == 1) {
     auto& compute = std::get<ComputeTask>(own.what);
     compute.flops = compute.flops.scaled(1.0 / how_.tensor);
     compute.bytes_moved = compute.bytes_moved.scaled(1.0 / how_.tensor);
   }
   out.tasks.push_back(std::move(own));
   if (!known) return;
-  exchange_keys(whole_.layers[found->second], phase, false, out, stage);
-  add_layer_sums(whole_.layers[found->second], found->second, phase, false, out, stage);
-  exchange_rows(whole_.layers[found->second], found->second, phase, false, out, stage);
+  exchange_keys(whole_.layers[position], phase, false, out, stage);
+  add_layer_sums(whole_.layers[position], position, phase, false, out, stage);
+  exchange_rows(whole_.layers[position], position, phase, false, out, stage);
 }
 
 /// Repeats the forward pass of a block, or of a part of it.
 void ModelChunk::recompute(std::string_view block, Schedule& out, std::int32_t stage) {
   if (how_.recomputation == Recomputation::none) return;
   block_ = block;
-  for (std::size_t i = 0; i < forward_end_; ++i) {
-    if (of_pass_[i] == nullptr) continue;
-    const auto found = position_of_.find(of_pass_[i]->layer);
-    if (found == position_of_.end() || spec::block_of(found->first) != block) continue;
-    if (spec::is_computed_again(whole_, found->second, how_.recomputation)) add_pass_task(*of_pass_[i], out, stage);
+  if (const auto found = computed_again_.find(block); found != computed_again_.end()) {
+    for (const std::size_t index : found->second) add_pass_task(index, out, stage);
   }
 }
 
@@ -865,6 +872,7 @@ class Division {
     std::vector<std::size_t> next(orders.size(), 0);
     std::size_t left = 0;
     for (const std::vector<PipelinePass>& order : orders) left += order.size();
+    const std::size_t passes = left;
     while (left > 0) {
       const std::size_t before = left;
       for (std::size_t stage = 0; stage < orders.size(); ++stage) {
@@ -873,6 +881,9 @@ class Division {
         --left;
       }
       if (left == before) throw std::logic_error("stages of a pipeline wait for each other");
+      // Growing by doubling would copy a large step several times. The first quarter of the passes gives its length.
+      if (4 * (passes - before) < passes && 4 * (passes - left) >= passes && left > 0)
+        result_.tasks.reserve(result_.tasks.size() * passes / (passes - left) * 9 / 8);
     }
     share_tied_tables();
     for (std::int32_t c = last_; c >= 0; --c) {
