@@ -492,7 +492,9 @@ class StepMerger {
   [[noreturn]] void fail(std::size_t rank, std::size_t stage, const TraceEvent& event, const RankProgram& own) const {
     const bool of_part = event.what == TraceEvent::TraceTask::issue || event.what == TraceEvent::TraceTask::wait;
     throw std::runtime_error(fmt::format(
-        "has other events at rank {} than at rank {}{}", rank, stage * static_cast<std::size_t>(order_.of_stage),
+        "needs the same tasks at all ranks of a stage, of which only seconds may differ; rank {} has others than rank "
+        "{}{}; remove from all traces what some ranks alone do",
+        rank, stage * static_cast<std::size_t>(order_.of_stage),
         of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
   }
 
