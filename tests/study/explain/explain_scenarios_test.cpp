@@ -36,6 +36,7 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"flexible-vit", {"workers.worker.hosts=site-[1-2]", "timed-as.workload=resnet-18", "training.epochs=0.1"}},
     {"hospitals-federated", {"training.epochs=0.4", "data.digits.train=2000", "data.digits.test=200"}},
     {"islands", {"training.epochs=4"}},
+    {"internet-72b", {"training.epochs=6"}},
     {"imagenet", {"timed-as.workload=resnet-18", "training.epochs=0.2"}},
     {"imagenet-ladder", {"timed-as.workload=resnet-18"}},
     {"gpt-175b",
