@@ -11,6 +11,7 @@
 #include "algorithms/gossip/graph.hpp"
 #include "methods/idle_parameters.hpp"
 #include "protocols/local/local_rounds.hpp"
+#include "protocols/local/round_end.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -18,6 +19,11 @@ namespace {
 bool has_partners(const spec::ParameterValues& values) {
   const SentTo to = LocalRounds::kTo.of(values);
   return to == SentTo::pair || to == SentTo::graph;
+}
+
+bool needs_server(const spec::ParameterValues& values) {
+  const SentTo to = LocalRounds::kTo.of(values);
+  return to == SentTo::aggregator || to == SentTo::store;
 }
 
 const spec::ParameterSpec& parameter_of(const std::vector<spec::ParameterSpec>& parameters, const char* name) {
@@ -29,8 +35,9 @@ std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
   std::ranges::move(
       std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
                                        LocalRounds::kShare, LocalRounds::kDecay, LocalRounds::kTo,
-                                       algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kAverage},
+                                       algorithms::graph_parameter(), LocalRounds::kMix, kAverage},
       std::back_inserter(all));
+  std::ranges::move(RoundEnd::parameters(), std::back_inserter(all));
   std::ranges::move(outer::parameters(method.defaults.at(outer::kRule.name).c_str()), std::back_inserter(all));
   all.insert(all.end(), {LocalRounds::kMerge, LocalRounds::kAlpha});
   if (method.averages_moments) all.insert(all.end(), {LocalRounds::kFirstMoments, LocalRounds::kSecondMoments});
@@ -46,8 +53,12 @@ std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpe
   };
   return {acts("graph", "to", {"graph"}),
           acts("gossip", "to", {"pair", "graph"}),
-          acts("average", "to", {"aggregator", "peers"}),
-          acts("merge", "to", {"aggregator", "peers"}),
+          acts("average", "to", {"aggregator", "peers", "store"}),
+          acts("merge", "to", {"aggregator", "peers", "store"}),
+          acts("quorum", "when", {"quorum"}),
+          acts("grace", "when", {"quorum"}),
+          acts("window", "when", {"window"}),
+          acts("staleness", "when", {"quorum", "asynchronous"}),
           acts("alpha", "merge", {"mix"}),
           acts("encoding", "sends", {"change"}),
           acts("merge", "sends", {"change"}),
@@ -77,16 +88,25 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
                        values.at(LocalRounds::kShare.name)),
            "add one of them, or remove it");
   }
-  const bool remembers = encoding == SentBy::chunk_top_k || facts.run.compress.memory;
+  const bool remembers = encoding != SentBy::compress || facts.run.compress.memory;
   if (told(LocalRounds::kDecay.name) && (subset || partners || !remembers)) {
     refuse(fmt::format("memory-decay=\"{}\" needs a memory", values.at(LocalRounds::kDecay.name)),
            "encoding=\"chunk-top-k\", <compress memory=\"true\">, or remove it");
   }
+  if (RoundEnd::kWhen.of(values) != When::barrier && !needs_server(values))
+    refuse(fmt::format("when=\"{}\" needs a node that hears from all workers, and to=\"{}\" has none",
+                       values.at(RoundEnd::kWhen.name), to),
+           "to=\"aggregator\", to=\"store\", or when=\"barrier\"");
+  if (facts.sites > 0 && RoundEnd::kWhen.of(values) == When::quorum &&
+      RoundEnd::kQuorum.of(values) > static_cast<std::int64_t>(facts.sites))
+    refuse(fmt::format("quorum=\"{}\" is more than the {} participants", RoundEnd::kQuorum.of(values), facts.sites),
+           fmt::format("quorum=\"{}\"", facts.sites));
   if (partners && encoding == SentBy::compress && facts.run.compress.memory)
     refuse(fmt::format("<compress memory=\"true\"> has no effect with to=\"{}\": errors of weights do not add up", to),
            "memory=\"false\"");
-  if (partners && encoding == SentBy::chunk_top_k)
-    refuse(fmt::format("encoding=\"chunk-top-k\" sends few numbers, and to=\"{}\" needs all weights", to),
+  if (partners && encoding != SentBy::compress)
+    refuse(fmt::format("encoding=\"{}\" loses numbers, and to=\"{}\" needs all weights",
+                       values.at(LocalRounds::kEncoding.name), to),
            "encoding=\"compress\", or to=\"peers\"");
   if (partners && facts.run.weights != spec::SiteWeights::published)
     refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": partners count alike",
@@ -105,7 +125,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
 estimate::AlgorithmState state_of_choices(const spec::ParameterValues& values) {
   double numbers = 1;  // the weights that the round began with
   if (LocalRounds::kTo.of(values) != SentTo::aggregator) numbers += static_cast<double>(outer::make(values, 1).states);
-  if (LocalRounds::kEncoding.of(values) == SentBy::chunk_top_k) numbers += 1;
+  if (LocalRounds::kEncoding.of(values) != SentBy::compress) numbers += 1;
   return {numbers * step::extent::parameters()};
 }
 
@@ -143,14 +163,14 @@ EventDrivenMethod local_method(LocalMethod method) {
                         LocalRounds::kSends.of(values) == SentNumbers::change;
                },
            .optimizer = method.averages_moments ? Needs::adam : Needs::any_optimizer,
-           .needs_server =
-               [](const spec::ParameterValues& values) { return LocalRounds::kTo.of(values) == SentTo::aggregator; },
+           .needs_server = needs_server,
            .check = [parameters](const RunFacts& facts) { return faults_of_choices(facts, parameters); },
            .state = state_of_choices,
            .models_held = LocalSteps::models_held},
           [](const Setting& setting) -> std::unique_ptr<Protocol> {
             switch (setting.value(LocalRounds::kTo)) {
               case SentTo::aggregator:
+              case SentTo::store:
                 return server_rounds(setting);
               case SentTo::peers:
                 return peer_rounds(setting);

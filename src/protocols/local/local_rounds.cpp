@@ -29,6 +29,8 @@ spec::CompressSpec encoding_of(const Setting& setting) {
     return compress_by("random-k", {{"fraction", share}}, false);
   if (setting.value(LocalRounds::kEncoding) == SentBy::chunk_top_k)
     return compress_by("chunk-top-k", {{"fraction", share}}, true);
+  if (setting.value(LocalRounds::kEncoding) == SentBy::four_bits)
+    return compress_by("e3m0", {{"rounding", "nearest"}}, true);
   return setting.run.compress;
 }
 
@@ -49,7 +51,7 @@ LocalRounds::LocalRounds(const Setting& setting)
       merge_(setting.value(kMerge)),
       alpha_(setting.value(kAlpha)),
       decay_(setting.value(kDecay)),
-      of_contributors_(setting.value(kAverage)) {
+      average_(setting.value(kAverage)) {
   const bool by_run = sends_ == SentNumbers::change && setting.value(kEncoding) == SentBy::compress;
   std::vector<std::size_t> pieces(setting.learning.pieces().size());
   std::iota(pieces.begin(), pieces.end(), std::size_t{0});
@@ -69,7 +71,7 @@ Value LocalRounds::theta_of(const Value& outer) const {
 }
 
 Value LocalRounds::outer_after(const Value& outer, const Value& moved, std::int64_t round, const Value& apart) const {
-  return rule_.after(learning().history(), outer, moved, learning().parameters(), round, apart);
+  return rule_.after(learning().history(), outer, moved, learning().pieces(), round, apart);
 }
 
 Value LocalRounds::merged(const Value& own, const Value& before, const Value& theta) const {
@@ -97,21 +99,11 @@ Value LocalRounds::encoded(const Value& row, Value& memory, std::size_t number, 
 }
 
 Value LocalRounds::mean_of(const std::vector<Value>& rows, std::vector<double> weights) const {
-  if (!of_contributors_) return weighted_mean(learning(), rows, std::move(weights));
-  return learning().history().make(fmt::format("mean of contributors {}", learning().parameters()), rows,
-                                   [parameters = learning().parameters()](History::Inputs in) {
-                                     Datum mean{std::vector<float>(in[0]->numbers.size()), {}};
-                                     for (std::size_t k = 0; k < mean.numbers.size(); ++k) {
-                                       float count = 0;
-                                       for (const world::DatumPtr& one : in) {
-                                         const float x = one->numbers[k];
-                                         mean.numbers[k] += x;
-                                         if (x != 0 || k >= parameters) ++count;
-                                       }
-                                       if (count > 0) mean.numbers[k] /= count;
-                                     }
-                                     return mean;
-                                   });
+  return averaged(average_, learning(), rows, std::move(weights));
+}
+
+Work LocalRounds::mean_work(step::Role who, std::size_t rows) const {
+  return setting_.sizing.sum(who, rows) + averaging_work(average_, setting_.sizing, who, rows);
 }
 
 world::Task<> LocalRounds::sends_again(std::size_t number, world::Channel channel, world::Channel news,

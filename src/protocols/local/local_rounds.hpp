@@ -5,16 +5,17 @@
 #include <memory>
 #include <vector>
 
+#include "protocols/local/averaging.hpp"
 #include "protocols/local/local_steps.hpp"
 #include "protocols/local/outer_rule.hpp"
 
 namespace dadsim::protocols {
 
 /// Receivers of what workers send after their local steps.
-enum class SentTo : std::uint8_t { aggregator, peers, pair, graph };
+enum class SentTo : std::uint8_t { aggregator, peers, pair, graph, store };
 /// Numbers of a message: Δ = θ − θ_i, or a random subset of the worker's weights.
 enum class SentNumbers : std::uint8_t { change, subset };
-enum class SentBy : std::uint8_t { compress, chunk_top_k };
+enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits };
 /// Effect of θ on the weights of a worker that gets it.
 enum class Merge : std::uint8_t { replace, mix, add };
 
@@ -26,23 +27,26 @@ class LocalRounds : public Protocol {
                                                   "epochs with a period of 1 at the beginning"};
   static constexpr auto kTo = spec::choice<SentTo>(
       "to",
-      {{"aggregator", SentTo::aggregator}, {"peers", SentTo::peers}, {"pair", SentTo::pair}, {"graph", SentTo::graph}},
+      {{"aggregator", SentTo::aggregator},
+       {"peers", SentTo::peers},
+       {"pair", SentTo::pair},
+       {"graph", SentTo::graph},
+       {"store", SentTo::store}},
       "aggregator: to the aggregator, which sends the new weights back; peers: a sum by the collective library (an "
-      "all-gather if messages do not add up); pair: with a random partner; graph: with all neighbours");
+      "all-gather if messages do not add up); pair: with a random partner; graph: with all neighbours; "
+      "store: to an object store at the aggregator's host, from which every worker reads what the others have sent");
   static constexpr auto kSends =
       spec::choice<SentNumbers>("sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
                                 "change: the movement of the worker; subset: weights at random places, equal for all "
                                 "workers, which become their mean; other weights stay as they are");
   static constexpr auto kEncoding = spec::choice<SentBy>(
-      "encoding", {{"compress", SentBy::compress}, {"chunk-top-k", SentBy::chunk_top_k}},
-      "compress: by <compress> of the run; chunk-top-k: the largest of every 4096, in two bits, with a memory");
+      "encoding", {{"compress", SentBy::compress}, {"chunk-top-k", SentBy::chunk_top_k}, {"e3m0", SentBy::four_bits}},
+      "compress: by <compress> of the run; chunk-top-k: the largest of every 4096, in two bits, with a memory; "
+      "e3m0: all in four bits, with a memory");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
                                               "share of the numbers sent (subset, chunk-top-k)"};
   static constexpr spec::RealParameter kDecay{"memory-decay", 0, 1, "1",
                                               "decay of the memory of compression errors per round"};
-  static constexpr auto kAverage = spec::choice<bool>(
-      "average", {{"all", false}, {"contributors", true}},
-      "all: mean over all workers; contributors: mean per number over workers whose number is not 0");
   static constexpr auto kMerge =
       spec::choice<Merge>("merge", {{"replace", Merge::replace}, {"mix", Merge::mix}, {"add", Merge::add}},
                           "replace: take the new weights; mix: alpha of the own weights, the rest of the new ones; "
@@ -73,8 +77,9 @@ class LocalRounds : public Protocol {
   /// Sends the row of worker `number` after the round that begins with step `first` through the encoding. `memory`: its
   /// compressor's, which is replaced.
   world::Value encoded(const world::Value& row, world::Value& memory, std::size_t number, std::int64_t first) const;
-  /// Returns the mean of rows, by `average`.
+  /// Returns the mean of rows, by `average`, and its work.
   world::Value mean_of(const std::vector<world::Value>& rows, std::vector<double> weights) const;
+  world::Work mean_work(step::Role who, std::size_t rows) const;
 
   /// Sends a node's messages on `channel` again, some seconds after the news that they were lost, while the receiver is
   /// up and `needs` them.
@@ -88,6 +93,7 @@ class LocalRounds : public Protocol {
   double plain_bytes() const { return setting_.sizing.plain_bytes(); }
   const spec::CompressSpec& encoding() const { return encoding_; }
   SentNumbers sends() const { return sends_; }
+  Average average() const { return average_; }
 
   const Setting& setting() const { return setting_; }
   Learning& learning() const { return setting_.learning; }
@@ -104,10 +110,10 @@ class LocalRounds : public Protocol {
   SentNumbers sends_;
   Merge merge_;
   double alpha_, decay_, row_bytes_ = 0;
-  bool of_contributors_;
+  Average average_;
 };
 
-/// Rounds through an aggregator, among all peers, with partners.
+/// Rounds through an aggregator or a store, among all peers, with partners.
 std::unique_ptr<Protocol> server_rounds(const Setting& setting);
 std::unique_ptr<Protocol> peer_rounds(const Setting& setting);
 std::unique_ptr<Protocol> partner_rounds(const Setting& setting);

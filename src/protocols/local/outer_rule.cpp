@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace dadsim::protocols {
 
@@ -20,12 +21,13 @@ Value OuterRule::begin(History& history, const Value& theta, std::size_t paramet
   });
 }
 
-Value OuterRule::after(History& history, const Value& theta_and_state, const Value& moved, std::size_t parameters,
-                       std::int64_t round, const Value& apart) const {
+Value OuterRule::after(History& history, const Value& theta_and_state, const Value& moved,
+                       const std::vector<std::size_t>& matrices, std::int64_t round, const Value& apart) const {
+  const std::size_t parameters = std::accumulate(matrices.begin(), matrices.end(), std::size_t{0});
   std::vector<Value> inputs{theta_and_state, moved};
   if (apart) inputs.push_back(apart);
   return history.make(fmt::format("outer step {} {}", parameters, name(round)), std::move(inputs),
-                      [step = step, parameters, round](History::Inputs in) {
+                      [step = step, matrices, parameters, round](History::Inputs in) {
                         Datum result = *in[0];
                         const std::vector<float>& delta = in[1]->numbers;
                         const std::span<float> all = result.numbers;
@@ -34,7 +36,8 @@ Value OuterRule::after(History& history, const Value& theta_and_state, const Val
                         step(round, {.theta = all.first(parameters),
                                      .state = all.subspan(delta.size()),
                                      .moved = std::span(delta).first(parameters),
-                                     .apart = of_group.first(std::min(of_group.size(), parameters))});
+                                     .apart = of_group.first(std::min(of_group.size(), parameters)),
+                                     .matrices = matrices});
                         for (std::size_t k = parameters; k < delta.size(); ++k)
                           all[k] -= of_group.empty() ? delta[k] : delta[k] - of_group[k];
                         return result;
@@ -44,9 +47,10 @@ Value OuterRule::after(History& history, const Value& theta_and_state, const Val
 namespace outer {
 
 const std::vector<RuleInfo>& rules() {
-  static const std::vector<RuleInfo> all{
-      mean_rule(),     sgd_rule(), nesterov_rule(), folded_nesterov_rule(), adam_rule(), delayed_nesterov_rule(),
-      consensus_rule()};
+  static const std::vector<RuleInfo> all{mean_rule(),      sgd_rule(),
+                                         nesterov_rule(),  folded_nesterov_rule(),
+                                         adam_rule(),      delayed_nesterov_rule(),
+                                         consensus_rule(), aligned_nesterov_rule()};
   return all;
 }
 
@@ -64,7 +68,10 @@ std::vector<spec::ParameterSpec> parameters(const char* rule) {
           kConsensus,
           kBuffer,
           kWarmUp,
-          kFinalMomentum};
+          kFinalMomentum,
+          kAlign,
+          kShrink,
+          kTurn};
 }
 
 OuterRule make(const spec::ParameterValues& values, std::int64_t rounds) {

@@ -17,6 +17,7 @@ struct OuterNumbers {
   std::span<float> state;        ///< OuterRule::states rows of as many numbers, 0 at first
   std::span<const float> moved;  ///< Δ = θ − θ_i, the mean over workers: points uphill, like a gradient
   std::span<const float> apart;  ///< mean θ of a group − own θ; empty: all have the same θ
+  std::span<const std::size_t> matrices = {};  ///< parameters of each matrix, one after the other
 };
 
 /// The outer optimizer: what θ becomes of what workers have moved by.
@@ -33,10 +34,11 @@ struct OuterRule {
 
   /// Returns θ, followed by the rule's state at the beginning; `parameters` of the numbers of θ are learned.
   world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters) const;
-  /// Returns θ and the state after step `round`. Other numbers of θ (running statistics) are averaged: θ ← θ − Δ, or
-  /// for groups θ − Δ + apart.
+  /// Returns θ and the state after step `round`; `matrices`: the parameters of each. Other numbers of θ (running
+  /// statistics) are averaged: θ ← θ − Δ, or for groups θ − Δ + apart.
   world::Value after(world::History& history, const world::Value& theta_and_state, const world::Value& moved,
-                     std::size_t parameters, std::int64_t round, const world::Value& apart = {}) const;
+                     const std::vector<std::size_t>& matrices, std::int64_t round,
+                     const world::Value& apart = {}) const;
 };
 
 /// Parameters of outer rules.
@@ -54,6 +56,12 @@ inline constexpr spec::IntegerParameter kWarmUp{"outer-warm-up", 0, 1e9, "0",
                                                 "outer steps over which the momentum rises from 0"};
 inline constexpr spec::RealParameter kFinalMomentum{"outer-final-momentum", -1, 0.9999, "-1",
                                                     "momentum at the last step, reached linearly; -1: unchanged"};
+inline constexpr spec::RealParameter kAlign{
+    "outer-align", -1, 1, "0.5", "least cosine with the momentum of a change that stays as it is (nesterov-aligned)"};
+inline constexpr spec::RealParameter kShrink{"outer-shrink", 0, 1, "0.5",
+                                             "share taken from a change's part against the momentum"};
+inline constexpr spec::RealParameter kTurn{"outer-turn", 0, 1, "0.25",
+                                           "share by which a change across the momentum is turned to it"};
 
 struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">
@@ -68,6 +76,7 @@ RuleInfo folded_nesterov_rule();
 RuleInfo adam_rule();
 RuleInfo delayed_nesterov_rule();
 RuleInfo consensus_rule();
+RuleInfo aligned_nesterov_rule();
 /// All of them, in the order of presentation.
 const std::vector<RuleInfo>& rules();
 

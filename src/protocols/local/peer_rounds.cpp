@@ -24,7 +24,7 @@ class PeerRounds final : public LocalRounds {
  public:
   explicit PeerRounds(const Setting& setting)
       : LocalRounds(setting),
-        adds_(adds_up(encoding())),
+        adds_(adds_up(encoding()) && average() != Average::direction),
         every_{every(setting, kFirstMoments), every(setting, kSecondMoments)},
         peers_(setting.sites) {}
   void begin() override;
@@ -303,7 +303,7 @@ Task<> PeerRounds::worker(std::size_t number) {
     const auto messages = static_cast<double>(members_.size());
     Work made = setting().sizing.decode_by(encoding(), step::Role::workers, adds_ ? 1 : messages) +
                 outer_work(step::Role::workers) + merge_work();
-    if (!adds_) made = std::move(made) + setting().sizing.sum(step::Role::workers, members_.size());
+    if (!adds_) made = std::move(made) + mean_work(step::Role::workers, members_.size());
     co_await loop.compute(node, std::move(made));
     if (next_ == first && complete(number)) co_return;
   }

@@ -1,45 +1,84 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "protocols/local/local_rounds.hpp"
+#include "protocols/local/round_end.hpp"
 #include "protocols/send_later.hpp"
 
 namespace dadsim::protocols {
 namespace {
 
-/// Rounds with a barrier at a server: all workers train from the same θ, send Δ_i, and get the new θ when all of them
-/// have arrived, however late the last is. Δ is the mean of the Δ_i, weighted by the samples of the round.
+/// Rounds at a node that hears from all workers: an aggregator, or an object store. Workers train from a θ, send Δ_i,
+/// and get the θ of a later round. A round ends by `when` (RoundEnd); Δ is the mean of the Δ_i that count in it,
+/// weighted by their samples, each scaled by its staleness.
+///
+/// An aggregator takes the outer step and sends θ. A store computes nothing: a worker reads the objects of the others
+/// of all rounds since its last θ, and takes the outer steps itself, as all do.
+///
+/// With a barrier, a window or overlap all workers take the same steps in a round; at their own pace each counts its
+/// own, until all together have taken those of the training. With overlap a worker holds two orders, and takes the
+/// steps of the second while its first Δ travels: every θ lacks the Δ of one round.
 ///
 /// A worker that goes down is not waited for; when it is back it takes part from the next round on, its optimizer begun
 /// anew. What is lost on the way is sent again.
 class ServerRounds final : public LocalRounds {
  public:
-  explicit ServerRounds(const Setting& setting) : LocalRounds(setting), workers_(setting.sites) {}
+  explicit ServerRounds(const Setting& setting)
+      : LocalRounds(setting),
+        end_(setting.parameters()),
+        is_store_(setting.value(kTo) == SentTo::store),
+        workers_(setting.sites) {}
   void begin() override;
 
  private:
   static constexpr world::Channel kTheta = "weights";     ///< to workers, and news for them
   static constexpr world::Channel kDelta = "difference";  ///< to the server, and news for it
 
-  struct LocalWorker {
-    Value own;     ///< weights and optimizer's state, as it has trained them
-    Value memory;  ///< its compressor's memory
-    Value theta;   ///< the last that it got
-    // The server's view of the present round.
-    bool awaited = false;
+  /// A worker's steps from one θ, in the server's view.
+  struct Order {
+    std::int64_t count = 0;    ///< steps
+    std::int64_t version = 0;  ///< updates of the model before θ
     double asked_at = 0;
-    Value difference;  ///< received difference
+    std::size_t known = 0;  ///< rounds whose objects the worker had before (store)
+    Parcel parcel;          ///< θ
+    Value difference;       ///< received Δ
+  };
+  struct LocalWorker {
+    Value own;            ///< weights and optimizer's state, as it has trained them
+    Value memory;         ///< its compressor's memory
+    Value theta;          ///< the last that it got
+    double messages = 0;  ///< rows to decode before it goes on, and outer steps to take (store)
+    double outer_steps = 0;
+    // The server's view.
+    std::map<std::int64_t, Order> orders;  ///< by first step
+    std::int64_t next = 0;                 ///< its next step, at its own pace
+    std::size_t known = 0;                 ///< rounds whose objects it has (store)
   };
 
   Task<> server();
   Task<> worker(std::size_t number);
   Task<> gather();
-  void ask(std::size_t number);
+  void take(Parcel parcel);
+  void left(LocalWorker& worker);
+  void order(std::size_t number, std::int64_t first);
+  void order_round();
+  void ask(std::size_t number, const Order& order);
+  double bytes_of_objects(std::size_t number);
+  void record(std::size_t number, const Order& order, ProtocolLog::Part::End end);
+  bool is_awaited(const LocalWorker& worker) const;
+  std::size_t answered() const;
+  std::int64_t steps_of_order(std::int64_t first) const;
+  bool is_last() const;
   Value theta() const { return theta_of(outer_); }
 
+  RoundEnd end_;
+  bool is_store_;
   std::vector<LocalWorker> workers_;
   Value outer_;
-  std::int64_t next_ = 0;  ///< first step of the present round
+  std::int64_t next_ = 0;                          ///< first step of the present round
+  std::int64_t given_out_ = 0;                     ///< steps of all orders but those that failed
+  std::vector<std::vector<std::size_t>> objects_;  ///< per round, the workers whose objects count (store)
   SendLater later_;
 };
 
@@ -53,53 +92,157 @@ void ServerRounds::begin() {
   }
 }
 
-// ---- the server ----
+// ---- orders ----
+
+/// At their own pace workers share the steps of all; each has one shorter round where its own would have ended.
+std::int64_t ServerRounds::steps_of_order(std::int64_t first) const {
+  if (!end_.at_own_pace()) return steps_of_round(first);
+  const std::int64_t left = local().steps() * static_cast<std::int64_t>(workers_.size()) - given_out_;
+  return std::min(left, first < local().steps() ? steps_of_round(first) : local().period());
+}
+
+bool ServerRounds::is_last() const {
+  if (!end_.at_own_pace()) return next_ >= local().steps();
+  return given_out_ >= local().steps() * static_cast<std::int64_t>(workers_.size()) &&
+         std::ranges::all_of(workers_, [](const LocalWorker& worker) { return worker.orders.empty(); });
+}
+
+bool ServerRounds::is_awaited(const LocalWorker& worker) const {
+  return std::ranges::any_of(worker.orders, [&](const auto& order) {
+    return !order.second.difference && (end_.at_own_pace() || order.first == next_);
+  });
+}
+
+std::size_t ServerRounds::answered() const {
+  return static_cast<std::size_t>(std::ranges::count_if(workers_, [](const LocalWorker& worker) {
+    return std::ranges::any_of(worker.orders,
+                               [](const auto& order) { return static_cast<bool>(order.second.difference); });
+  }));
+}
+
+/// Returns the bytes of the others' objects since the worker's last θ.
+double ServerRounds::bytes_of_objects(std::size_t number) {
+  LocalWorker& worker = workers_[number];
+  std::int64_t objects = 0;
+  for (; worker.known < objects_.size(); ++worker.known) {
+    const std::vector<std::size_t>& of_round = objects_[worker.known];
+    objects += std::ssize(of_round) - std::ranges::count(of_round, number);
+    worker.outer_steps += 1;
+  }
+  worker.messages += static_cast<double>(objects);
+  return static_cast<double>(objects) * row_bytes();
+}
 
 /// All workers start from the same weights.
-void ServerRounds::ask(std::size_t number) {
-  Parcel order{.values = {theta()}, .bytes = plain_bytes(), .number = next_};
-  if (next_ == 0) {
-    order.bytes = 0;
-    setting().loop.hand(node_of(number), kTheta, std::move(order));
+void ServerRounds::ask(std::size_t number, const Order& order) {
+  if (order.version == 0) {
+    setting().loop.hand(node_of(number), kTheta, order.parcel);
   } else {
-    setting().loop.send(setting().server, node_of(number), kTheta, std::move(order), kDelta);
+    setting().loop.send(setting().server, node_of(number), kTheta, order.parcel, kDelta);
   }
 }
 
-/// Until all awaited answers are there.
-Task<> ServerRounds::gather() {
-  world::EventLoop& loop = setting().loop;
-  ProtocolLog& log = setting().log;
-  while (std::ranges::any_of(workers_, &LocalWorker::awaited)) {
-    Parcel parcel = co_await loop.receive(setting().server, kDelta, later_.next());
-    while (const auto due = later_.take(loop.now())) {
-      const auto to = static_cast<std::size_t>(due->from);
-      if (due->number != next_ || !workers_[to].awaited) continue;
-      ++log.retried;
-      ask(to);
-    }
-    if (parcel.from < 0 || parcel.back) continue;
-    LocalWorker& worker = workers_[static_cast<std::size_t>(parcel.from)];
-    if (!worker.awaited) continue;
-    if (parcel.lost) {  // the weights that it was to get
-      later_.add(loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
+void ServerRounds::order(std::size_t number, std::int64_t first) {
+  const std::int64_t count = steps_of_order(first), version = setting().log.updates;
+  if (count <= 0) return;
+  given_out_ += count;
+  const std::size_t known = workers_[number].known;
+  const double bytes = version == 0 ? 0 : is_store_ ? bytes_of_objects(number) : plain_bytes();
+  const Order& made =
+      workers_[number].orders[first] = {.count = count,
+                                        .version = version,
+                                        .asked_at = setting().loop.now(),
+                                        .known = known,
+                                        .parcel = {.values = {theta()}, .bytes = bytes, .number = first},
+                                        .difference = {}};
+  workers_[number].next = first + count;
+  ++setting().log.asked;
+  ask(number, made);
+}
+
+/// Gives work to every worker that is up and has none for this round, and the round after with overlap.
+void ServerRounds::order_round() {
+  const bool overlaps = end_.when() == When::overlap;
+  const std::int64_t second = next_ + steps_of_round(next_);
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    LocalWorker& worker = workers_[number];
+    if (!setting().loop.is_up(node_of(number))) continue;
+    if (end_.at_own_pace() || end_.when() == When::window) {
+      if (worker.orders.empty()) order(number, end_.at_own_pace() ? worker.next : next_);
       continue;
     }
-    if (!parcel.gone && parcel.number != next_) continue;
-    worker.awaited = false;
-    if (parcel.gone) {
-      ++log.failed;
-    } else {
-      ++log.answered;
-      ++log.took_part[static_cast<std::size_t>(parcel.from)];
-      worker.difference = std::move(parcel.values.front());
-    }
-    if (log.parts.size() < ProtocolLog::kMostParts) {
-      log.parts.push_back({log.updates + 1, parcel.from, worker.asked_at, loop.now(),
-                           parcel.gone ? ProtocolLog::Part::End::failed : ProtocolLog::Part::End::used});
-    }
+    if (worker.orders.empty()) order(number, next_);
+    if (overlaps && !worker.orders.contains(second) && second < local().steps()) order(number, second);
   }
 }
+
+// ---- answers ----
+
+void ServerRounds::record(std::size_t number, const Order& order, ProtocolLog::Part::End end) {
+  ProtocolLog& log = setting().log;
+  if (log.parts.size() < ProtocolLog::kMostParts)
+    log.parts.push_back({log.updates + 1, node_of(number), order.asked_at, setting().loop.now(), end});
+}
+
+void ServerRounds::left(LocalWorker& worker) {
+  for (auto at = worker.orders.begin(); at != worker.orders.end();) {
+    if (at->second.difference) {
+      ++at;
+      continue;
+    }
+    given_out_ -= at->second.count;
+    worker.known = std::min(worker.known, at->second.known);
+    ++setting().log.failed;
+    record(static_cast<std::size_t>(&worker - workers_.data()), at->second, ProtocolLog::Part::End::failed);
+    at = worker.orders.erase(at);
+  }
+}
+
+void ServerRounds::take(Parcel parcel) {
+  ProtocolLog& log = setting().log;
+  const auto from = static_cast<std::size_t>(parcel.from);
+  LocalWorker& worker = workers_[from];
+  if (parcel.gone) return left(worker);
+  const auto found = worker.orders.find(parcel.number);
+  if (found == worker.orders.end() || found->second.difference) return;
+  if (parcel.lost) {  // the weights that it was to get
+    later_.add(setting().loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
+  } else if (end_.when() == When::window && parcel.number != next_) {
+    ++log.late;
+    log.wasted_seconds += parcel.work;
+    log.wasted_bytes += parcel.bytes;
+    record(from, found->second, ProtocolLog::Part::End::late);
+    worker.orders.erase(found);
+  } else {
+    found->second.difference = std::move(parcel.values.front());
+    ++log.answered;
+    ++log.took_part[from];
+    record(from, found->second, ProtocolLog::Part::End::used);
+  }
+}
+
+/// Hears what comes until the round is over.
+Task<> ServerRounds::gather() {
+  world::EventLoop& loop = setting().loop;
+  const auto awaited = [&] {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(workers_, [this](const LocalWorker& worker) { return is_awaited(worker); }));
+  };
+  end_.begin(loop.now());
+  while (!end_.is_over(loop.now(), answered(), awaited())) {
+    Parcel parcel = co_await loop.receive(setting().server, kDelta, std::min(later_.next(), end_.date()));
+    while (const auto due = later_.take(loop.now())) {
+      const auto to = static_cast<std::size_t>(due->from);
+      const auto found = workers_[to].orders.find(due->number);
+      if (found == workers_[to].orders.end() || found->second.difference) continue;
+      ++setting().log.retried;
+      ask(to, found->second);
+    }
+    if (parcel.from >= 0 && !parcel.back) take(std::move(parcel));
+  }
+}
+
+// ---- the server ----
 
 Task<> ServerRounds::server() {
   world::EventLoop& loop = setting().loop;
@@ -108,38 +251,47 @@ Task<> ServerRounds::server() {
   later_.clear();
   if (log.versions.empty() && setting().new_version(theta(), 1)) co_return;
   for (;;) {
-    const std::int64_t count = steps_of_round(next_);
-    for (std::size_t number = 0; number < workers_.size(); ++number) {
-      LocalWorker& worker = workers_[number];
-      worker.difference = {};
-      worker.awaited = loop.is_up(node_of(number));
-      if (!worker.awaited) continue;
-      worker.asked_at = loop.now();
-      ++log.asked;
-      ask(number);
-    }
-    log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(workers_, true, &LocalWorker::awaited)));
+    order_round();
+    log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count_if(
+                                    workers_, [](const LocalWorker& worker) { return !worker.orders.empty(); })));
     co_await gather();
     // In the order of workers, not of arrival.
     std::vector<Value> differences;
     std::vector<double> weights;
+    std::vector<std::size_t> members;
     for (std::size_t number = 0; number < workers_.size(); ++number) {
-      if (!workers_[number].difference) continue;
-      differences.push_back(std::exchange(workers_[number].difference, {}));
-      weights.push_back(local().weight(number, next_, count));
+      auto& orders = workers_[number].orders;
+      const auto found = std::ranges::find_if(orders, [&](const auto& order) {
+        return order.second.difference && (end_.at_own_pace() || order.first == next_);
+      });
+      if (found == orders.end()) continue;
+      const std::int64_t rounds = log.updates - found->second.version;
+      const double factor = end_.factor(rounds);
+      if (end_.at_own_pace()) ++log.staleness[rounds];
+      differences.push_back(factor == 1 ? found->second.difference
+                                        : learning().weighted_sum({found->second.difference}, {factor}));
+      weights.push_back(local().weight(number, found->first, found->second.count));
+      members.push_back(number);
+      orders.erase(found);
     }
-    if (differences.empty()) {  // all are down: the round begins anew when someone is back
+    const bool window = end_.when() == When::window;
+    if (differences.empty() && !window) {  // all are down: the round begins anew when someone is back
       co_await loop.sleep(me, kRetrySeconds);
       continue;
     }
-    Work work =
-        setting().sizing.decode_by(encoding(), step::Role::aggregator, static_cast<double>(differences.size())) +
-        setting().sizing.sum(step::Role::aggregator, differences.size()) + outer_work(step::Role::aggregator);
-    co_await loop.compute(me, std::move(work));
-    outer_ = outer_after(outer_, mean_of(differences, std::move(weights)), log.updates);
-    next_ += count;
-    ++log.updates;
-    if (setting().new_version(theta(), 1, next_ >= local().steps())) co_return;
+    if (!end_.at_own_pace()) next_ += steps_of_round(next_);
+    if (!differences.empty()) {
+      const std::size_t count = differences.size();
+      if (!is_store_) {
+        Work work = setting().sizing.decode_by(encoding(), step::Role::aggregator, static_cast<double>(count)) +
+                    mean_work(step::Role::aggregator, count) + outer_work(step::Role::aggregator);
+        co_await loop.compute(me, std::move(work));
+      }
+      outer_ = outer_after(outer_, mean_of(differences, std::move(weights)), log.updates);
+      if (is_store_) objects_.push_back(std::move(members));
+      ++log.updates;
+    }
+    if ((!differences.empty() || is_last()) && setting().new_version(theta(), 1, is_last())) co_return;
   }
 }
 
@@ -147,10 +299,12 @@ Task<> ServerRounds::server() {
 
 Task<> ServerRounds::worker(std::size_t number) {
   world::EventLoop& loop = setting().loop;
+  const Sizing& sizing = setting().sizing;
   const Node me = node_of(number);
   LocalWorker& own = workers_[number];
   own.own = local().initial();
   own.memory = own.theta = {};
+  own.messages = own.outer_steps = 0;
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kTheta);
     if (parcel.lost) {  // its own message was lost
@@ -161,17 +315,27 @@ Task<> ServerRounds::worker(std::size_t number) {
       continue;
     }
     const std::int64_t first = parcel.number;
-    const std::int64_t count = steps_of_round(first);
+    const auto found = own.orders.find(first);
+    if (found == own.orders.end()) continue;  // withdrawn while it was down
+    const std::int64_t count = found->second.count;
     const Value start = parcel.values.front();
     const double begin = loop.now();
     // The difference reads two models and writes one.
-    Work work = local().begin_training(number, first, count) +
-                setting().sizing.per_parameter(step::Role::workers, 1, 3) +
-                setting().sizing.encode_by(encoding(), step::Role::workers) + merge_work();
+    Work work = local().begin_training(number, first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
+                sizing.encode_by(encoding(), step::Role::workers) + merge_work();
+    if (own.outer_steps > 0) {  // reads the store's objects
+      const auto rows = static_cast<std::size_t>(own.messages + own.outer_steps);
+      work = std::move(work) + sizing.decode_by(encoding(), step::Role::workers, own.messages) +
+             mean_work(step::Role::workers, rows) + repeated(outer_work(step::Role::workers), own.outer_steps);
+      own.messages = own.outer_steps = 0;
+    }
     co_await loop.compute(me, std::move(work));
-    own.own = local().train(number, merged(own.own, own.theta, start), first, count);
+    const Value from = merged(own.own, own.theta, start);
+    own.own = local().train(number, from, first, count);
     own.theta = start;
-    Value moved = learning().difference(start, learning().without_state(own.own));
+    // With overlap θ lacks what the worker has sent last: only its own steps are new.
+    const Value before = end_.when() == When::overlap ? learning().without_state(from) : start;
+    Value moved = learning().difference(before, learning().without_state(own.own));
     Parcel answer{.values = {encoded(moved, own.memory, number, first)}, .bytes = row_bytes(), .number = first};
     answer.work = loop.now() - begin;
     loop.send(me, setting().server, kDelta, std::move(answer), kTheta);

@@ -353,8 +353,7 @@ Task<> StreamingDiLoCo::finish(std::int64_t name) {
                 setting_.sizing.per_parameter(step::Role::aggregator, outer_.flops, outer_.floats);
     co_await setting_.loop.compute(setting_.server, share_of(std::move(work), fragment.share));
     const Value mean = weighted_mean(setting_.learning, differences, std::move(weights));
-    fragment.outer =
-        outer_.after(setting_.learning.history(), fragment.outer, mean, fragment.parameters, fragment.steps++);
+    fragment.outer = outer_.after(setting_.learning.history(), fragment.outer, mean, fragment.sizes, fragment.steps++);
     fragment.last = name;
     ++setting_.log.updates;
     if (step < local_.steps()) {  // there is nothing to go on with after the last
