@@ -12,11 +12,11 @@
 namespace dadsim::spec {
 namespace {
 
-ModelShape shape_of(const std::string& name, const ParameterValues& sizes = {}) {
+ModelShape released_shape(const std::string& name, const ParameterValues& sizes = {}) {
   return workload_registry().at(name).shape(sizes);
 }
 
-const LayerShape& layer_of(const ModelShape& model, const std::string& name) {
+const LayerShape& released_layer(const ModelShape& model, const std::string& name) {
   const auto found = std::ranges::find(model.layers, name, &LayerShape::name);
   if (found == model.layers.end()) throw std::runtime_error("no layer " + name);
   return *found;
@@ -32,12 +32,12 @@ std::ostream& operator<<(std::ostream& out, const Published& one) { return out <
 class PublishedModel : public testing::TestWithParam<Published> {};
 
 TEST_P(PublishedModel, HasItsParametersToTheUnit) {
-  const ModelShape model = shape_of(GetParam().name);
+  const ModelShape model = released_shape(GetParam().name);
   EXPECT_EQ(model.parameters(), GetParam().parameters);
   std::int64_t idle = 0;
   for (const LayerShape& layer : model.layers) {
     if (layer.experts == 1) continue;
-    const LayerShape& router = layer_of(model, layer.name.substr(0, layer.name.find('.')) + ".router");
+    const LayerShape& router = released_layer(model, layer.name.substr(0, layer.name.find('.')) + ".router");
     ASSERT_EQ(router.out, layer.experts);
     const std::int64_t at_work = layer.rows_per_sample / router.rows_per_sample;
     EXPECT_EQ(layer.parameters % layer.experts, 0);
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Decoder, SaysWhatALlamaSays) {
   const ParameterValues sizes{{"layers", "3"},          {"hidden", "512"},      {"heads", "8"},     {"kv-heads", "2"},
                               {"feed-forward", "1408"}, {"vocabulary", "1000"}, {"sequence", "256"}};
-  EXPECT_EQ(shape_of("decoder", sizes).layers, shape_of("llama", sizes).layers);
+  EXPECT_EQ(released_shape("decoder", sizes).layers, released_shape("llama", sizes).layers);
 }
 
 TEST(Decoder, OfASmallModelByItsNumbersHasWhatItsTableSays) {
@@ -144,20 +144,20 @@ TEST(Decoder, OfASmallModelByItsNumbersHasWhatItsTableSays) {
                               {"sequence", "4096"}, {"tied", "true"}};
   ParameterValues with_biases = sizes;
   with_biases["biases"] = "qkv";
-  EXPECT_EQ(shape_of("decoder", with_biases).parameters(), 494'032'768) << "Qwen2.5-0.5B";
-  EXPECT_EQ(shape_of("llama", sizes).parameters(), 494'032'768 - 24 * (896 + 2 * 128)) << "without those biases";
+  EXPECT_EQ(released_shape("decoder", with_biases).parameters(), 494'032'768) << "Qwen2.5-0.5B";
+  EXPECT_EQ(released_shape("llama", sizes).parameters(), 494'032'768 - 24 * (896 + 2 * 128)) << "without those biases";
 }
 
 TEST(Decoder, MultipliesAsItsConfigurationSays) {
   // Multiply-adds with weights are half the flops that are counted for a token, times the tokens.
-  const ModelShape llama = with_flash_attention(shape_of("llama-3.1-8b"));
+  const ModelShape llama = with_flash_attention(released_shape("llama-3.1-8b"));
   double weights = 0;
   double scores = 0;
   for (const LayerShape& layer : llama.layers)
     (layer.kind == LayerKind::attention ? scores : weights) += layer.forward_macs_per_sample;
   EXPECT_EQ(2 * weights, 15'009'316'864.0 * 8192);
   EXPECT_NEAR(2 * scores, 2'147'745'792.0 * 8192, 2e-4 * 2 * scores) << "a block on the diagonal counts for half";
-  const ModelShape deepseek = with_flash_attention(shape_of("deepseek-v3"));
+  const ModelShape deepseek = with_flash_attention(released_shape("deepseek-v3"));
   weights = scores = 0;
   for (const LayerShape& layer : deepseek.layers)
     (layer.kind == LayerKind::attention ? scores : weights) += layer.forward_macs_per_sample;
@@ -166,26 +166,29 @@ TEST(Decoder, MultipliesAsItsConfigurationSays) {
 }
 
 TEST(Decoder, SeesThroughAWindow) {
-  const ModelShape plain = shape_of("gemma-2-27b", {{"sequence", "8192"}});
+  const ModelShape plain = released_shape("gemma-2-27b", {{"sequence", "8192"}});
   const ModelShape flash = with_flash_attention(plain);
-  const double all = layer_of(plain, "block1.attention").forward_macs_per_sample;
-  EXPECT_EQ(layer_of(flash, "block2.attention").forward_macs_per_sample, all / 2);
-  EXPECT_NEAR(layer_of(flash, "block1.attention").forward_macs_per_sample,
+  const double all = released_layer(plain, "block1.attention").forward_macs_per_sample;
+  EXPECT_EQ(released_layer(flash, "block2.attention").forward_macs_per_sample, all / 2);
+  EXPECT_NEAR(released_layer(flash, "block1.attention").forward_macs_per_sample,
               all * (4096 - 4096.0 * 4095 / (2 * 8192)) / 8192, 1);
   double scores = 0;
   for (const LayerShape& layer : flash.layers)
     if (layer.kind == LayerKind::attention) scores += layer.forward_macs_per_sample;
   EXPECT_NEAR(2 * scores, 2'701'414'400.0 * 8192, 2e-4 * 2 * scores);
-  EXPECT_EQ(layer_of(with_flash_attention(shape_of("gemma-2-27b", {{"sequence", "2048"}})), "block1.attention")
-                .forward_macs_per_sample,
-            layer_of(shape_of("gemma-2-27b", {{"sequence", "2048"}}), "block1.attention").forward_macs_per_sample / 2)
+  EXPECT_EQ(
+      released_layer(with_flash_attention(released_shape("gemma-2-27b", {{"sequence", "2048"}})), "block1.attention")
+          .forward_macs_per_sample,
+      released_layer(released_shape("gemma-2-27b", {{"sequence", "2048"}}), "block1.attention")
+              .forward_macs_per_sample /
+          2)
       << "a window that is longer than the sequence";
 }
 
 TEST(Decoder, RefusesSizesThatMakeNoNetwork) {
   const auto fault = [](const ParameterValues& sizes) -> std::string {
     try {
-      shape_of("decoder", sizes);
+      released_shape("decoder", sizes);
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
@@ -199,49 +202,52 @@ TEST(Decoder, RefusesSizesThatMakeNoNetwork) {
 }
 
 TEST(Experts, AreDividedByTheirWidth) {
-  const LayerShape whole = layer_of(shape_of("mixtral-8x7b"), "block1.experts.up");
+  const LayerShape whole = released_layer(released_shape("mixtral-8x7b"), "block1.experts.up");
   EXPECT_EQ(whole.parameters, 8 * std::int64_t{4096} * 14336);
   EXPECT_EQ(whole.rows_per_sample, 2 * 4096);
   EXPECT_FALSE(whole.is_tied());
   const LayerShape part = sharded(whole, 4);
   EXPECT_EQ(part.parameters, whole.parameters / 4);
   EXPECT_EQ(part.forward_macs_per_sample, whole.forward_macs_per_sample / 4);
-  const ModelShape biased = shape_of("gpt-oss-120b");
-  const LayerShape down = layer_of(biased, "block1.experts.down");
+  const ModelShape biased = released_shape("gpt-oss-120b");
+  const LayerShape down = released_layer(biased, "block1.experts.down");
   EXPECT_EQ(sharded(down, 8).parameters, 128 * (std::int64_t{2880} * 2880 / 8 + 2880)) << "biases are whole";
 }
 
 TEST(Adapters, LearnTheirOwnRowsAndColumns) {
-  const ModelShape whole = shape_of("llama-2-70b");
+  const ModelShape whole = released_shape("llama-2-70b");
   const ModelShape adapted = with_adapters(whole, 16, Adapted::attention);
   EXPECT_EQ(adapted.parameters(), 65'536'000) << "of queries, keys, values and projection";
   std::int64_t frozen = 0;
   for (const LayerShape& layer : adapted.layers) frozen += layer.frozen;
   EXPECT_EQ(frozen, whole.parameters());
-  const LayerShape& query = layer_of(adapted, "block1.query");
+  const LayerShape& query = released_layer(adapted, "block1.query");
   EXPECT_FALSE(query.has_outer_product());
   EXPECT_FALSE(query.is_tied());
-  const double base = layer_of(whole, "block1.query").forward_macs_per_sample;
+  const double base = released_layer(whole, "block1.query").forward_macs_per_sample;
   const double adapter = 4096.0 * 16 * (8192 + 8192);
   EXPECT_EQ(query.forward_macs_per_sample, base + adapter);
   EXPECT_EQ(query.frozen_macs_per_sample, base);
   EXPECT_GT(with_adapters(whole, 16, Adapted::all).parameters(), adapted.parameters());
-  EXPECT_THROW(with_adapters(shape_of("resnet-18"), 8, Adapted::all), std::invalid_argument);
+  EXPECT_THROW(with_adapters(released_shape("resnet-18"), 8, Adapted::all), std::invalid_argument);
 }
 
 // Each expert has matrices of its own, and so adapters.
 TEST(Adapters, AreThereForEachExpert) {
-  const LayerShape down = layer_of(with_adapters(shape_of("gpt-oss-120b"), 16, Adapted::all), "block1.experts.down");
+  const LayerShape down =
+      released_layer(with_adapters(released_shape("gpt-oss-120b"), 16, Adapted::all), "block1.experts.down");
   EXPECT_EQ(down.parameters, 128 * 16 * (2880 + 2880));
   EXPECT_EQ(down.frozen, 128 * (std::int64_t{2880} * 2880 + 2880));
 }
 
 TEST(Adapters, AreDividedWithTheirMatrix) {
-  const LayerShape query = layer_of(with_adapters(shape_of("llama-2-70b"), 16, Adapted::all), "block1.query");
+  const LayerShape query =
+      released_layer(with_adapters(released_shape("llama-2-70b"), 16, Adapted::all), "block1.query");
   const LayerShape part = sharded(query, 8);
   EXPECT_EQ(part.frozen, query.frozen / 8);
   EXPECT_EQ(part.parameters, 16 * (8192 + 8192 / 8)) << "what reads the whole input is whole";
-  const LayerShape words = sharded(layer_of(with_adapters(shape_of("llama-2-70b"), 16, Adapted::all), "words"), 8);
+  const LayerShape words =
+      sharded(released_layer(with_adapters(released_shape("llama-2-70b"), 16, Adapted::all), "words"), 8);
   EXPECT_EQ(words.parameters, 0);
   EXPECT_EQ(words.frozen, std::int64_t{8192} * 4096) << "32,000 words filled up to 32,768";
 }
