@@ -16,7 +16,7 @@
 namespace dadsim::test {
 namespace {
 
-constexpr double kNumbers = 784 * 10 + 10;  // one layer on digits of 28 × 28 pixels
+constexpr double kSentNumbers = 784 * 10 + 10;  // one layer on digits of 28 × 28 pixels
 constexpr double kLatency = 0.01, kBandwidth = 1e6;
 
 struct Played {
@@ -111,7 +111,8 @@ TEST(RoundEnds, AsynchronousTakesAllStepsAndNobodyWaits) {
   EXPECT_EQ(log.answered, log.asked);
   EXPECT_EQ(log.updates, log.answered) << "no two arrive at the same time";
   EXPECT_GT(log.took_part[0], log.took_part[3]) << "the fastest counts most often";
-  EXPECT_LT(played_all.simulated.log.seconds, 6 * (2 * (0.2 + 3 * 0.13) + 2 * (kLatency + 4 * kNumbers / kBandwidth)));
+  EXPECT_LT(played_all.simulated.log.seconds,
+            6 * (2 * (0.2 + 3 * 0.13) + 2 * (kLatency + 4 * kSentNumbers / kBandwidth)));
 }
 
 TEST(RoundEnds, AStaleChangeCountsByItsAge) {
@@ -138,7 +139,7 @@ TEST(RoundEnds, OverlapHidesTheExchangeAndIsOneRoundLate) {
   spec::ParameterValues overlap = barrier;
   overlap.insert({"when", "overlap"});
   const Played a = played("diloco", barrier), b = played("diloco", overlap);
-  const double steps = 3 * (0.2 + 3 * 0.13), way = kLatency + 4 * kNumbers / kBandwidth;
+  const double steps = 3 * (0.2 + 3 * 0.13), way = kLatency + 4 * kSentNumbers / kBandwidth;
   EXPECT_NEAR(a.simulated.log.seconds, 5 * steps + 9 * way, 1e-9) << "all have the first weights";
   EXPECT_NEAR(b.simulated.log.seconds, 5 * steps + way, 1e-9);
   EXPECT_EQ(b.losses[1], a.losses[1]) << "the first change is from the same weights";
@@ -204,7 +205,7 @@ TEST(ObjectStore, MakesTheModelsOfAnAggregatorAndCarriesTheFormulasBytes) {
   const Played b = played("sparseloco", {{"period", "3"}, {"rounds", "5"}, {"to", "store"}});
   expect_same_models(b, a);
   expect_same_models(played("diloco", store), played("diloco", aggregator));
-  const double places = std::ceil(0.03125 * kNumbers);
+  const double places = std::ceil(0.03125 * kSentNumbers);
   const double object = 20 + std::ceil(places * 2 / 8) + std::ceil(places * 12 / 8);
   for (std::size_t node = 0; node < 4; ++node) {
     EXPECT_DOUBLE_EQ(b.simulated.log.nodes[node].sent, 5 * object) << "each puts one object a round";
@@ -218,8 +219,8 @@ TEST(ObjectStore, AWorkerThatMissesWindowsReadsTheirObjectsLater) {
       played("diloco", {{"period", "3"}, {"rounds", "6"}, {"when", "window"}, {"window", "1.2"}, {"to", "store"}});
   const auto& nodes = some.simulated.log.nodes;
   EXPECT_EQ(some.simulated.protocol_log.took_part, (std::vector<std::int64_t>{6, 6, 0, 0}));
-  EXPECT_DOUBLE_EQ(nodes[0].received, 5 * 4 * kNumbers);
-  EXPECT_DOUBLE_EQ(nodes[2].received, 2 * 2 * 2 * 4 * kNumbers);
+  EXPECT_DOUBLE_EQ(nodes[0].received, 5 * 4 * kSentNumbers);
+  EXPECT_DOUBLE_EQ(nodes[2].received, 2 * 2 * 2 * 4 * kSentNumbers);
 }
 
 // ---- RDA, HeLoCo ----
@@ -272,7 +273,7 @@ TEST(AmongPeers, MeansOfDirectionsAreGatheredAndAgreeWithAnAggregator) {
   among["to"] = "peers";
   const Played a = played("diloco", server), b = played("diloco", among);
   expect_same_models(b, a, 1e-6);
-  EXPECT_DOUBLE_EQ(b.simulated.log.nodes[1].sent, 4 * 3 * 4 * kNumbers);
+  EXPECT_DOUBLE_EQ(b.simulated.log.nodes[1].sent, 4 * 3 * 4 * kSentNumbers);
 }
 
 TEST(Heloco, WithoutAThresholdIsAsynchronousDiLoCo) {
@@ -309,7 +310,7 @@ TEST(Heloco, CorrectsAgainstAndAcrossTheMomentum) {
 
 TEST(DiLoCoX, SendsFourBitsANumber) {
   const Played x = played("dilocox", {{"period", "2"}, {"rounds", "4"}});
-  EXPECT_DOUBLE_EQ(x.simulated.log.nodes[0].sent, 4 * (4 + kNumbers / 2));
+  EXPECT_DOUBLE_EQ(x.simulated.log.nodes[0].sent, 4 * (4 + kSentNumbers / 2));
   EXPECT_LT(x.losses.back(), x.losses.front());
 }
 
