@@ -84,16 +84,9 @@ void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadCon
 
 /// Refuses attributes of layers for a recorded step.
 void refuse_layers(const Node& node) {
-  constexpr std::array kOfAnyStep{"file",
-                                  "batch",
-                                  "steps",
-                                  "epochs",
-                                  "use samples instead",
-                                  "tokens",
-                                  "target",
-                                  "evaluation-every",
-                                  "evaluation-seconds",
-                                  "start-up"};
+  constexpr std::array kOfAnyStep{
+      "file",    "batch", "steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds",
+      "start-up"};
   for (const std::string& attribute : find_rule("timed-as")->attribute_names()) {
     if (std::ranges::find(kOfAnyStep, attribute) == kOfAnyStep.end())
       node.refuse(attribute, "needs layers, and the file holds a recorded step", "remove it");
@@ -111,7 +104,7 @@ const spec::ParameterSpec* size_of(const std::string& workload, const std::strin
 /// Checks the user's own number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
   std::string said;  // the attribute that gives the length
-  for (const char* one : {"steps", "epochs", "use samples instead", "tokens"}) {
+  for (const char* one : {"steps", "epochs", "samples", "tokens"}) {
     if (!said.empty()) node.refuse(one, "cannot be combined with " + said, "remove one of the two");
     if (said.empty() && node.has(one)) said = one;
   }
@@ -218,7 +211,7 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}))
           .if_left_out("published ones where there are some"),
       attribute("epochs", &Spec::epochs, real(kPositive)),
-      count_row("use samples instead", &Spec::samples),
+      count_row("samples", &Spec::samples),
       count_row("tokens", &Spec::tokens),
       attribute("target", &Spec::target, any_text()).if_given(),
       attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000))
@@ -312,8 +305,8 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
   } else {
     constexpr const char* kBecause = "needs a workload or a file";
     constexpr const char* kRemedy = "set workload=\"…\" or file=\"…\": the needs of the learning network are learned";
-    for (const char* attribute : {"steps", "epochs", "use samples instead", "tokens", "target", "evaluation-every",
-                                  "evaluation-seconds", "start-up"})
+    for (const char* attribute :
+         {"steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);
   }
   if (node.has("evaluation-every") != node.has("evaluation-seconds")) {
