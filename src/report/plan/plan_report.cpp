@@ -96,7 +96,7 @@ void add_answer(TableRow row, const PlanReport& report, const GoalAnswer& answer
       .add("neighbour", neighbour)
       .add("band", band)
       .add("misses_again", again)
-      .add("remarks", "distance to the goal of the next number", remarks, Unit::plain, takes)
+      .add("remarks", "figures; distance to the goal", remarks, Unit::plain, takes)
       .add("tried", tried_of(report, answer));
 }
 
