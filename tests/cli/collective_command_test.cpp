@@ -233,7 +233,7 @@ TEST(CollectiveCommand, PredictedStandsBesideMeasured) {
   EXPECT_NEAR(result["measured"]["mean_error"].get<double>(), 1, 1e-6);
   const Outcome other = run_dadsim(collective(platform.path(), "all-gather", ring));
   EXPECT_EQ(other.exit_code, 3);
-  EXPECT_NE(other.err.find("is of all_reduce_perf; a log of all_gather_perf"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("measures all_reduce_perf; use a log of all_gather_perf"), std::string::npos) << other.err;
 }
 
 // A tree between two nodes, rings among four, sockets, PCIe, other operations: of one log both commands expect one
@@ -358,7 +358,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
       {collective(lab, "send", {"--pairs", "0>1,0>1"}), "twice"},
       {collective(lab, "send", {"--pairs", "0>4"}), "ranks are from 0 to 3"},
       {collective(lab, "send", {"--root", "1"}), "--root has no effect with send"},
-      {collective(lab, "gather", {"--root", "4"}), "the root is from 0 to 3"},
+      {collective(lab, "gather", {"--root", "4"}), "use a root from 0 to 3"},
       {collective(lab, "send", {"--fidelity", "flaw"}), "did you mean 'flow'?"},
       {collective(lab, "send", {"--fidelity", "flow", "--cold"}), "--cold does not go with"},
       {collective(lab, "send", {"--transport", "tcp"}), "use it with files of SimGrid"},

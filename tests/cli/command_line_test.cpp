@@ -51,7 +51,7 @@ TEST(CommandLine, KernelsAreChosenByAnEnvironmentVariable) {
   };
   const Outcome unknown = version_with("sse9");
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_NE(unknown.err.find("DADSIM_KERNELS=sse9: there are no kernels of this name; one of portable"),
+  EXPECT_NE(unknown.err.find("DADSIM_KERNELS=sse9: there are no kernels of this name; use one of portable"),
             std::string::npos)
       << unknown.err;
   for (const KernelSet set : kKernelSets) {
@@ -110,7 +110,7 @@ TEST(CommandLine, AListingIsSearched) {
   EXPECT_NE(found.out.find("\npower-sgd\n"), std::string::npos);
   EXPECT_NE(found.out.find("\nrank-dad\n"), std::string::npos);
   EXPECT_EQ(found.out.find("\nfedavg\n"), std::string::npos);
-  EXPECT_NE(run_dadsim({"algorithms", "perpetuum"}).out.find("nothing has perpetuum in it"), std::string::npos);
+  EXPECT_NE(run_dadsim({"algorithms", "perpetuum"}).out.find("no entry contains perpetuum"), std::string::npos);
   EXPECT_EQ(run_dadsim({"devices", "--pages", "x"}).exit_code, 2);
 }
 
@@ -137,7 +137,7 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{"devices", "--set", "a=b"}, "--set has no effect with 'dadsim devices'; remove it"},
       {{"regoins"}, "no file and no command 'regoins'; did you mean 'regions'?"},
       {{"colective", "--op", "send"}, "did you mean 'collective'?"},
-      {{"--quiet", "platform", "x"}, "dadsim platform comes first"},
+      {{"--quiet", "platform", "x"}, "'platform' comes after options; write dadsim platform first"},
       {{""}, "an argument is empty"},
       {{"platform", ""}, "an argument is empty"},
       {{"layout", "--fix", "tensor=2", "--fix", "tensor=4", scenario}, "--fix tensor is given twice"},

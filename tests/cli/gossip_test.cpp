@@ -92,7 +92,7 @@ TEST(Gossip, TheEdgesOfAFileArePartOfWhatAScenarioDependsOn) {
   folder.write("e.txt", "0 1\n1 4\n");
   const test::Outcome wrong = test::run_dadsim({scenario, "--check"});
   EXPECT_EQ(wrong.exit_code, kWrongInput);
-  EXPECT_NE(wrong.err.find("e.txt:2: there is no site 4; sites 0 to 3"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("e.txt:2: there is no site 4; use sites 0 to 3"), std::string::npos) << wrong.err;
 }
 
 TEST(Gossip, AGraphThatAnAlgorithmCannotDoWithIsRefusedBeforeLearning) {

@@ -109,7 +109,7 @@ TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
   const double quicker = step_seconds("job.xml", {"--set", "workers.worker[1].speed=2"});
   EXPECT_LT(quicker, fast - 0.1);
   const Outcome said = dadsim({"job.xml", "--verbose"});
-  EXPECT_NE(said.out.find("every step is 'ours' as it was recorded"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("every step is the recorded step 'ours'"), std::string::npos) << said.out;
   EXPECT_NE(said.out.find("the recorded step 'ours', 4 samples per worker"), std::string::npos) << said.out;
   const Outcome why = dadsim({"explain", "job.xml"});
   EXPECT_EQ(why.exit_code, kSuccess) << why.err;
@@ -218,7 +218,7 @@ TEST_F(ImportSteps, LogsOfNvflareBecomeAFederationWithTheirRounds) {
   folder_.write("site-2.txt", log("site-2", 4, 50, 8));
   const Outcome read = dadsim({"import", "site-1.txt", "site-2.txt", "--out", "federation.xml"});
   ASSERT_EQ(read.exit_code, kSuccess) << read.err;
-  EXPECT_EQ(read.out, "2 clients, a model of 40.0 MB; a round takes 1 min 2 s by the log.\n");
+  EXPECT_EQ(read.out, "2 clients, a model of 40.0 MB; a round takes 1 min 2 s in the log.\n");
   EXPECT_NEAR(step_seconds("federation.xml"), 62, 0.02 * 62);
 }
 
@@ -231,7 +231,7 @@ TEST_F(ImportSteps, ALogOfFlowerLeavesLinesOrTrainingOpen) {
   const Outcome open = dadsim({"import", "flower.log", "--out", "open.xml"});
   ASSERT_EQ(open.exit_code, kSuccess) << open.err;
   EXPECT_NE(open.out.find("1000 Mbit/s assumed"), std::string::npos) << open.out;
-  EXPECT_NE(open.out.find("is taken for training"), std::string::npos) << open.out;
+  EXPECT_NE(open.out.find("counts as training"), std::string::npos) << open.out;
   EXPECT_NEAR(step_seconds("open.xml"), 120, 0.02 * 120);
   // 100 s of training leave 20 s for 2 × 104.9 MB: 84 Mbit/s.
   const Outcome known = dadsim({"import", "flower.log", "--step-time", "100s", "--out", "known.xml"});

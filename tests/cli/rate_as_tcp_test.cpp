@@ -58,7 +58,7 @@ TEST_F(RateAsTcp, ARunSaysWhatAStepTakesWithRdma) {
   const double by_rdma = step_of({"--set", "platform.gpu-cluster.transport=rdma"});
   EXPECT_LT(by_rdma, 0.95 * by_tcp);
   const std::string text = printed({"two.xml"});
-  const std::string said = fmt::format("{}: with transport=\"rdma\" a step of gradient-sharing takes {}, and not {}.",
+  const std::string said = fmt::format("{}: with transport=\"rdma\" a step of gradient-sharing takes {}, not {}.",
                                        kSentence, human_seconds(by_rdma), human_seconds(by_tcp));
   EXPECT_NE(text.find(said), std::string::npos) << said << " in " << text;
   for (const std::string other : {"transport=rdma", "nic=ethernet-100g", "nic=roce-100", "nodes=1"}) {

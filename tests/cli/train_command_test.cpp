@@ -105,7 +105,7 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
   refused(small({"--tokens", "many"}), "--tokens 'many' is no count");
   refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--tokens", "1B"}, "are not sequences of tokens");
   refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--sequence", "9"}, "have a fixed length");
-  refused({"train", "gpt2", "--gpus", "12", "--device", "h100"}, "12 devices do not fill nodes of 8; 8 or 16");
+  refused({"train", "gpt2", "--gpus", "12", "--device", "h100"}, "12 devices do not fill nodes of 8; use 8 or 16");
   refused({"train", "gpt2", "--gpus", "8", "--device", "v100", "--precision", "fp8"}, "v100-sxm2 has no fp8");
   refused({"train", "gpt2", "--gpus", "8", "--device", "jetson-nano"}, "knows no usual system");
   refused({"train", "gpt2", "--gpus", "512", "--device", "tpu-v6e"},
@@ -122,11 +122,11 @@ TEST_F(TrainCommand, AModelThatDoesNotFitIsToldTheDevicesThatSuffice) {
   };
   const Outcome outcome = with("8");
   ASSERT_EQ(outcome.exit_code, kWrongInput) << outcome.err;
-  const std::string remedy = "--gpus ";
-  const std::size_t at = outcome.err.find("; --gpus ");
+  const std::string remedy = "; use --gpus ";
+  const std::size_t at = outcome.err.find(remedy);
   ASSERT_NE(at, std::string::npos) << outcome.err;
-  const std::size_t begin = at + 2 + remedy.size();
-  const std::string enough = outcome.err.substr(begin, outcome.err.find(':', begin) - begin);
+  const std::size_t begin = at + remedy.size();
+  const std::string enough = outcome.err.substr(begin, outcome.err.find(';', begin) - begin);
   EXPECT_EQ(with(enough).exit_code, kSuccess) << enough;
 }
 
