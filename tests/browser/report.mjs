@@ -25,13 +25,10 @@ import {
   until,
 } from "./pages.mjs";
 
-const kStep = Math.log2(10) / 10; // base-2 logarithm of the factor of a step
 const kTurned = [
-  [3, -2, 2, 0],
-  [-2, 3, -2, 0],
-  [0, 10, 0, 0],
-  [0, -7, 0, 0],
-]; // steps that the knobs are turned by: their factors are 10 to the power of a tenth of it
+  [1, -0.5, 0.75, 0],
+  [-0.75, 1, -0.5, 0],
+]; // base-2 logarithms of the factors that the knobs are turned to
 
 const kQuick = ["--set", "data.digits.train=2500", "--set", "training.epochs=1", "--set", "training.target-accuracy=0.4"];
 const kLargestPage = 1.5e6; // bytes
@@ -50,9 +47,9 @@ beforeAll((folder) => {
   }
 });
 
-/** The hospitals with their lines changed by so many steps of a slider: down, up, all latencies. */
+/** The hospitals with their lines changed by factors of 2 to the power `at`: down, up, all latencies. */
 function turned(folder, scenario, [down, up, latency]) {
-  const change = (link, what, steps) => `<change link="${link}" ${what}-factor="${2 ** (kStep * steps)}"/>`;
+  const change = (link, what, log) => `<change link="${link}" ${what}-factor="${2 ** log}"/>`;
   const path = join(folder, `turned${down}${up}${latency}.xml`);
   const text = readFileSync(scenario, "utf8").replace(
     /<platform file="[^"]*" transport="tcp"\/>/,
@@ -445,11 +442,11 @@ test("light and dark follow the system until the button is pressed; paper is lig
   await dark.close();
 });
 
-/** Turns the sliders of a page by steps, in the order of its knobs. */
+/** Turns the sliders of a page: base-2 logarithms of factors, in the order of its knobs. */
 async function turnKnobs(page, at) {
   const sliders = page.locator("#retimed .knobs input[type=range]");
   const middle = (Number(await sliders.first().getAttribute("max"))) / 2;
-  for (let k = 0; k < at.length; ++k) await sliders.nth(k).fill(String(middle + at[k]));
+  for (let k = 0; k < at.length; ++k) await sliders.nth(k).fill(String(middle + at[k] * 4));
 }
 
 test("sliders re-time, and agree with fresh timings", async () => {

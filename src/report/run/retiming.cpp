@@ -10,8 +10,15 @@ namespace dadsim::report {
 namespace {
 
 const char* word_of(Retiming::Knob::KnobKind what) {
-  using enum Retiming::Knob::KnobKind;
-  return what == bandwidth ? "bandwidth" : what == latency ? "latency" : "speed";
+  switch (what) {
+    case Retiming::Knob::KnobKind::bandwidth:
+      return "bandwidth";
+    case Retiming::Knob::KnobKind::latency:
+      return "latency";
+    case Retiming::Knob::KnobKind::speed:
+      return "speed";
+  }
+  return "";
 }
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -29,17 +36,6 @@ std::vector<double> stretched(const std::vector<std::vector<double>>& metric, co
   return result;
 }
 
-double part_factor(const Retiming::Knob& knob, double log) {
-  return std::exp2(knob.what == Retiming::Knob::KnobKind::latency ? log : -log);
-}
-
-double sum_of_parts(const std::vector<Retiming::Knob>& knobs, const std::vector<double>& parts,
-                    const std::vector<double>& at) {
-  double sum = parts.at(0);
-  for (std::size_t k = 0; k < at.size(); ++k) sum += parts.at(k + 1) * part_factor(knobs.at(k), at[k]);
-  return sum;
-}
-
 double factor_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at) {
   const Retiming::Run& fitted = retiming.runs.at(run);
   const std::vector<double>& weights = fitted.weights;
@@ -51,7 +47,7 @@ double factor_at(const Retiming& retiming, std::size_t run, const std::vector<do
     const double square = squared_distance(place, stretched(fitted.metric, retiming.points[i]));
     log += weights[i] * square * std::sqrt(square);
   }
-  return std::exp(log) * sum_of_parts(retiming.knobs, fitted.parts, at);
+  return std::exp(log);
 }
 
 std::string to_json(const Retiming& retiming) {
@@ -63,7 +59,6 @@ std::string to_json(const Retiming& retiming) {
   };
   Json json;
   json["reach"] = retiming.reach;
-  json["near_reach"] = retiming.near_reach;
   json["held_out"] = retiming.held_out;
   json["why_not"] = in_json(retiming.why_not);
   json["kinds"] = retiming.kinds;
@@ -78,15 +73,11 @@ std::string to_json(const Retiming& retiming) {
   for (const Retiming::Run& run : retiming.runs) {
     Json weights = Json::array();
     for (const double weight : run.weights) weights.push_back(rounded(weight, 10));
-    Json parts = Json::array();
-    for (const double part : run.parts) parts.push_back(rounded(part, 10));
     json["runs"].push_back({{"run", run.run},
-                            {"near_error", number(run.near_error)},
                             {"worst_error", number(run.worst_error)},
                             {"median_error", number(run.median_error)},
                             {"metric", run.metric},
                             {"weights", std::move(weights)},
-                            {"parts", std::move(parts)},
                             {"shares", run.shares}});
   }
   return one_line(json);

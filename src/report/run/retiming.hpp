@@ -15,11 +15,10 @@ namespace dadsim::report {
 ///
 /// With x the base-2 logarithms of the factors and x_i those of the timed clusters, the logarithm of a step's time
 /// relative to the scenario's own cluster is
-///     f(x) = ln(a_0 + Σ_k a_k c_k) + Σ_i w_i ‖M (x − x_i)‖³ + v_0 + Σ_k v_k x_k,   Σ_i w_i = 0, Σ_i w_i x_i = 0,
+///     f(x) = Σ_i w_i ‖M (x − x_i)‖³ + v_0 + Σ_k v_k x_k,   Σ_i w_i = 0, Σ_i w_i x_i = 0,
 /// which is exact at every x_i and smooth between them (polyharmonic splines: Duchon 1977; Wendland, Scattered Data
-/// Approximation, 2005, chapter 8). The first term adds up parts of a step one after the other, each proportional to
-/// what its knob costs: c_k = 2^x_k for a latency, 2^−x_k for a bandwidth or speed. M shortens distances along which
-/// the time is nearly linear: if all parts of a step take twice as long, so does the step, whatever else changes.
+/// Approximation, 2005, chapter 8). M shortens distances along which the time is nearly linear: if all parts of a step
+/// take twice as long, so does the step, whatever else changes.
 struct Retiming {
   struct Knob {
     enum class KnobKind : std::uint8_t { bandwidth, latency, speed };
@@ -30,7 +29,6 @@ struct Retiming {
   };
   std::vector<Knob> knobs;
   double reach = 0;                         ///< knobs go from −reach to +reach, base-2 logarithms
-  double near_reach = 0;                    ///< reach within which Run::near_error holds
   std::vector<std::vector<double>> points;  ///< x_i, the first of them 0: the scenario itself
   std::vector<std::string> kinds;           ///< kinds of bounds of a step: "bandwidth" …
 
@@ -38,10 +36,8 @@ struct Retiming {
     std::size_t run = 0;                      ///< index of the run in the result
     std::vector<std::vector<double>> metric;  ///< M, by rows
     std::vector<double> weights;              ///< w_i, then v_0, v_1 …
-    std::vector<double> parts;                ///< a_0, a_1 …
     /// Share of the critical path per point and kind, in whole hundredths.
     std::vector<std::vector<std::int32_t>> shares;
-    double near_error = 0;    ///< worst_error of the points within near_reach
     double worst_error = 0;   ///< greatest |fitted ÷ timed − 1| over points left out of the fit
     double median_error = 0;  ///< median of |fitted ÷ timed − 1| over points left out of the fit
   };
@@ -52,13 +48,6 @@ struct Retiming {
 
 /// Returns M x.
 std::vector<double> stretched(const std::vector<std::vector<double>>& metric, const std::vector<double>& x);
-
-/// Returns c_k at this base-2 logarithm of a knob's factor.
-double part_factor(const Retiming::Knob& knob, double log);
-
-/// Returns a_0 + Σ_k a_k c_k.
-double sum_of_parts(const std::vector<Retiming::Knob>& knobs, const std::vector<double>& parts,
-                    const std::vector<double>& at);
 
 /// Returns the factor on a step's time of run number `run` (in Retiming::runs), at these logarithms of factors, one per
 /// knob.

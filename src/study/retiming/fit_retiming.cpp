@@ -36,18 +36,11 @@ using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retimi
 /// Rounds to thousandths: short in a page, and the same number there as here.
 double rounded(double value);
 
-/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions. With a `power`
-/// above 1 they are denser in the middle.
-Point halton(std::size_t i, std::size_t knobs, double reach, double power = 1);
+/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
+Point halton(std::size_t i, std::size_t knobs, double reach);
 
-/// Returns the middle, the corners of the cubes of both reaches, so that points between are surrounded, and points at
-/// which one knob alone is turned.
-std::vector<Point> skeleton(std::size_t knobs, double near_reach, double reach);
-
-/// Returns a_0 … a_d ≥ 0, for which a_0 + Σ_k a_k c_k has the least sum of squared relative errors from `times` (least
-/// squares by coordinate descent); c_k: what part k costs (report::part_factor).
-std::vector<double> parts_of(const std::vector<report::Retiming::Knob>& knobs, const std::vector<Point>& points,
-                             const std::vector<double>& times);
+/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
+std::vector<Point> skeleton(std::size_t knobs, double reach);
 
 /// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
 /// along the speed of computing, which matters little to many runs.
@@ -66,63 +59,28 @@ double radical_inverse(std::size_t i, std::size_t base) {
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
-Point halton(std::size_t i, std::size_t knobs, double reach, double power) {
+Point halton(std::size_t i, std::size_t knobs, double reach) {
   constexpr std::array<std::size_t, 4> kBases{2, 3, 5, 7};
   Point point(knobs);
-  for (std::size_t k = 0; k < knobs; ++k) {
-    const double even = 2 * radical_inverse(i, kBases.at(k)) - 1;
-    point[k] = rounded(reach * std::copysign(std::pow(std::abs(even), power), even));
-  }
+  for (std::size_t k = 0; k < knobs; ++k) point[k] = rounded(reach * (2 * radical_inverse(i, kBases.at(k)) - 1));
   return point;
 }
 
-std::vector<Point> skeleton(std::size_t knobs, double near_reach, double reach) {
+std::vector<Point> skeleton(std::size_t knobs, double reach) {
   std::vector<Point> points{Point(knobs, 0.0)};
-  const auto add = [&](Point point) {
-    if (std::ranges::find(points, point) == points.end()) points.push_back(std::move(point));
-  };
-  for (const double end : {near_reach, reach}) {
-    for (std::size_t corner = 0; corner < (std::size_t{1} << knobs); ++corner) {
-      Point point(knobs);
-      for (std::size_t k = 0; k < knobs; ++k) point[k] = (corner >> k & 1) != 0 ? end : -end;
-      add(std::move(point));
-    }
+  for (std::size_t corner = 0; corner < (std::size_t{1} << knobs); ++corner) {
+    Point point(knobs);
+    for (std::size_t k = 0; k < knobs; ++k) point[k] = (corner >> k & 1) != 0 ? reach : -reach;
+    points.push_back(std::move(point));
   }
-  for (std::size_t k = 0; k < knobs; ++k) {
-    for (const double end : {near_reach, rounded(reach - near_reach), reach}) {
-      for (const double at : {-end, end}) {
-        Point point(knobs, 0.0);
-        point[k] = at;
-        add(std::move(point));
-      }
+  for (std::size_t k = 0; knobs > 1 && k < knobs; ++k) {
+    for (const double end : {-reach, reach}) {
+      Point point(knobs, 0.0);
+      point[k] = end;
+      points.push_back(std::move(point));
     }
   }
   return points;
-}
-
-std::vector<double> parts_of(const std::vector<report::Retiming::Knob>& knobs, const std::vector<Point>& points,
-                             const std::vector<double>& times) {
-  constexpr int kSweeps = 1000;
-  const std::size_t size = knobs.size() + 1;
-  MetricMatrix products(size, std::vector<double>(size));
-  std::vector<double> right(size), parts(size);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    std::vector<double> row{1 / times[i]};
-    for (std::size_t k = 0; k < knobs.size(); ++k)
-      row.push_back(report::part_factor(knobs[k], points[i][k]) / times[i]);
-    for (std::size_t a = 0; a < size; ++a) {
-      right[a] += row[a];
-      for (std::size_t b = 0; b < size; ++b) products[a][b] += row[a] * row[b];
-    }
-  }
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    for (std::size_t a = 0; a < size; ++a) {
-      double rest = right[a];
-      for (std::size_t b = 0; b < size; ++b) rest -= b == a ? 0 : products[a][b] * parts[b];
-      parts[a] = std::max(0.0, rest / products[a][a]);
-    }
-  }
-  return parts;
 }
 
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
@@ -149,14 +107,11 @@ std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& 
 }
 
 using Knob = report::Retiming::Knob;
-constexpr double kReach = 3.322;                                         // ÷ 10 … × 10
-constexpr double kNearReach = 1;                                         // ÷ 2 … × 2, with an error of its own
-constexpr double kDenser = 1.5;                                          // power of the distances from the middle
+constexpr std::array kReaches{1.5, 1.0};                                 // × 1/2.8 … × 2.8 first
 constexpr std::array<std::size_t, 5> kPointsWanted{1, 12, 40, 90, 160};  // by the number of knobs
-constexpr std::size_t kRounds = 4;                                       // rounds that add held-out points
-constexpr std::size_t kHeldOut = 24;                                     // half of them within kNearReach
+constexpr std::size_t kRounds = 3;                                       // rounds that add held-out points, per reach
+constexpr std::size_t kHeldOut = 24;
 constexpr double kGoodEnough = 0.03;
-constexpr double kFarOff = 0.1;         // error above which sliders reach to kNearReach only
 constexpr double kWorthALook = 0.02;    // error above which more points around it are timed
 constexpr std::size_t kAround = 3;      // points timed around it
 constexpr std::size_t kFewSteps = 3;    // steps to fit to, of a run whose steps differ
@@ -210,7 +165,9 @@ class Retimer {
       retiming_.why_not = std::move(why);
       return std::move(retiming_);
     }
-    fit_points();
+    for (const double reach : kReaches) {
+      if ((!coarse_ || reach == kReaches.back()) && fit_within(reach)) break;
+    }
     return std::move(retiming_);
   }
 
@@ -352,28 +309,39 @@ class Retimer {
     timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
   }
 
-  /// Fits, and adds points until the errors of all runs are small enough, or for some rounds.
-  void fit_points() {
-    retiming_.near_reach = kNearReach;
-    retiming_.reach = kReach;
+  /// Returns true if the errors of all runs are small enough. Points of a wider reach are kept unless they are far out.
+  bool fit_within(double reach) {
+    retiming_.reach = reach;
+    std::vector<Point> kept;
+    std::vector<Timed> kept_timed;
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      constexpr double kMargin = 0.5;
+      const Point& point = retiming_.points[i];
+      if (std::ranges::any_of(point, [&](double log) { return std::abs(log) > reach + kMargin; })) continue;
+      kept.push_back(point);
+      kept_timed.push_back(std::move(timed_[i]));
+    }
+    retiming_.points = std::move(kept);
+    timed_ = std::move(kept_timed);
     const std::size_t knobs = retiming_.knobs.size();
-    std::vector<Point> points = skeleton(knobs, kNearReach, kReach);
-    while (points.size() < kPointsWanted.at(knobs)) points.push_back(next_point(kReach, kDenser));
+    std::vector<Point> points;
+    for (Point& point : skeleton(knobs, reach)) {
+      if (std::ranges::find(retiming_.points, point) == retiming_.points.end()) points.push_back(std::move(point));
+    }
+    while (retiming_.points.size() + points.size() < kPointsWanted.at(knobs)) {
+      Point point = next_point(reach);
+      if (std::ranges::find(points, point) == points.end()) points.push_back(std::move(point));
+    }
     add_points(points);
     for (std::size_t round = 1;; ++round) {
       fit_runs();
       std::vector<Point> fresh;
-      for (std::size_t i = 0; i < kHeldOut; ++i) fresh.push_back(next_point(i % 2 == 0 ? kNearReach : kReach));
-      const double worst = hold_against(fresh, time_all(fresh, many_));
-      if (worst <= kGoodEnough) return;
-      if (coarse_ || round == kRounds) {
-        if (worst <= kFarOff) return;
-        retiming_.reach = kNearReach;
-        for (report::Retiming::Run& run : retiming_.runs) run.worst_error = run.near_error;
-        return;
-      }
+      for (std::size_t i = 0; i < kHeldOut; ++i) fresh.push_back(next_point(reach));
+      const std::vector<Timed> truth = time_all(fresh, many_);
+      if (hold_against(fresh, truth) <= kGoodEnough) return true;
+      if (coarse_ || round == kRounds) return false;
       for (const std::size_t i : far_off_) {
-        for (std::size_t more = 0; more < kAround; ++more) fresh.push_back(near(fresh[i], kReach));
+        for (std::size_t more = 0; more < kAround; ++more) fresh.push_back(near(fresh[i], reach));
       }
       add_points(fresh);
     }
@@ -381,15 +349,15 @@ class Retimer {
 
   /// A point not far from another: where the time bends, it does so along a surface.
   Point near(const Point& point, double reach) {
-    constexpr double kShareOfReach = 0.15;
+    constexpr double kShareOfReach = 0.3;
     Point other = next_point(kShareOfReach * reach);
     for (std::size_t k = 0; k < point.size(); ++k) other[k] = rounded(std::clamp(point[k] + other[k], -reach, reach));
     return other;
   }
   /// The next of the sequence that nothing is fitted to yet.
-  Point next_point(double reach, double power = 1) {
+  Point next_point(double reach) {
     for (;;) {
-      Point point = halton(++drawn_, retiming_.knobs.size(), reach, power);
+      Point point = halton(++drawn_, retiming_.knobs.size(), reach);
       if (!is_known(point)) return point;
     }
   }
@@ -412,12 +380,9 @@ class Retimer {
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       report::Retiming::Run run;
       run.run = runs_[r];
-      std::vector<double> logs, times;
-      for (const Timed& one : timed_) times.push_back(one.seconds[r] / nominal_.seconds[r]);
-      run.parts = parts_of(retiming_.knobs, retiming_.points, times);
-      for (std::size_t i = 0; i < timed_.size(); ++i) {
-        const Timed& one = timed_[i];
-        logs.push_back(std::log(times[i] / report::sum_of_parts(retiming_.knobs, run.parts, retiming_.points[i])));
+      std::vector<double> logs;
+      for (const Timed& one : timed_) {
+        logs.push_back(std::log(one.seconds[r] / nominal_.seconds[r]));
         std::vector<std::int32_t>& shares = run.shares.emplace_back();
         for (const std::string& kind : retiming_.kinds) {
           const auto found = one.kinds[r].find(kind);
@@ -438,23 +403,21 @@ class Retimer {
     }
   }
 
-  /// The worst error of any run. Every second point is within kNearReach.
+  /// The worst error of any run.
   double hold_against(const std::vector<Point>& points, const std::vector<Timed>& truth) {
     double worst = 0;
     retiming_.held_out = static_cast<std::int64_t>(points.size());
     std::set<std::size_t> far_off;
     for (std::size_t r = 0; r < runs_.size(); ++r) {
-      report::Retiming::Run& run = retiming_.runs[r];
       std::vector<double> errors;
       for (std::size_t i = 0; i < points.size(); ++i) {
         const double factor = truth[i].seconds[r] / nominal_many_.seconds[r];
         errors.push_back(std::abs(report::factor_at(retiming_, r, points[i]) / factor - 1));
         if (errors.back() > kWorthALook) far_off.insert(i);
-        if (i % 2 == 0) run.near_error = std::max(run.near_error, errors.back());
       }
       std::ranges::sort(errors);
-      run.worst_error = errors.back();
-      run.median_error = errors[errors.size() / 2];
+      retiming_.runs[r].worst_error = errors.back();
+      retiming_.runs[r].median_error = errors[errors.size() / 2];
       worst = std::max(worst, errors.back());
     }
     far_off_.assign(far_off.begin(), far_off.end());

@@ -16,7 +16,7 @@ namespace dadsim::study {
 ///
 /// Times a few steps of each run on up to some hundred clusters, all runs on one cluster in one simulation. Then times
 /// more steps on clusters outside of the fit. If a run is off by more than 3 % there, these clusters join the fit and
-/// others are drawn. If a run stays off by more than 10 %, the range of the factors shrinks from ten to two. Choices of layers and collectives
+/// others are drawn; if that does not help either, the range of the factors shrinks. Choices of layers and collectives
 /// that the scenario leaves open are those of the cluster in question, then those of the scenario. Fits nothing, with a
 /// reason, if equal steps take different times, if the simulations would take long, or if a simulation or the fit fails
 /// (Retiming::failure). Throws EnvironmentError, Cancelled.

@@ -13,22 +13,19 @@ namespace {
 Retiming of_three_points() {
   Retiming retiming;
   retiming.points = {{0, 0}, {2, 0}, {0, 1}};
-  retiming.knobs.resize(2);
-  retiming.knobs[1].what = Retiming::Knob::KnobKind::latency;
   retiming.kinds = {"bandwidth", "latency"};
   retiming.runs = {{.run = 0,
                     .metric = {{1, 0}, {0, 0.5}},
                     .weights = {0.1, -0.2, 0.1, 0.3, -1, 0.25},
-                    .parts = {0.5, 0.25, 2},
                     .shares = {{80, 20}, {40, 60}, {10, 90}}}};
   return retiming;
 }
 
-// Distances are those that M leaves, to the third power. Half the bandwidth and eight times the latency.
-TEST(Retiming, AFactorIsTheFormulaOfTheHeader) {
+// Distances are those that M leaves, to the third power.
+TEST(Retiming, AFactorIsTheSplineOfTheHeader) {
   const double far = std::pow(std::hypot(2 - 1, 0.5 * 3), 3);
   const double log = 0.1 * std::pow(std::hypot(1, 0.5 * 3), 3) - 0.2 * far + 0.1 * std::pow(std::hypot(1, 0.5 * 2), 3) +
-                     0.3 - 1 * 1 + 0.25 * 3 + std::log(0.5 + 0.25 / 2 + 2 * 8);
+                     0.3 - 1 * 1 + 0.25 * 3;
   EXPECT_NEAR(std::log(factor_at(of_three_points(), 0, {1, 3})), log, 1e-12);
 }
 

@@ -12,7 +12,10 @@ TEST(ScaleTable, IsEmptyWithoutASetting) { EXPECT_EQ(scale_table(sample_result()
 TEST(ScaleTable, ShowsTheThreeFactorsAndTheirProduct) {
   Result result = sample_scale_result();
   EXPECT_NE(scale_table(result, true).find("14 min 0 s (11 min 0 s … 19 min 10 s)"), std::string::npos);
-  EXPECT_NE(scale_table(result, true).find("and the band of a step (90 %) together"), std::string::npos);
+  EXPECT_NE(scale_table(result, true)
+                .find("The interval of the time combines that of the relative steps (95 %, if there are several seeds) "
+                      "and the band of a step (90 %), added"),
+            std::string::npos);
   result.runs[0].at_scale->time_band.reset();
   const std::string text = scale_table(result, true);
   EXPECT_EQ(

@@ -184,8 +184,8 @@ TEST(Table, SaysWhatWasNotSimulated) {
   result.runs[0].network.sampling = {750, 32, 0.0234, 0.00312};
   EXPECT_NE(to_table(document_of(result))
                 .find("rank-dad: of 750 different steps 32 were simulated, the others interpolated "
-                      "by their bytes: one is off by 2.3 % (root\n"
-                      "  mean square), the mean step by 0.31 % (standard error)."),
+                      "by their bytes: one is off by 2.3 % (root mean square),\n"
+                      "  the mean step by 0.31 % (standard error)."),
             std::string::npos)
       << to_table(document_of(result));
 }

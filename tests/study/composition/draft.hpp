@@ -55,6 +55,7 @@ inline std::string text_of(const DraftAttributes& attributes) {
 
 /// The shortest run that such a method accepts: parameters of these names set its length.
 inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
+  const bool flare = info.name == "flare";  // elsewhere a window is a choice of rounds
   for (const auto& [name, value] : {std::pair{"rounds", "2"},
                                     {"updates", "6"},
                                     {"duration", "20"},
@@ -62,7 +63,7 @@ inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
                                     {"period", "2"},
                                     {"fragments", "2"},
                                     {"samples", "10"},
-                                    {"window", "2"},
+                                    {flare ? "window" : "patience", "2"},
                                     {"patience", "2"}}) {
     const auto parameter = std::ranges::find(info.parameters, name, &spec::ParameterSpec::name);
     const bool is_number = parameter != info.parameters.end() && parameter->type != spec::ParameterSpec::Type::choice;

@@ -22,14 +22,13 @@ TEST(Spline, GoesThroughItsPointsAndPlanesAreExact) {
   const std::vector<std::vector<double>> points{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0.3, 0.6}, {-1, 0.5}};
   const std::vector<std::vector<double>> metric{{1, 0}, {0, 0.5}};
   report::Retiming retiming;
-  retiming.knobs.resize(2);
   retiming.points = points;
   const auto fit = [&](auto&& value) {
     std::vector<double> values;
     for (const auto& point : points) values.push_back(value(point));
     const Spline spline(points, metric);
     const std::vector<double> weights = spline.weights(values);
-    retiming.runs = {{.metric = metric, .weights = weights, .parts = {1, 0, 0}, .shares = {}}};
+    retiming.runs = {{0, metric, weights, {}, 0, 0}};
     return spline.error_left_out(weights);
   };
   const auto bent = [](const std::vector<double>& x) { return std::sin(x[0]) + x[1] * x[1]; };
@@ -62,30 +61,18 @@ TEST_F(Surrogate, AgreesWithFreshTimings) {
   const std::size_t knobs = fit.knobs.size();
   EXPECT_EQ(fit.points.front(), std::vector<double>(knobs, 0.0));
   EXPECT_NEAR(report::factor_at(fit, 0, fit.points.front()), 1, 1e-9);
-  EXPECT_NEAR(std::exp2(fit.reach), 10, 0.01);
-  EXPECT_LE(fit.runs[0].near_error, fit.runs[0].worst_error);
   EXPECT_LE(fit.runs[0].worst_error, 0.03);
-  // Points that belong to neither what was fitted nor what it was held against, and each knob alone: ÷ 10, ÷ 5, × 5,
-  // × 10.
-  std::vector<std::vector<double>> settings;
+  // Points that belong to neither what was fitted nor what it was held against.
   for (const std::vector<double>& shape :
        std::vector<std::vector<double>>{{0.77, -0.31, 0.53, -0.9}, {-0.6, -0.85, 0.2, 0.7}, {0.45, 0.9, -0.95, 0.1}}) {
-    settings.emplace_back(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(knobs));
-    for (double& one : settings.back()) one *= fit.reach;
-  }
-  for (std::size_t k = 0; k < knobs; ++k) {
-    for (const double factor : {0.1, 0.2, 5.0, 10.0}) {
-      settings.emplace_back(knobs, 0.0);
-      settings.back()[k] = std::log2(factor);
-    }
-  }
-  for (const std::vector<double>& at : settings) {
+    std::vector<double> at(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(knobs));
+    for (double& one : at) one *= fit.reach;
     sim::Cluster cluster = cluster_of(scenario_);
     turn(fit, at, cluster);
     const report::Result fresh = time_scenario(scenario_, learned_, cluster, false);
     for (std::size_t r = 0; r < fit.runs.size(); ++r) {
       const double truth = fresh.runs[r].step_seconds / result_.runs[r].step_seconds;
-      EXPECT_NEAR(report::factor_at(fit, r, at) / truth, 1, 0.03) << ::testing::PrintToString(at);
+      EXPECT_NEAR(report::factor_at(fit, r, at) / truth, 1, 0.03) << fit.runs[r].run;
       double sum = 0;
       for (const double share : report::shares_at(fit, r, at)) sum += share;
       EXPECT_NEAR(sum, 1, 0.03);

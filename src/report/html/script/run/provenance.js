@@ -24,7 +24,7 @@ function addProvenance(page, section) {
     const sampling = run.network.sampling;
     if (sampling) {
       notes.push(
-        `${run.label}: of ${humanCount(sampling.steps)} steps that differ ${humanCount(sampling.simulated)} were ` +
+        `${run.label}: of ${humanCount(sampling.steps)} different steps ${humanCount(sampling.simulated)} were ` +
           "simulated, the others interpolated between them by their bytes: one is off by " +
           `${(100 * sampling.step_error).toPrecision(2)} % (root mean square), the mean step by ` +
           `${(100 * run.sampling_error).toPrecision(2)} % (standard error)`,

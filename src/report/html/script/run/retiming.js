@@ -7,14 +7,13 @@ const squaredDistance = (a, b) => a.reduce((sum, value, k) => sum + (value - b[k
 
 /** By how much longer a step of retiming.runs[run] takes; `at`: base-2 logarithms of factors, one a knob. */
 function factorAt(retiming, run, at) {
-  const { metric, parts, weights } = retiming.runs[run];
+  const { metric, weights } = retiming.runs[run];
   const points = retiming.points.length;
   const place = stretched(metric, at);
   let log = weights[points];
   at.forEach((x, k) => (log += weights[points + 1 + k] * x));
   retiming.points.forEach((point, i) => (log += weights[i] * squaredDistance(place, stretched(metric, point)) ** 1.5));
-  const costs = retiming.knobs.map(({ what }, k) => 2 ** (what === "latency" ? at[k] : -at[k]));
-  return Math.exp(log) * costs.reduce((sum, cost, k) => sum + parts[k + 1] * cost, parts[0]);
+  return Math.exp(log);
 }
 
 /** Shares of the critical path by kind: those of the nearest timed clusters. */
@@ -29,7 +28,7 @@ function sharesAt(retiming, run, at) {
   return sums.map((sum) => sum / (100 * all));
 }
 
-const kKnobStep = Math.log2(10) / 10; // ten steps to ten times, as preferred numbers have them (ISO 3, R10): 1.26, 1.6, 2 …
+const kKnobStep = 0.25; // about the step of a base-2 logarithm
 
 /** "× 2", "÷ 2.8" */
 const knobText = (log) => `${log < 0 ? "÷" : "×"} ${withDigits(2 ** Math.abs(log), 2)}`;
@@ -40,16 +39,9 @@ function knobValue(knob, log) {
   return log === 0 ? `as it is (${range})` : `${knobText(log)} of ${range}`;
 }
 
-/** How far off times are: of sliders turned little, and of those turned far. */
-function timesWords({ runs, points, held_out: heldOut, near_reach: near, reach }) {
-  const worst = (field) => `${(100 * Math.max(...runs.map((run) => run[field]))).toFixed(1)} % off`;
-  const within = (log) => `from ${knobText(-log)} to ${knobText(log)}`;
-  return (
-    `Times are of a fit to ${humanCount(points.length)} timings of changed clusters, held against ${humanCount(heldOut)} ` +
-    `others: at most ${worst("near_error")} ${within(near)}` +
-    `${reach > near ? `, and ${worst("worst_error")} ${within(reach)}` : ""}.`
-  );
-}
+const timesWords = (retiming) =>
+  `Times are of a fit to ${humanCount(retiming.points.length)} timings of changed clusters, held against ` +
+  `${humanCount(retiming.held_out)} others: at most `;
 
 /** What the runs are at these settings: [{run, factor, seconds, target, shares}], those that share first to last. */
 function retimed(page, retiming, at) {
@@ -145,10 +137,12 @@ function addRetiming(page, section) {
     "As in the scenario",
   );
   const said = element("p", { class: "verdict small", role: "status", "aria-live": "polite" });
+  const worst = Math.max(...retiming.runs.map((run) => run.worst_error));
   section.append(
     lead(
       `Turn the cluster, and see who is first, the learning curves and what a step goes into move, here and below; what was ` +
-        `learned stays. ${timesWords(retiming)}`,
+        `learned stays. ` +
+        `${timesWords(retiming)}${(100 * worst).toFixed(1)} % off.`,
     ),
     element("div", { class: "controls knobs" }, ...sliders, reset),
     said,
@@ -156,11 +150,10 @@ function addRetiming(page, section) {
 
   function update() {
     const moved = at.some((log) => log !== 0);
-    const off = at.every((log) => Math.abs(log) <= retiming.near_reach) ? "near_error" : "worst_error";
     page.times = retimed(page, retiming, at).map((one, i) => {
       const { run } = one;
       const still = moved ? {} : { factor: 1, seconds: run.step_seconds, target: timeToCompare(run) };
-      return { ...one, ...still, moved, off: retiming.runs[i][off] };
+      return { ...one, ...still, moved, off: retiming.runs[i].worst_error };
     });
     said.textContent = winnerSentence(page, page.times);
     for (const follow of page.follow) follow();
