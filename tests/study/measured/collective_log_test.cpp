@@ -157,7 +157,7 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
             "the.log:3: has 2 tables, and this one does not name its collective; add a line '# Collective test "
-            "starting: all_reduce_perf' above it");
+            "starting: all_reduce_perf' above the table");
   EXPECT_EQ(fault_of("# Collective test starting: foo_bar_perf\n" + run("", "01", "1.00", "1.00"), "all_reduce_perf"),
             "the.log: measures foo_bar_perf; use a log of all_reduce_perf, or name another collective");
   const std::string said = "# Collective test starting: all_reduce_perf\n" + unsaid;

@@ -225,7 +225,7 @@ TEST(NotesAtChance, SayWhatTheLossAsksFor) {
   for (const char* method : {"fedavg", "gradient-sharing", "d-psgd", "no-sharing"}) {
     const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
     EXPECT_TRUE(says(notes_on(run, "1e-9"), "ends at chance: ")) << method;
-    EXPECT_TRUE(says(notes_on(run, "1e-9"), "asks for more epochs or a larger learning-rate")) << method;
+    EXPECT_TRUE(says(notes_on(run, "1e-9"), "so use more epochs or a larger learning-rate")) << method;
     EXPECT_FALSE(says(notes_on(run, "1e-9", true), "chance")) << method << ", only timed";
     if (method != std::string("no-sharing")) {
       EXPECT_FALSE(says(notes_on(run, "0.3"), "chance")) << method;
@@ -238,7 +238,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   const std::string run = R"(<run algorithm="dp-sgd" clip="1.5" noise-multiplier="1.3" delta="1e-5"/>)";
   const auto spent = [&](bool timing_only) {
     std::vector<std::string> notes = notes_on(run, "0.05", timing_only, "poisson");
-    std::erase_if(notes, [](const std::string& note) { return note.find("spent") == std::string::npos; });
+    std::erase_if(notes, [](const std::string& note) { return note.find("spent ε = ") == std::string::npos; });
     return notes;
   };
   EXPECT_TRUE(says(spent(false), fmt::format(" in {} steps", kEpochs * kStepsOfEpoch)));
@@ -256,7 +256,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   ASSERT_TRUE(stand_in);
   const std::vector<std::string> notes = report::in_words(run_experiment(*stand_in, false).runs.front().notes);
   EXPECT_TRUE(says(notes, "the spent ε is not known"));
-  EXPECT_FALSE(says(notes, "spent"));
+  EXPECT_FALSE(says(notes, "spent ε = "));
 }
 
 /// 3 × 3 convolutions in fp32 take fewer multiplications than are counted: more than the peak has its word beside it.

@@ -140,7 +140,8 @@ TEST(DividedExperts, AreSimulatedAndMessagesAgreeWithFlow) {
 TEST(DividedExperts, NeedWholeGroupsAndGradients) {
   EXPECT_NE(fault_of(R"(expert-parallel="16")").find("has 8 experts, which 16 devices cannot share equally"),
             std::string::npos);
-  EXPECT_NE(fault_of(R"(expert-parallel="4" pipeline="2" tensor="8")").find("no multiple of the 8"), std::string::npos);
+  EXPECT_NE(fault_of(R"(expert-parallel="4" pipeline="2" tensor="8")").find("is no multiple of tensor of 8"),
+            std::string::npos);
   EXPECT_NE(fault_of(R"(expert-parallel="3")", 9).find("does not divide the 16 devices of a stage"), std::string::npos);
   EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("needs expert parallelism"), std::string::npos);
   EXPECT_NE(fault_of("", 8, R"(<run algorithm="rank-dad" exchange="peer"/>)").find("needs one matrix per layer"),

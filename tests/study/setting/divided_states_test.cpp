@@ -33,7 +33,7 @@ TEST(DividedStates, AreThoseThatWhatIsSharedDoesNotNeedWhole) {
     const std::string how = "sharding=\"" + std::string(sharding) + "\"";
     EXPECT_NE(fault_of(how, 0, run_of(R"("power-sgd")"))
                   .find("needs whole gradients, but sharding divides them; "
-                        "sharding=\"optimizer\""),
+                        "set sharding=\"optimizer\""),
               std::string::npos);
     EXPECT_EQ(fault_of(how, 0, run_of(R"("flexible")")), "");
   }

@@ -43,8 +43,8 @@ TEST_F(HostMemory, ThatIsNotThereIsRefusedWithTheFigure) {
   add("no-sharing");
   EXPECT_FALSE(fault_of_host_memory(scenario, sample, 400e9));
   const std::string fault = fault_of_host_memory(scenario, sample, 64e9).value().what;
-  EXPECT_NE(fault.find("'no-sharing' takes 32"), std::string::npos) << fault;
-  EXPECT_NE(fault.find("which has 64"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("'no-sharing' needs at least 32"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("this machine has 64"), std::string::npos) << fault;
   scenario.runs.clear();
   add("dad");
   EXPECT_FALSE(fault_of_host_memory(scenario, sample, 64e6));

@@ -46,7 +46,7 @@ TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
   expect_refused({"sweep", "tiny.xml", "--learn-only", "--csv", "x"}, cli::kUsage, "--csv needs a result");
   expect_refused({"sweep", "tiny.xml", "--threads", "0"}, cli::kUsage,
                  "--threads '0' is out of range; a whole number from 1 to");
-  expect_refused({"sweep", "plain.xml"}, cli::kWrongInput, "plain.xml: <scenario> lacks <sweep>; what is varied");
+  expect_refused({"sweep", "plain.xml"}, cli::kWrongInput, "plain.xml: <scenario> lacks <sweep>; add an axis");
   expect_refused({"sweep", "none.xml"}, cli::kWrongInput, "none.xml: no such file");
   expect_refused({"sweep", "wrong.xml"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
   expect_refused({"sweep", "wrong.xml", "--check"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");

@@ -473,7 +473,7 @@ TEST_F(SweepRuns, AMergeNamesTheColumnInWhichFilesDisagree) {
     } catch (const InputError& error) {
       const std::string words = error.what();
       EXPECT_NE(words.find("differs from"), std::string::npos) << words;
-      EXPECT_NE(words.find(fmt::format("for point 1: {} is not the same", figure.name)), std::string::npos) << words;
+      EXPECT_NE(words.find(fmt::format("at point 1: {} is not the same", figure.name)), std::string::npos) << words;
     }
   }
   using Change = std::function<void(SweepResults&)>;
