@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kMostRanks = 100'000;
 constexpr InputLimit kMostOfTrace{std::size_t{1} << 30U, "a trace of fewer nodes"};
 constexpr InputLimit kMostOfGroups{std::size_t{16} << 20U, "groups of fewer ranks"};
-constexpr const char* kTraceForm = "an execution trace of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
+constexpr const char* kTraceForm = "use execution traces of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
 
 /// NAME of NAME.12.et.
 std::string name_of_trace(const std::string& path) {

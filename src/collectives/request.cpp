@@ -61,7 +61,7 @@ std::optional<Fault> fault_in(const CollectiveRequest& request, Rank n) {
   if (n < 1) return Fault{"no ranks", "a collective needs one rank or more"};
   if (std::optional<Fault> fault = fault_of_bytes(request, n)) return fault;
   if (request.root < 0 || request.root >= n) {
-    return Fault{"root " + std::to_string(request.root),
+    return Fault{"root " + std::to_string(request.root) + " is no rank",
                  "with " + std::to_string(n) + " ranks, use a root from 0 to " + std::to_string(n - 1)};
   }
   return request.kind == step::CollectiveKind::neighbour_exchange ? fault_of_neighbours(request, n) : std::nullopt;

@@ -193,7 +193,7 @@ TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
   refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8192), "node 2 ('s') at rank 1, which sums 8192");
   refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8'000'000'000'000'000'000),
           "node 2 ('s') at rank 1");
-  refused(plain, test::ChakraBytes().compute(1, "a", -1), "u.1.et: has node 1, whose time or size is no number");
+  refused(plain, test::ChakraBytes().compute(1, "a", -1), "u.1.et: has node 1, whose time or size is not a number");
 }
 
 TEST_F(ImportSteps, LogsOfNvflareBecomeAFederationWithTheirRounds) {

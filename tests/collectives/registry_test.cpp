@@ -96,7 +96,7 @@ TEST(Refusal, OfRootsAndRanks) {
   for (const Rank root : {-1, 4}) {
     request.root = root;
     EXPECT_EQ(refusal(request, "flat", ranks_on_nodes(4)),
-              "broadcast: root " + std::to_string(root) + "; with 4 ranks, use a root from 0 to 3");
+              "broadcast: root " + std::to_string(root) + " is no rank; with 4 ranks, use a root from 0 to 3");
   }
   request.root = 0;
   EXPECT_EQ(refusal(request, "flat", RankLayout{}), "broadcast: no ranks; a collective needs one rank or more");
