@@ -105,7 +105,7 @@ TEST_F(ScenarioFailures, OfNodesAndAgainAndAgain) {
   refused(R"(<outage nodes="hub" hosts="hub" for="9s"/>)", "cannot be combined with nodes; remove one of the two");
   refused(R"(<outage links="hub *" nodes="hub" for="9s"/>)", "cannot be combined with links; remove one of the two");
   refused(R"(<outage nodes="hub" every="1s"/>)", "needs an outage that ends; set for=\"4h\", or remove it");
-  refused(R"(<outage nodes="hub" for="2s" every="1s"/>)", "is not longer than the outage; a longer time");
+  refused(R"(<outage nodes="hub" for="2s" every="1s"/>)", "is not longer than the outage; use a longer interval");
 }
 
 TEST_F(ScenarioFailures, ChangeTheHashOfTheScenarioAndNotThatOfWhatIsLearned) {

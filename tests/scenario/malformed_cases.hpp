@@ -205,7 +205,7 @@ class MalformedCases {
            "select, gru, lstm, attention, layer-norm, batch-norm, embedding, positions, class-token, dropout, "
            "residual"});
     exact("logits at every position", with_model(R"(<model><dense units="10" positions="each"/></model>)"),
-          {"@FILE@:12: logits at 784 positions for a sample that has 1 label; <mean/>, <select/> or a <dense> with "
+          {"@FILE@:12: logits at 784 positions for a sample that has 1 label; add <mean/>, <select/> or a <dense> with "
            "positions=\"together\" before the end"});
     exact("values that are no logits", with_model(R"(<model><gru units="7"/><select/></model>)"),
           {R"(@FILE@:12: 7 logits, and the data have 10 classes; use <dense units="10"/> as the last layer)"});
@@ -389,7 +389,7 @@ class MalformedCases {
            "<grammar>, <tabular>"});
     part("two sources", edited({{"    <split", R"(    <idx images="a" labels="b" train="1" test="1"/>
     <split)"}}),
-         {"@FILE@:10: <digits> and <idx> in <data>; one source", R"(@FILE@:10: images="a" of <idx> is )",
+         {"@FILE@:10: <digits> and <idx> in <data>; keep one source", R"(@FILE@:10: images="a" of <idx> is )",
           R"(@FILE@:10: labels="b" of <idx> is )"});
     exact("second training", edited({{R"(  <run algorithm="pooled"/>)", R"(  <training/>
   <run algorithm="pooled"/>)"}}),
@@ -490,7 +490,7 @@ class MalformedCases {
     exact("alpha zero", edited({{R"(alpha="0.3")", R"(alpha="0")"}}),
           {R"(@FILE@:10: alpha="0" of <split> is out of range; a number from 0.001 to 1000000)"});
     exact("too many shards", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="shards" shards="161")"}}),
-          {"@FILE@:10: 161 shards for each of 5 workers are more than 800 training samples; fewer shards"});
+          {"@FILE@:10: 161 shards for each of 5 workers are more than 800 training samples; use fewer shards"});
     exact("sizes missing", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes")"}}),
           {"@FILE@:10: <split> lacks 'sizes'; whole numbers from 1 to 1000000000 with spaces between them"});
     exact("sizes for too few workers", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="100 200")"}}),
@@ -512,7 +512,7 @@ class MalformedCases {
     exact("two drawn sources",
           edited({{R"(<digits train="800" test="200"/>)",
                    R"(<shapes train="800" test="200"/><tabular classes="10" train="800" test="200"/>)"}}),
-          {R"(@FILE@:9: <shapes> and <tabular> in <data>; one source)"});
+          {R"(@FILE@:9: <shapes> and <tabular> in <data>; keep one source)"});
     exact("noise of one",
           edited({{R"(<digits train="800" test="200"/>)", R"(<tabular noise="1" classes="10" train="800"/>)"}}),
           {R"(@FILE@:9: noise="1" of <tabular> is out of range; a number from 0 to below 1)"});
@@ -810,9 +810,10 @@ class MalformedCases {
     };
     exact(
         "size of another workload", timed(R"(workload="resnet-50" layers="3")"),
-        {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, decoder, gpt, llama, mpt, vit have it)"});
-    exact("size of no workload", timed(R"(layers="3")"),
-          {R"(@FILE@:20: layers="3" of <timed-as> needs a workload; bert, decoder, gpt, llama, mpt, vit have it)"});
+        {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, decoder, deepseek-v2, deepseek-v3, gpt, llama, mpt, vit have it)"});
+    exact(
+        "size of no workload", timed(R"(layers="3")"),
+        {R"(@FILE@:20: layers="3" of <timed-as> needs a workload; bert, decoder, deepseek-v2, deepseek-v3, gpt, llama, mpt, vit have it)"});
     exact("size out of range", timed(R"(workload="bert" layers="0")"),
           {R"(@FILE@:20: layers="0" of <timed-as> is out of range; a whole number from 1 to 10000)"});
     exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),
@@ -1147,7 +1148,7 @@ class MalformedCases {
     platform("background from nowhere", background, "hospital-1", "hospital-9",
              {"from=\"hospital-9\" of <background> is no host of the platform; hosts are hospital-[1-5] hub"});
     platform("background to itself", background, R"(to="hub")", R"(to="hospital-1")",
-             {R"(to="hospital-1" of <background> is also the source of the traffic; another host)"});
+             {R"(to="hospital-1" of <background> is also the source of the traffic; use another host)"});
     platform("background without bytes", background, R"( bytes="1MB")", "",
              {"<background> lacks 'bytes'; bytes above 0 with their unit, e.g. 300kB"});
     platform("background without a pause", background, R"(every="1s")", R"(every="0s")",

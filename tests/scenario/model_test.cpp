@@ -93,7 +93,7 @@ TEST_F(Model, OneLabelForEachPosition) {
                                             spec::DenseSpec{10, spec::Activation::identity, true, true}}};
   EXPECT_EQ(load(with_symbols(layers)).model, expected);
   EXPECT_EQ(refusal(with_symbols(replaced(layers, "each", "together"))),
-            ":12: logits at 1 position of a sample that has 12 labels; keep a value per position to the end: use "
+            ":12: logits at 1 position for a sample that has 12 labels; keep a value per position to the end: use "
             "<dense> with positions=\"each\" as the last layer");
   EXPECT_EQ(refusal(with_symbols(R"(<model><dense units="10" positions="each"/></model>)")),
             ":12: <dense> reads numbers, not symbols; use <embedding> as the first layer");

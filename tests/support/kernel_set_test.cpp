@@ -48,7 +48,7 @@ TEST(KernelSet, OneThatDoesNotRunHereIsRefused) {
 
 TEST(KernelSet, AnUnknownNameIsRefusedWithThoseThatRunHere) {
   const std::string message = refusal("sse9");
-  EXPECT_EQ(message.find("DADSIM_KERNELS=sse9: there are no kernels of this name; one of portable"), 0U) << message;
+  EXPECT_EQ(message.find("DADSIM_KERNELS=sse9: there are no kernels of this name; use one of portable"), 0U) << message;
   for (const KernelSet set : kKernelSets) {
     const bool named = message.find(name_of(set)) != std::string::npos;
     EXPECT_EQ(named, runs_here(set)) << message;

@@ -105,7 +105,7 @@ TEST(Shapes, RefusesMoreThanAGibibyte) {
   spec::DataSpec spec;
   spec.source = spec::ShapesSource{80000, 10000};
   EXPECT_TRUE(
-      holds(refused([&] { models::load_dataset(spec, 1); }), "90000 samples of 3072 values; at most 268435456"));
+      holds(refused([&] { models::load_dataset(spec, 1); }), "90000 samples of 3072 values; use at most 268435456"));
 }
 
 // After the end every frame is zero, before it none is.

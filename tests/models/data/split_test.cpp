@@ -300,7 +300,9 @@ TEST(Split, SamplesOfManyLabelsHaveNoClass) {
   expect_every_sample_once(split_over_sites(sizes, train, 10, 2, 1), 20);
   for (const auto kind :
        {spec::SplitSpec::Kind::by_class, spec::SplitSpec::Kind::dirichlet, spec::SplitSpec::Kind::shards}) {
-    EXPECT_NE(message(split(kind), train, 10, 4).find("samples with 3 labels each"), std::string::npos);
+    EXPECT_NE(
+        message(split(kind), train, 10, 4).find("a split by class needs one label per sample, and samples have 3"),
+        std::string::npos);
   }
 }
 

@@ -86,7 +86,7 @@ TEST(Ts, SaysWhereItIsWrong) {
   const std::string many = message(kHeader + "1,x:2:up\n1:2:pu\n1:2:3:up\n1,2\n:2:up\n1:1e99:up\n1:2:up\n");
   EXPECT_TRUE(holds(many, "small.ts:10: 'x' in dimension 1 is not a number; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:11: class 'pu', which the header does not name; did you mean 'up'?")) << many;
-  EXPECT_TRUE(holds(many, "small.ts:12: 3 dimensions; 2, ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:12: 3 dimensions; use 2, ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:13: no ':' before a class; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:14: no values in dimension 1; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:15: '1e99' in dimension 2 is not a number; ")) << many;
@@ -97,8 +97,8 @@ TEST(Ts, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message("@classLabel true a a\n@data"), ":1: class 'a' twice; "));
   EXPECT_TRUE(
       holds(message("@classLabel true a\n@missing false\n@data\n1,?:a"), ":4: a missing value in dimension 1; "));
-  EXPECT_TRUE(
-      holds(message("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"), ":5: 1 values in dimension 1; 2, "));
+  EXPECT_TRUE(holds(message("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"),
+                    ":5: 1 values in dimension 1; use 2, "));
   EXPECT_TRUE(holds(message("@timeStamps true\n@data"), ":1: series with timestamps; "));
   EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: the file has numbers to predict, not classes; "));
   EXPECT_TRUE(holds(message("@dimensions 2\n@univariate true\n"), ":2: 1 dimensions, but 2 in a line above; "));

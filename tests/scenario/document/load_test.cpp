@@ -475,7 +475,7 @@ TEST(Load, SamplesGoToTheSitesThatTheySay) {
   EXPECT_NE(
       message_of([&] {
         load(folder, kPlatform + kWorkers + data("") + rest);
-      }).find("the data have 3 sites ('north', 'south', 'west'), and there are 2 workers; a worker for each site"),
+      }).find("the data have 3 sites ('north', 'south', 'west'), and there are 2 workers; use one worker per site"),
       std::string::npos);
   folder.write("b.csv", "500 4 10");
   const scenario::Scenario files =

@@ -466,7 +466,7 @@ TEST(FlowRefuses, SmallMessagesInLineOnTcpConnections) {
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
   test::Script script(64, false);
   script.wait(script.collective(all_reduce, test::same(1e6), "hierarchical"));
-  expect_refused(cluster, script.schedule(), "in line");
+  expect_refused(cluster, script.schedule(), "messages queue on TCP connections");
 }
 
 }  // namespace

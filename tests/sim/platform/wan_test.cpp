@@ -85,7 +85,7 @@ TEST(Wan, APairTwice) {
 TEST(Wan, APairOfNoRegion) {
   spec::WanSpec spec = wan();
   spec.pairs.front().from = "west";
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "a pair names 'west'; there is aws:us-east-1, north, south");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "a pair names 'west'; use aws:us-east-1, north, south");
 }
 
 }  // namespace
