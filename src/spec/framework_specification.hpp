@@ -44,7 +44,7 @@ struct FrameworkSpec {
 
   /// Returns whether it adds nothing to the lines; computing may still take longer.
   bool none() const;
-  /// Returns "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of its own".
+  /// Returns "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of the scenario".
   std::string in_words() const;
 };
 constexpr auto names_of(FrameworkSpec::Sends) {

@@ -288,9 +288,9 @@ TEST(Table, SaysWhatCorrectionsMendAndWhereTheyHurt) {
       "fedavg: batch statistics is nowhere worse than the model as it is.\n"
       "fedavg: DMC on inputs hurts in 2 of 3 rows, most by 30.0 points: as they are, classes ~ Dir(0.1), batches "
       "of 128.\n"
-      "fedavg: 64 quantiles of each unit of training, a mean over sites, would travel with the model: 25.6 kB for the "
+      "fedavg: 64 quantiles of each unit of training, a mean over sites, would be sent with the model: 25.6 kB for the "
       "inputs. Each site\n"
-      "  corrects its own test batches; it has 500 of 1,000 held-back samples, and a larger batch is all of them.\n");
+      "  corrects its own test batches; it has 500 of 1,000 held-back samples, and a larger batch holds all of them.\n");
 }
 
 }  // namespace

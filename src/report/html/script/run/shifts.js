@@ -42,9 +42,9 @@ function addShifts(page, section) {
         : `${humanCount(samples.fewest)} to ${humanCount(samples.most)}`;
     const sentences = [
       ...arms.slice(1).map((_, i) => harmSentence(run, i + 1)),
-      `${quantiles} quantiles of each unit of training would travel with the model: ` +
+      `${quantiles} quantiles of each unit of training would be sent with the model: ` +
         `${humanBytes(bytes.inputs)} for the inputs${norms}. Each site corrects its own test batches; it has ${each} of ` +
-        `${humanCount(samples.all)} held-back samples, and a larger batch is all of them.`,
+        `${humanCount(samples.all)} held-back samples, and a larger batch holds all of them.`,
     ];
     section.append(
       element("ul", { class: "sentences" }, ...sentences.map((sentence) => element("li", {}, kept(sentence)))),
