@@ -331,7 +331,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
       for (std::size_t i = pieces[piece].first; i < pieces[piece].end; ++i) {
         const spec::LayerShape& layer = part.layers[i];
-        if (layer.has_outer_product() || (state.embeddings && layer.has_matrix()))
+        if (!state.floats.is_zero() && (layer.has_outer_product() || (state.embeddings && layer.has_matrix())))
           use.algorithm += bytes * state.floats.evaluate({&layer, &sizes, static_cast<std::int32_t>(worker), nullptr,
                                                           spec::delta_relations(part, i)});
         const double copies = layer.expert_group > 1 ? layer.expert_copies : sharers;
