@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -95,6 +96,29 @@ bool holds_words(const std::vector<std::string>& name, const std::vector<std::st
   return !words.empty();
 }
 
+/// Returns true if the name has a word without a digit between two words that were typed: "nemotron-h-8b" is another
+/// family than "Nemotron 8B". The words occur in the name, in their order.
+bool skips_family(const std::vector<std::string>& name, const std::vector<std::string>& words) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < words.size(); ++i, ++at) {
+    for (; !is_word_of(words[i], name[at]); ++at) {
+      if (i > 0 && std::ranges::none_of(name[at], [](unsigned char c) { return std::isdigit(c); })) return true;
+    }
+  }
+  return false;
+}
+
+/// Returns the names with all typed words but the last, the size of a model; none if that is the only word.
+std::vector<std::string> of_other_sizes(NameKind kind, std::vector<std::string> words,
+                                        std::span<const std::string> names) {
+  std::vector<std::string> others;
+  if (kind != NameKind::workload || words.empty()) return others;
+  words.pop_back();
+  std::ranges::copy_if(names, std::back_inserter(others),
+                       [&](const std::string& name) { return holds_words(words_of_name(kind, name), words); });
+  return others;
+}
+
 struct Meaning {
   std::vector<std::string> names;
   std::string why;
@@ -149,11 +173,17 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
     if (known.size() == 1 && meaning->names.size() == 1) return {known.front(), meaning->why, {}};
     if (!known.empty()) return {{}, {}, known};
   }
-  if (holding.size() == 1) return {holding.front(), "no other name has these words", {}};
+  if (holding.size() == 1) {
+    if (kind == NameKind::workload && skips_family(words_of_name(kind, holding.front()), words))
+      return {{}, {}, holding};
+    return {holding.front(), "no other name has these words", {}};
+  }
   if (has_name(holding, usual)) return {std::string(usual), "from the usual system", {}};
   if (!holding.empty()) return {{}, {}, nearest(typed, holding, kMostSuggested)};
   const std::string misspelt = closest(lower_case(typed), names);
-  return {{}, {}, misspelt.empty() ? std::vector<std::string>() : std::vector{misspelt}};
+  if (!misspelt.empty()) return {{}, {}, {misspelt}};
+  const std::vector<std::string> others = of_other_sizes(kind, words, names);
+  return {{}, {}, others.empty() ? others : nearest(typed, others, kMostSuggested)};
 }
 
 std::string remedy_for_name(NameKind kind, std::string_view typed, std::span<const std::string> names) {

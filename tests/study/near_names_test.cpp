@@ -108,6 +108,19 @@ TEST(NearNames, WhatMayMeanSeveralIsNotTaken) {
   }
 }
 
+TEST(NearNames, AnotherFamilyOfModelsIsAskedFor) {
+  const NameMeant found = meant(NameKind::workload, "Nemotron 8B");
+  EXPECT_EQ(found.name, "") << "nemotron-h-8b has other layers";
+  EXPECT_EQ(found.nearest, std::vector<std::string>{"nemotron-h-8b"});
+}
+
+TEST(NearNames, OtherSizesAreSuggestedForASizeThatIsMissing) {
+  const NameMeant found = meant(NameKind::workload, "GPT-3 5B");
+  EXPECT_EQ(found.name, "");
+  EXPECT_EQ(found.nearest.size(), 3U);
+  for (const std::string& name : found.nearest) EXPECT_TRUE(name.starts_with("gpt-3-")) << name;
+}
+
 TEST(NearNames, RemediesNameThreeAtMost) {
   const std::vector<std::string> devices = names_of(NameKind::device);
   EXPECT_EQ(spec::remedy_for_name(NameKind::device, "RTX3090", devices), "did you mean 'rtx-3090'?");
