@@ -111,7 +111,7 @@ void ring_by_message(benchmark::State& state) {
   count_messages(state, children_seconds() - before);
 }
 
-/// The peer: SMPI's own ring on the same platform, with real sums as there are in SMPI.
+/// Times SMPI's own ring on the same platform for comparison; SMPI really computes the sums.
 void ring_by_smpi(benchmark::State& state) {
   const spec::PlatformSpec platform = star(state.range(0));
   const double before = children_seconds();

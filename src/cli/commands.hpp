@@ -14,7 +14,7 @@ namespace po = boost::program_options;
 struct Command {
   /// The operands, for completion.
   enum class Operand { scenario, platform, file, name, name_or_file, none };
-  /// A name that the first operand may be, and words on it.
+  /// Names that the first operand may be, each with its description.
   using Names = std::vector<std::pair<std::string, std::string>>;
 
   std::string name;

@@ -35,9 +35,9 @@ po::options_description import_options() {
       ("groups", text("FILE"), "of a trace: the ranks of its process groups, in ASTRA-sim's format")             //
       ("model-bytes", text("BYTES"), "of logs of a federation: size of the model as sent, if the logs lack it")  //
       ("step-time", text("TIME"),
-       "of logs of a federation: training time of a client per round, if the logs lack it")                    //
+       "training time of a client per round, if logs of a federation lack it")                                 //
       ("line", text("RATE"), "of logs of a federation: bandwidth of each client's line, if the logs lack it")  //
-      ("devices", text("N"), "of launch arguments: the number of devices, if the arguments lack it")           //
+      ("devices", text("N"), "number of devices, if launch arguments lack it")                                 //
       ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")              //
       ("quiet", "do not print what was found")                                                                 //
       ("help", "this text");

@@ -14,7 +14,8 @@ void refuse_other_options(const boost::program_options::variables_map& values, c
 /// where the option is missing, is standard output, or has a name that no document can hold.
 std::string name_in_document(const boost::program_options::variables_map& values, const std::string& option);
 
-/// Writes what was made of files to --out, or to standard output, and `words` beside it, unless --quiet.
+/// Writes `text` to --out, or to standard output. Unless --quiet, prints `words`: to standard output after a file,
+/// otherwise to standard error.
 void write_import(const boost::program_options::variables_map& values, const std::string& text,
                   const std::string& words);
 

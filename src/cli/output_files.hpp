@@ -24,7 +24,7 @@ class OutputFiles {
   /// is run. Throws UsageError.
   void check_against_inputs() const;
 
-  /// Throws OutputError where one could not be written later.
+  /// Throws OutputError if one of the files cannot be written.
   void check_writable() const;
 
   /// Checks a folder that is to get files: one that exists, or the place of a new one. Throws OutputError.

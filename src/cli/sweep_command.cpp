@@ -327,8 +327,8 @@ Command sweep_command() {
           "scenario.xml",
           "run it at every point of its <sweep> (docs/sweep.md)",
           Command::Operand::scenario,
-          "dadsim sweep [options] scenario.xml\nruns a scenario at every point of its <sweep>. What points have in "
-          "common is learned once. After an\ninterruption, the same command continues.\n\n",
+          "dadsim sweep [options] scenario.xml\nruns a scenario at every point of its <sweep>. Runs that several "
+          "points share are learned once. After an\ninterruption, the same command continues.\n\n",
           sweep_options,
           run_sweep};
 }

@@ -45,7 +45,7 @@ struct RankLayout {
   bool over_sockets = false;               ///< between nodes: TCP
   std::vector<std::int32_t> rail_of = {};  ///< per rank the adapter of its node; empty: not known
   std::vector<Rank> ring_order = {};       ///< peers over a WAN, around a ring of quick pairs; empty: not known
-  /// Ranks along each axis of a torus of single chips, whose first axis varies fastest over them; empty: none.
+  /// Lengths of the axes of a torus of single chips, in ranks; consecutive ranks lie along the first axis. Empty: none.
   std::vector<Rank> torus = {};
   bool operator==(const RankLayout&) const = default;
 

@@ -46,7 +46,7 @@ class GlooRing : public BlockRounds {
 
 class GlooAllReduce final : public GlooRing {
  public:
-  /// Block r·pieces + i: segment i of what rank r ends the first half with the sum of. The last may be missing.
+  /// Block r·pieces + i is segment i of the part whose sum rank r has after the first half. The last may be missing.
   GlooAllReduce(Rank ranks, BlockSizes sizes, std::int64_t pieces)
       : GlooRing(ranks, std::move(sizes)), pieces_(pieces) {}
 

@@ -72,8 +72,8 @@ spec::ParameterValues default_parameters(const CompressorInfo& info) {
 }
 
 std::int32_t share_of(std::int64_t kept, std::int64_t elements) {
-  // The share is rounded down; its product with fewer than 10⁹ elements is less than one below the number, so that
-  // rounding up restores it.
+  // The share is rounded down. Share × elements ÷ 10⁹ is then less than one below `kept` (for fewer than 10⁹ elements),
+  // so that rounding up restores `kept`.
   if (elements <= 0) return 0;
   return static_cast<std::int32_t>(kept * 1'000'000'000 / elements);
 }

@@ -206,7 +206,7 @@ Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector
 
 namespace {
 
-/// Senders are numbered below this: the pieces that they send draw other numbers each.
+/// Distance of the random streams of two pieces of a message; senders are numbered below it.
 constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
 
 /// Returns the numbers after the wire, piece by piece. Checks that each message has its symbolic size.

@@ -133,7 +133,8 @@ std::vector<Passes> pipeline_order(PipelineOrder order, std::int32_t stages, std
                                    std::int64_t micro_batches) {
   if (stages < 1 || pieces < 1 || micro_batches < 1) throw std::invalid_argument("a pipeline of nothing");
   if (order == PipelineOrder::one_f_one_b && pieces > 1 && micro_batches % stages != 0) {
-    throw std::invalid_argument("several pieces per stage need a multiple of the stages as micro-batches");
+    throw std::invalid_argument(
+        "several pieces per stage need a number of micro-batches that is a multiple of the number of stages");
   }
   if (order == PipelineOrder::zero_bubble && pieces > 1)
     throw std::invalid_argument("deferred weight gradients need one piece per stage");

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMostOperations = 2'000'000;
 
 /// Returns a schedule as the nodes of a cluster would carry it out, message by message. Computations have their seconds
 /// on the devices. Collectives are laid out as in a simulation on this platform, with the algorithms that `auto` and
-/// `best` stand for. Of a collective's pace only the rounds in flight together are kept; handshakes and lanes are not.
+/// `best` stand for. Collectives keep their number of rounds in flight, but not their handshakes and lanes.
 /// Nothing is simulated. Throws SimulationError, and InputError above kMostOperations.
 step::StepOperations operations_of(const Cluster& cluster, const schedule::Schedule& schedule);
 

@@ -28,7 +28,7 @@ namespace {
 [[noreturn]] void give_up(const ChildOutcome& outcome, std::string failure, const std::string& what, std::size_t done,
                           std::size_t all) {
   failure = failure_of(outcome, std::move(failure));
-  const std::string how = outcome.complete() ? "ended before it was done" : outcome.description();
+  const std::string how = outcome.complete() ? "ended early" : outcome.description();
   throw SimulationError(
       failure.empty()
           ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)

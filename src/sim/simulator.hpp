@@ -73,8 +73,7 @@ struct TimingRequest {
   std::vector<double> occurrences;
   const schedule::StepKinds* kinds = nullptr;  ///< kinds of the schedules, if already known
   std::vector<std::size_t> trace;              ///< schedules that need a timeline
-  /// Asks for a timeline of the first schedule as the first of the run: on cold connections, if that makes a
-  /// difference.
+  /// Requests a timeline of the first schedule as the first step of the run: on cold connections, if these cost time.
   bool trace_first = false;
   std::size_t first_step = 0;        ///< number of the first schedule's step in the run, which selects its jitter
   double begins_at = 0;              ///< seconds, date of the first schedule, where the platform changes over time
@@ -100,7 +99,7 @@ struct CollectiveJob {
   collectives::CollectiveRequest request;
   std::string algorithm = "auto";
   std::vector<std::size_t> ranks = {};  ///< workers of the cluster that are its ranks; empty: all
-  bool traffic = false;  ///< asks for the bytes of every rank
+  bool traffic = false;                 ///< asks for the bytes of every rank
 };
 
 struct CollectiveTiming {

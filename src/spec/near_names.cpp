@@ -133,7 +133,8 @@ const Meaning* common_meaning(NameKind kind, const std::string& word) {
       Meaning meaning{{}, row.optional_text("why")};
       for (const std::string_view name : split_at(row.text("name"), ' ')) meaning.names.emplace_back(name);
       if (meaning.why.empty() == (meaning.names.size() == 1))
-        row.wrong("a reason", "one name with it, or several without");
+        row.wrong("one name without 'why', or several names with it",
+                  "give 'why' with one name, and leave it empty with several");
       const auto one = row.one_of<NameKind>(
           "kind", {{"device", NameKind::device}, {"link", NameKind::link}, {"workload", NameKind::workload}});
       all[{one, row.text("word")}] = std::move(meaning);

@@ -270,7 +270,7 @@ struct TimedAsSpec {
   std::optional<double> steps, epochs;
   /// A budget in samples instead, or in tokens for workloads whose samples are sequences.
   std::optional<double> samples, tokens;
-  std::string target;                 ///< result reached after them, in words; may be empty
+  std::string target;                 ///< result reached after this training, in words; may be empty
   std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged
   double evaluation_seconds = 0;      ///< seconds per evaluation
   double start_up = 0;                ///< seconds before the first step

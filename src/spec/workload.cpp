@@ -52,7 +52,7 @@ void check_experts(const Sizes& sizes) {
     throw std::invalid_argument("experts-per-token " + std::to_string(sizes.at("experts-per-token")) +
                                 " is above experts " + std::to_string(sizes.at("experts")));
   if (sizes.at("expert-feed-forward") == 0)
-    throw std::invalid_argument("experts without expert-feed-forward, which is their width");
+    throw std::invalid_argument("experts need expert-feed-forward, their width");
 }
 
 Sizes sizes_in(const FactTable::Row& row) {
@@ -74,7 +74,8 @@ std::string filled_in(const FactTable::Row& row, std::string_view column, const 
   };
   for (const auto& [name, value] : sizes) fill("{" + name + "}", std::to_string(value));
   fill("{title}", row.text("title"));
-  if (text.find('{') != std::string::npos) row.wrong("'" + text + "'", "title and sizes of the row in braces");
+  if (text.find('{') != std::string::npos)
+    row.wrong("'" + text + "' has an unknown name in braces", "use {title} or a size of the row");
   return text;
 }
 
@@ -150,7 +151,7 @@ const std::vector<ParameterSpec>& workload_sizes() {
       choice_parameter("mlp", {"gated", "plain"}, "three matrices with a gate, or two"),
       choice_parameter("biases", {"none", "qkv", "all"}, "biases of no matrix, of queries, keys and values, or of all"),
       choice_parameter("norm", {"rms", "layer", "unweighted"}, "RMS norms, layer norms, or norms without weights"),
-      number("norms", 4, "norms of a block: 1, 2, or 4 with one after each half"),
+      number("norms", 4, "norms per block: 1, 2, or 4 (one before and one after each half)"),
       choice_parameter("qk-norm", {"none", "head", "full"}, "norms of queries and keys: of each head, or of all"),
       or_none("positions", 10'000'000, "rows of a table of positions; 0: none, as with rotary positions"),
       or_none("window", 10'000'000, "attention window: positions up to and including its own; 0: all before it"),

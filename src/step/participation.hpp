@@ -38,7 +38,7 @@ struct Participation {
   std::vector<Part> parts;  ///< in the order of their ends; kMostParts at most
   static constexpr std::size_t kMostParts = 200'000;
 
-  /// Clients at work: those in a round, or working at the same time. None: all, all of the time.
+  /// Clients at work: those in a round, or those that work at the same time. Missing if all clients always work.
   struct AtWork {
     double clients = 0;  ///< number since `since`, seconds
     double since = 0;

@@ -139,8 +139,8 @@ void EventLoop::run_ready() {
         of_links > limits_.most_idle_failures * static_cast<std::int64_t>(limits_.failing_links)) {
       throw Deadlock(
           Cause::starvation,
-          fmt::format("no progress over {} failures of hosts and messages and {} of links "
-                      "in {} (starvation): {}",
+          fmt::format("no progress in {2} (starvation), after {0} failures of hosts and messages and {1} failures of "
+                      "links: {3}",
                       failures_since_progress_, of_links, human_seconds(event->at - last_progress_), who_waits()));
     }
     if (log_.events - events_at_progress_ > limits_.most_idle_events) {

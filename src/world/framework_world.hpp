@@ -94,7 +94,7 @@ class FrameworkWorld final : public World {
   std::deque<Event> posted_;
   Activity last_ = 0;                                ///< messages have numbers below zero: the inner World's are above
   double handing_out_since_ = -1;                    ///< date of the last round
-  std::int64_t handed_out_ = 0;                      ///< models in it
+  std::int64_t handed_out_ = 0;                      ///< models sent in the last round
   std::map<std::pair<Node, Node>, double> used_at_;  ///< when a connection was used last
   std::int64_t cut_ = 0;
 };

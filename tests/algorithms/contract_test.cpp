@@ -21,7 +21,7 @@ std::vector<std::int32_t> unequal_rows(std::size_t sites) {
   return rows;
 }
 
-/// An algorithm as it is by default, or with one of its choices made otherwise.
+/// An algorithm with its defaults, or with one of its parameters changed.
 struct Variant {
   std::string algorithm;
   spec::ParameterValues chosen;

@@ -176,7 +176,7 @@ TEST(OwnLayers, MistakesAreRefused) {
   };
   EXPECT_EQ(first(own_run({{"fc1", "none"}}, "fc1")), "");
   EXPECT_EQ(first(own_run({{"*", "none"}})), "no layer is shared");
-  EXPECT_EQ(first(own_run({{"fc1", "none", 2}})), "every needs a shared statistic");
+  EXPECT_EQ(first(own_run({{"fc1", "none", 2}})), "'every' needs a shared statistic");
   EXPECT_NE(first(own_run({{"fc1", "none"}}, "fc9")).find("'fc9'"), std::string::npos);
   EXPECT_NE(first(own_run({{"fc1", "none"}}, "fc2")).find("'fc2' is shared"), std::string::npos);
 }

@@ -28,7 +28,7 @@ double mib_per_epoch(const char* workload, int rank, double steps) {
 
 struct Published {
   const char* workload;
-  double steps;  ///< per epoch: 24 of 16 × 128 images; 70 as they follow from 7,730 MB
+  double steps;  ///< per epoch: 24 for 16 × 128 images per step; 70 follow from the published 7,730 MB
   int rank;
   double mib;    ///< worked out from the shapes to more digits than the 1,023, 4, 8 … MB printed
   double ratio;  ///< printed: gradient sharing ÷ PowerSGD; 0: not printed

@@ -100,7 +100,7 @@ TEST_F(CheckedBefore, BestIsReadPrintedAndTakenOfSumsAndOfGathers) {
   EXPECT_EQ(result["runs"].dump().find("\"algorithm\":\"best\""), std::string::npos) << "it stands for another";
 }
 
-// Finding 6, continued.
+// A split can leave a site without a sample; this is reported before anything is learned.
 TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
   folder_.write("lopsided.csv", "width,height,kind\n1,2,a\n2,1,a\n3,1,a\n1,1,a\n2,2,a\n3,3,a\n4,1,b\n");
   const std::string data = "<csv file=\"lopsided.csv\" target=\"kind\" train=\"3\" test=\"1\"/><split by=\"class\"/>";

@@ -183,7 +183,7 @@ TEST(Combinations, TransportsOfASimGridFileWithRendezvous) {
   }
 }
 
-/// With gloo's own word there is nothing left to wait for: rendezvous changes no time of it, and of others some.
+/// gloo's algorithms wait for their receivers anyway: --rendezvous changes the times of a ring, but not theirs.
 TEST(Combinations, RendezvousAddsNothingToCollectivesThatHaveIt) {
   for (const char* nic : {"ethernet-1g", "roce-100"}) {
     const TemporaryFile platform(

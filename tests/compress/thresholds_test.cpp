@@ -62,7 +62,7 @@ double kept_of_wanted(const std::string& method, spec::ParameterValues chosen, c
   return static_cast<double>(kept) / (std::stod(values["fraction"]) * static_cast<double>(numbers.size()));
 }
 
-/// Returns kept ÷ wanted numbers of a sample of the law.
+/// Returns the number of kept values ÷ the requested number, for a sample of the distribution `law`.
 double kept_of_sample(const std::string& method, const std::string& law, const std::string& fraction,
                       spec::ParameterValues chosen = {}) {
   chosen["fraction"] = fraction;

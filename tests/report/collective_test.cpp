@@ -78,7 +78,7 @@ TEST(CollectiveReport, ReadsLikeThis) {
   report.per_rank = true;
   EXPECT_EQ(text_of(report),
             "all-gather on lab.xml (4 desktops), 4 ranks: a, b, c, d.\n"
-            "Size: the sum of all ranks' blocks. GB/s are 10⁹ byte/s; bus bandwidth is 0.75 × algorithm "
+            "Size: all ranks' blocks together. GB/s are 10⁹ byte/s; bus bandwidth is 0.75 × algorithm "
             "bandwidth, as in "
             "nccl-tests. Times are\n"
             "  those on warm connections.\n"

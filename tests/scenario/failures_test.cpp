@@ -224,7 +224,7 @@ TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
   for (const std::string part :
        {"hosts=\"phne-*\" of <fails> fits no host", "mtbf=\"0s\"", "cannot be combined with links",
         "<outage> lacks 'hosts'", "<joins> lacks 'at'", "<availability> lacks 'by' and 'drop-out'",
-        "is the same time as from", "on=\"3s\" of <availability> has no effect with by=\"diurnal\"", "needs drop-out",
+        "is the same time as 'from'", "on=\"3s\" of <availability> has no effect with by=\"diurnal\"", "needs drop-out",
         "wrong.txt:2: 'phone-1' is on and off at 5 s, see line 1; keep one of the two lines",
         "wrong.txt:3: 'phone-1 6s perhaps' is no state of a host"}) {
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin\n" << words;

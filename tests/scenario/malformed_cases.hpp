@@ -251,7 +251,7 @@ class MalformedCases {
     exact("change of nothing", with(R"(<goal><allow path="training.batch"/></goal>)"),
           {R"(@FILE@:20: <allow> lacks 'values'; add values="16 32 64", or from="1" to="1000")"});
     exact("goal with a range that falls", with(R"(<goal><allow path="training.batch" from="8" to="4"/></goal>)"),
-          {R"(@FILE@:20: to="4" of <allow> is not above from; put the smaller number first)"});
+          {R"(@FILE@:20: to="4" of <allow> is not above 'from'; put the smaller number first)"});
     exact(
         "change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
         {R"(@FILE@:20: path="goal.within" of <allow> belongs to the question itself; use a path of the rest of the scenario)"});
@@ -938,7 +938,7 @@ class MalformedCases {
              {"nic=\"ethernet-10gb\" of <gpu-cluster> is neither a bandwidth nor a link of the catalogue; did you mean "
               "'ethernet-10g'?"});
     platform("transport of links of the catalogue", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" transport="rdma")",
-             {"transport=\"rdma\" of <gpu-cluster> has no effect: all links between nodes are of the catalogue; "
+             {"transport=\"rdma\" of <gpu-cluster> has no effect: all links between nodes come from the catalogue; "
               "remove it"});
     platform(
         "transport of a link inside of the catalogue", kGpuCluster, R"(inside="nvlink-4")",

@@ -147,11 +147,11 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
             "<sweep> lacks 'points'; a whole number from 1 to 1000000");
   EXPECT_EQ(errors(R"(<sweep><linked><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></linked></sweep>)"),
-            "3 values of 'training.batch' are linked with 2 of 'seed'; give as many values of each");
-  EXPECT_EQ(
-      errors(R"(<sweep method="list"><vary path="seed" values="1 2"/>
+            "3 values of 'training.batch' are linked with 2 of 'seed'; give the same number of values of each");
+  EXPECT_EQ(errors(R"(<sweep method="list"><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></sweep>)"),
-      "method=\"list\" needs as many values of each, not 2, 3; give as many values of each, or use method=\"grid\"");
+            "method=\"list\" needs the same number of values on each axis, not 2, 3; give the same number of values on "
+            "each axis, or use method=\"grid\"");
   EXPECT_EQ(errors(R"(<sweep seeds="1000"><vary path="training.batch" from="1" to="2000" steps="2000"/></sweep>)"),
             "<sweep> has 2000 points with 1000 seeds each; at most 1000000 altogether");
   EXPECT_EQ(errors(R"(<sweep><vary path="seed" from="1" to="1000" steps="1000"/>

@@ -160,7 +160,7 @@ TEST(PipelineOrder, PiecesThereAndBack) {
           EXPECT_EQ(of(PassKind::inputs), of(PassKind::weights));
         }
       }
-      // Half a piece of a stage of one: (S − 1) F of bubble.
+      // A stage has two pieces, each half as long as a whole stage: the bubble is (S − 1) F.
       EXPECT_DOUBLE_EQ(makespan(orders, how, 0.5, 0.5, 0.5), 3.0 * static_cast<double>(count) + 0.5 * (stages - 1));
     }
   }

@@ -30,7 +30,7 @@ TEST(WatchedMemory, TellsWhatWasDeniedToTheLibrary) {
   EXPECT_NO_THROW(memory.check());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which have memory of their own
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have their own allocators
 // libxml2 ended the process by a signal, or wrote documents without an element, where it got nothing.
 TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
   const auto in_want = [] {

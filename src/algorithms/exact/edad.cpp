@@ -61,37 +61,37 @@ std::vector<std::string> layers_that_share_deltas(const models::Network& network
 }
 
 SynchronousMethod edad_method() {
-  return {
-      {.name = Edad::kName,
-       .family = "exact",
-       .forgets = methods::kSendsRows,
-       .exact = true,
-       // A of all sites; the Δ̂ of one layer at a time is neglected.
-       .state =
-           [](const spec::ParameterValues&) {
-             return estimate::AlgorithmState{step::extent::all_rows() * step::extent::in()};
-           },
-       .remark =
-           [](const RunFacts& facts) {
-             const std::optional<models::Network> network = network_of(facts);
-             const std::vector<std::string> names =
-                 network ? layers_that_share_deltas(*network) : std::vector<std::string>();
-             return names.empty() ? std::string()
-                                  : fmt::format(
-                                        "the deltas of {} cannot be recomputed from the layers above and are shared as "
-                                        "in dAD",
-                                        fmt::join(names, ", "));
-           },
-       // The network decides which deltas can be recomputed.
-       .remark_on_timed =
-           [](const spec::ModelShape& timed) {
-             return fmt::format(
-                 "of the {} matrices of {}, the deltas of {} follow from the next one's and are recomputed; the others "
-                 "are sent",
-                 std::ranges::count_if(timed.layers, &spec::LayerShape::has_outer_product), timed.name,
-                 std::ranges::count_if(timed.layers, &spec::LayerShape::delta_follows));
-           }},
-      [](const spec::RunSpec&) { return std::make_unique<Edad>(); }};
+  return {{.name = Edad::kName,
+           .family = "exact",
+           .forgets = methods::kSendsRows,
+           .exact = true,
+           // A of all sites; the Δ̂ of one layer at a time is neglected.
+           .state =
+               [](const spec::ParameterValues&) {
+                 return estimate::AlgorithmState{step::extent::all_rows() * step::extent::in()};
+               },
+           .remark =
+               [](const RunFacts& facts) {
+                 const std::optional<models::Network> network = network_of(facts);
+                 const std::vector<std::string> names =
+                     network ? layers_that_share_deltas(*network) : std::vector<std::string>();
+                 return names.empty()
+                            ? std::string()
+                            : fmt::format(
+                                  "the deltas of {} cannot be recomputed from the layers above and are shared as "
+                                  "in dAD",
+                                  fmt::join(names, ", "));
+               },
+           // The network decides which deltas can be recomputed.
+           .remark_on_timed =
+               [](const spec::ModelShape& timed) {
+                 return fmt::format(
+                     "the deltas of {2} of the {0} matrices of {1} are recomputed from those of the next matrix; the "
+                     "others are sent",
+                     std::ranges::count_if(timed.layers, &spec::LayerShape::has_outer_product), timed.name,
+                     std::ranges::count_if(timed.layers, &spec::LayerShape::delta_follows));
+               }},
+          [](const spec::RunSpec&) { return std::make_unique<Edad>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -164,7 +164,7 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
                         "put the special rule before the general one"});
     }
     if (run.share[i].statistic == to_string(Statistic::none) && run.share[i].every > 1) {
-      faults.push_back({rule, "every needs a shared statistic", "remove it"});
+      faults.push_back({rule, "'every' needs a shared statistic", "remove it"});
     }
   }
   if (std::ranges::all_of(plan, [](const LayerPlan& one) { return one.statistic == Statistic::none; })) {

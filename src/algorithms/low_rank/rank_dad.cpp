@@ -44,8 +44,8 @@ SynchronousMethod rank_dad_method() {
        {"released", FactoriseOptions::FactorStop::released}},
       "share: stops at a component of at most `tolerance` times the largest; directions: as in the authors' code, "
       "stops at two successive directions that differ by less than `tolerance` (theirs: 0.001), with deflation instead "
-      "of orthogonality; released: the same, and drops the last two components tried, as in the authors' code of the "
-      "published ranks");
+      "of orthogonality; released: as `directions`, and drops the last two components tried, as in the code that "
+      "gave the published ranks");
   static constexpr auto kKernels = spec::choice<FactoriseOptions::FactorKernels>(
       "kernels",
       {{"launched", FactoriseOptions::FactorKernels::launched}, {"fused", FactoriseOptions::FactorKernels::fused}},

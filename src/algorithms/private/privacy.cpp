@@ -29,18 +29,18 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_c
   switch (noise) {
     case NoiseBy::sites_together:
       if (sites_change) {
-        return "the sites present add equal parts of it: this holds for sums whose parts stay hidden (secure "
+        return "the sites present add equal parts of the noise; ε holds if the parts of each sum stay hidden (secure "
                "aggregation)";
       }
       return sites == 1 ? "one site adds all of the noise"
                         : fmt::format(
-                              "each site adds 1/{} of its variance: this holds for sums whose parts stay "
-                              "hidden (secure aggregation)",
+                              "each site adds 1/{} of the noise's variance; ε holds if the parts of each sum "
+                              "stay hidden (secure aggregation)",
                               sites);
     case NoiseBy::aggregator:
-      return "the aggregator adds it: this holds towards all but the aggregator";
+      return "the aggregator adds the noise; ε holds towards all but the aggregator";
     case NoiseBy::each_site:
-      return "each site adds all of it: this holds for every message of a site";
+      return "each site adds all of the noise; ε holds for every message of a site";
   }
   throw std::logic_error("unknown source of noise");
 }

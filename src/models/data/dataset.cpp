@@ -378,7 +378,7 @@ Partition by_shares(const std::vector<double>& shares, std::size_t samples, Rand
 Partition by_dirichlet(double alpha, const std::vector<double>& sizes, const Samples& train, std::int64_t classes,
                        std::size_t sites, RandomStream& random) {
   if (!(alpha >= 1e-6 && alpha <= 1e6)) {
-    fail(fmt::format("a Dirichlet split with alpha {}", alpha), "alpha from 1e-6 to 1e6");
+    fail(fmt::format("a Dirichlet split needs alpha from 1e-6 to 1e6, not {}", alpha), "set alpha=\"1\", for example");
   }
   std::vector<double> alphas(sites, alpha);
   for (std::size_t s = 0; s < sizes.size(); ++s) {

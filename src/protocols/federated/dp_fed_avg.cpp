@@ -288,7 +288,7 @@ class DpFedAvg final : public FederatedRounds {
                                : "; only sums are assumed to be seen, not their parts: secure=\"yes\" adds the cost of "
                                  "hiding them");
       case NoiseBy::each_site:
-        return text + "; each client adds all of it: this holds for every message of a client";
+        return text + "; each client adds all of the noise; ε holds for every message of a client";
     }
     return text;
   }

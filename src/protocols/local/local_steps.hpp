@@ -22,7 +22,7 @@ class LocalSteps {
   /// what is sent after it.
   static std::vector<spec::ParameterSpec> parameters(const char* period);
 
-  /// See MethodInfo::models_held: of every worker what it trains, and what has arrived of it.
+  /// Returns MethodInfo::models_held: for every worker, the model that it trains and the model received from it.
   static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }
 
   /// Returns the steps of the whole training: so many rounds, or else the epochs of the budget.

@@ -41,7 +41,7 @@ OuterRule delayed_nesterov(const spec::ParameterValues& values, std::int64_t) {
 
 RuleInfo delayed_nesterov_rule() {
   return {"delayed-nesterov",
-          "Nesterov momentum that is new every outer-buffer steps",
+          "Nesterov momentum that is updated every outer-buffer steps",
           {kRate.name, kMomentum.name, kBuffer.name},
           delayed_nesterov};
 }

@@ -60,8 +60,8 @@ inline constexpr spec::RealParameter kAlign{
     "outer-align", -1, 1, "0.5", "least cosine with the momentum of a change that stays as it is (nesterov-aligned)"};
 inline constexpr spec::RealParameter kShrink{"outer-shrink", 0, 1, "0.5",
                                              "share taken from a change's part against the momentum"};
-inline constexpr spec::RealParameter kTurn{"outer-turn", 0, 1, "0.25",
-                                           "share by which a change across the momentum is turned to it"};
+inline constexpr spec::RealParameter kTurn{
+    "outer-turn", 0, 1, "0.25", "largest share by which a change at an angle to the momentum is turned towards it"};
 
 struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">

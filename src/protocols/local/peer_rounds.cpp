@@ -113,7 +113,7 @@ double PeerRounds::bytes() const {
   return row_bytes() + moments * setting().sizing.numbers_bytes();
 }
 
-/// The worker goes on with what the last round has made; `before` is θ as it was.
+/// Puts the result of the last round into the weights of a worker. `before`: θ before that round.
 void PeerRounds::take_in(std::size_t number, const Value& before) {
   Peer& peer = peers_[number];
   History& history = learning().history();

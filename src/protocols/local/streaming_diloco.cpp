@@ -58,7 +58,7 @@ class StreamingDiLoCo final : public Protocol {
     double share = 0;                                         ///< share of the parameters
     double bytes_up = 0, bytes_down = 0;
     world::Value outer;      ///< θ_p, and the momentum of the outer optimizer behind it
-    std::int64_t last = -1;  ///< number of the synchronisation that it is from; −1: the beginning
+    std::int64_t last = -1;  ///< synchronisation that `outer` is from; −1: the initial model
     std::int64_t steps = 0;  ///< outer steps
   };
   struct StreamingWorkerState {

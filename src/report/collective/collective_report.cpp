@@ -89,7 +89,7 @@ std::string what_size_is(const CollectiveReport& report) {
       return "the vector, which every rank has";
     case Operation::all_gather:
     case Operation::gather:
-      return "the sum of all ranks' blocks";
+      return "all ranks' blocks together";
     case Operation::reduce_scatter:
     case Operation::scatter:
       return "the vector; every rank gets a share of it";

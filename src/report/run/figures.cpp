@@ -230,16 +230,16 @@ constexpr std::array kFigures{
            "`step_seconds`, including time in which a worker is down",
            plain<&RunResult::exposed_seconds>, Better::low),
     number("compression_seconds", "s",
-           "of `compute_seconds`: what the algorithm computes in addition to a plain step (factorising, merging, "
-           "adding up); mean; not known of event-driven runs",
+           "part of `compute_seconds` in which the algorithm computes more than a plain step (factorising, merging, "
+           "adding up); mean; not known for event-driven runs",
            plain<&RunResult::compression_seconds>, Better::low),
     number("waiting_seconds", "s",
-           "of `exposed_seconds`: until the last worker that is waited for has issued its part, or an aggregator its "
-           "answer; the rest is the network's; mean; not known of event-driven runs",
+           "part of `exposed_seconds` until the last worker that is waited for has issued its part, or an aggregator "
+           "its answer; the network takes the rest; mean; not known for event-driven runs",
            plain<&RunResult::waiting_seconds>, Better::low),
     number("first_step_seconds", "s", "the first step alone, on cold connections; event-driven: until the first update",
            plain<&RunResult::first_step_seconds>, Better::low),
-    number("slowest_step_seconds", "s", "the longest step of the run; not known of event-driven runs",
+    number("slowest_step_seconds", "s", "the longest step of the run; not known for event-driven runs",
            plain<&RunResult::slowest_step_seconds>, Better::low, "slowest step"),
     number("bytes_up_per_worker", "B",
            "sent by a worker; mean over steps and workers, event-driven those that take part",
@@ -261,12 +261,12 @@ constexpr std::array kFigures{
     number("bound_share", "share", "share of a step on that resource",
            [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),
     text("cause", "the most frequent kind on the critical path, with its longest resources", cause),
-    number("cause_share", "share", "share of a step of that kind", cause_share),
+    number("cause_share", "share", "share of a step that the kind in `cause` takes", cause_share),
     not_in_csv(
         text("causes_in_words", "the whole critical path in words", [](Of of) { return causes_in_words(of.run); })),
     text("workload", "the workload that is timed instead of the learning network; none: the learning network is timed",
          [](Of of) { return of.result.scale ? of.result.scale->workload : std::string(); }),
-    number("samples_per_second", "1/s", "samples of all workers, of the timed network; not known of event-driven runs",
+    number("samples_per_second", "1/s", "samples of all workers, of the timed network; not known for event-driven runs",
            of_throughput<&Throughput::samples>, Better::high),
     number("tokens_per_second", "1/s", "tokens, for workloads whose samples are sequences",
            of_throughput<&Throughput::tokens>, Better::high),
@@ -279,7 +279,9 @@ constexpr std::array kFigures{
            "`model_flops_utilisation` without the products of attention that a mask omits; for causal flash attention",
            of_throughput<&Throughput::masked_flops_utilisation>, Better::high),
     count("global_batch", "samples",
-          "samples of all workers per step, mean, of the timed network; not known of event-driven runs", global_batch),
+          "mean number of samples of all workers per step, for the timed network; not known for event-driven "
+          "runs",
+          global_batch),
     count("known_steps", "steps",
           "steps that the timed workload needs with gradient sharing: published, set in the scenario, or derived from "
           "its budget of samples or tokens at this batch",
@@ -334,8 +336,8 @@ constexpr std::array kFigures{
     number("money_per_month", "currency", "for a month of steps: 30.4 days without a pause", money_per_month,
            Better::low),
     number("spot_seconds", "s",
-           "expected on machines that can be reclaimed ([costs.md](costs.md)): of the steps that the workload needs if "
-           "known, else to the target, else of the whole run",
+           "expected time on machines that can be reclaimed ([costs.md](costs.md)): for the steps that the workload "
+           "needs, if known; else to the target; else for the whole run",
            spot_seconds, Better::low),
     number("spot_money", "currency", "expected money on these machines", spot_money, Better::low),
     number("joules", "J", "of the whole run: of devices, and of the network if the scenario gives its energy",

@@ -9,7 +9,7 @@ namespace dadsim::report {
 /// is named after its end: "cap of run 2".
 std::string path_in_words(const std::string& path);
 
-/// Returns the same for several paths together; paths with equal names keep their paths.
+/// Returns the meanings of several paths; paths with equal meanings are returned as they are.
 std::vector<std::string> paths_in_words(const std::vector<std::string>& paths);
 
 /// Returns "uplink of the sites 8.63Mbps" for "platform.federation.sites.up=8.63Mbps".

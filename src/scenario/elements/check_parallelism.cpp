@@ -160,7 +160,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
       cannot("has participants of one replica, and sharding needs several",
              "set islands=\"1\" on the run, or sharding=\"none\"");
     } else if (in_islands && how.sharding_group > 0 && replicas % static_cast<std::size_t>(how.sharding_group) != 0) {
-      cannot(fmt::format("has participants of {} replicas, which groups of {} do not divide", replicas,
+      cannot(fmt::format("has participants of {} replicas, which is no multiple of sharding-group=\"{}\"", replicas,
                          how.sharding_group),
              "set islands=\"1\" on the run, or remove sharding-group");
     } else if (in_islands && how.experts > 1 &&

@@ -39,8 +39,9 @@ const Table<spec::DriftSpec>& drift_table() {
   using Spec = spec::DriftSpec;
   static const Table<Spec> kTable =
       Table<Spec>("drift",
-                  "From a simulated time on, some sites have other samples: corrupted ones, or other shares of the "
-                  "classes. For event-driven runs. A later drift of a site changes only what it names.",
+                  "Changes the samples of some sites from a simulated time on: corrupts them, or changes the shares of "
+                  "the classes. Needs event-driven runs. A later drift of a site changes only the attributes that it "
+                  "sets.",
                   {attribute("sites", &Spec::sites, text()).if_given().by_reader().if_left_out("all"),
                    attribute("at", &Spec::at, quantity(kDurationForm)).must(), corruption().if_left_out("as before"),
                    severity(),

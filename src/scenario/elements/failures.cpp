@@ -472,7 +472,7 @@ class FailureReader {
     spec.from = required_quantity(node, "from", within).value_or(0);
     spec.until = required_quantity(node, "until", within).value_or(spec.period / 2);
     spec.spread = quantity(node, "spread", within, 0);
-    if (spec.from == spec.until) node.fail_at("until", "is the same time as from", "use a later or an earlier time");
+    if (spec.from == spec.until) node.fail_at("until", "is the same time as 'from'", "use a later or an earlier time");
   }
 
   void read_file(const Node& node, spec::AvailabilitySpec& spec) {

@@ -222,7 +222,7 @@ class GoalReader {
     change.varied.from = node.real("from").value_or(1);
     change.varied.to = node.real("to").value_or(2);
     if (context_.findings.added() == before && change.varied.from >= change.varied.to)
-      node.fail_at("to", "is not above from", "put the smaller number first");
+      node.fail_at("to", "is not above 'from'", "put the smaller number first");
     change.prefers_least = node.chosen("prefer") == 0;
   }
 

@@ -443,7 +443,7 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   }
   read_adapters(node, cluster);
   if (node.has("transport") && !any_own) {
-    node.refuse("transport", "has no effect: all links between nodes are of the catalogue", "remove it");
+    node.refuse("transport", "has no effect: all links between nodes come from the catalogue", "remove it");
   }
   return cluster;
 }

@@ -36,7 +36,7 @@ const Table<GivenPair>& pair_table() {
                })
                .if_left_out("none, `measured=\"goodput\"`; with `wire` `300kB`"),
            by_code<Spec>(congestion_rule()),
-           by_code<Spec>(measured_rule().if_left_out("`goodput`; with a queue `wire`")),
+           by_code<Spec>(measured_rule().if_left_out("`goodput`; `wire` with a queue")),
            printed_as<Spec>(per_connection_rule(),
                             [](const Spec& given) { return fmt::format("{}Bps", given.pair.per_connection); })
                .printed_if([](const Spec& given) { return given.pair.per_connection > 0; })})

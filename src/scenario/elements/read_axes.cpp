@@ -213,15 +213,16 @@ class AxesReader {
           context_.findings.add({"", varied.line},
                                 fmt::format("{} values of '{}' are linked with {} of '{}'", varied.count(),
                                             printable(varied.path), axis.front().count(), printable(axis.front().path)),
-                                "give as many values of each");
+                                "give the same number of values of each");
         }
       }
       counts.push_back(axis.front().count());
     }
     if (sweep_.method == spec::SweepSpec::Method::list &&
         std::ranges::any_of(counts, [&](std::size_t count) { return count != counts.front(); })) {
-      node_.fail(fmt::format("method=\"list\" needs as many values of each, not {}", fmt::join(counts, ", ")),
-                 "give as many values of each, or use method=\"grid\"");
+      node_.fail(
+          fmt::format("method=\"list\" needs the same number of values on each axis, not {}", fmt::join(counts, ", ")),
+          "give the same number of values on each axis, or use method=\"grid\"");
     }
     if (count_points(sweep_) * sweep_.seeds > spec::kMostSweepTrials &&
         count_points(sweep_) <= spec::kMostSweepPoints) {

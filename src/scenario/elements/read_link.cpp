@@ -118,7 +118,8 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
   for (const char* attribute : {"queue", "congestion"}) {
     if (!node.has(attribute) || any_tcp) continue;
     node.refuse(attribute, fmt::format("needs transport=\"tcp\", not {}", to_string(transport)),
-                fmt::format("remove it: only tcp has {}", attribute == std::string_view("queue") ? "a queue" : "one"));
+                fmt::format("remove it: only tcp has {}",
+                            attribute == std::string_view("queue") ? "a queue" : "congestion control"));
   }
   return queue;
 }

@@ -209,7 +209,7 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
       attribute("batch", &Spec::batch, integer(1, 1'000'000)).without_default().if_left_out("`batch` of `<training>`"),
       attribute("precision", &Spec::precision),
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}))
-          .if_left_out("published ones where there are some"),
+          .if_left_out("the published number, if there is one"),
       attribute("epochs", &Spec::epochs, real(kPositive)),
       count_row("samples", &Spec::samples),
       count_row("tokens", &Spec::tokens),

@@ -362,7 +362,7 @@ const Table<LayerFields>& layer_table() {
            attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000)),
            attribute("parameters", &Spec::parameters, integer(0, 10'000'000'000'000)).if_left_out("`in` × `out`"),
            attribute("forward-macs-per-sample", &Spec::macs, real({.minimum = 0, .maximum = 1e18}))
-               .if_left_out("`in` × `out` × rows; of a table 0"),
+               .if_left_out("`in` × `out` × rows; 0 for a table"),
            attribute("outputs-per-sample", &Spec::outputs, real({.minimum = 0, .maximum = 1e18}))
                .if_left_out("`out` × rows; of a table `in` × rows"),
            attribute("sequential", &Spec::sequential, integer(1, 1'000'000'000))})

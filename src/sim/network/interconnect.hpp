@@ -55,7 +55,7 @@ struct Path {
   std::size_t limited_by = 0;  ///< index in `links` of the line that sets `connection_rate`
   /// Returns the seconds from end to end, without software.
   double way_seconds() const { return latency + use.overhead - use.host_software(); }
-  /// Returns the byte/s of payload of a transfer without others.
+  /// Returns the payload rate of a transfer that shares its path with no other, byte/s.
   double transfer_rate() const { return std::min(use.payload_rate, connection_rate); }
   double payload = 0;  ///< bytes handed over since take_loads
   const simgrid::s4u::Host* from = nullptr;
@@ -112,8 +112,8 @@ class Interconnect {
   const std::vector<NetworkLink>& links() const { return links_; }
   const std::vector<Path>& paths() const { return paths_; }
 
-  /// Least latency where latencies stay with SimGrid, seconds. Transfers share links by 1 / latency there, so none may
-  /// be zero. The rounding of such sums must stay below the solver's precision, 1e-5.
+  /// Least latency of a link if SimGrid simulates latencies, seconds. SimGrid then shares links by 1 / latency, so no
+  /// latency may be zero. The rounding of such sums must stay below the solver's precision, 1e-5.
   static constexpr double kTrifle = 1e-9;
   /// Returns whether bandwidths, latencies or speeds change over time.
   bool varies() const { return varies_; }

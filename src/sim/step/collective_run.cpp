@@ -24,7 +24,7 @@ CollectiveRun::CollectiveRun(std::int32_t serial, const collectives::Rounds& rou
       lanes_(static_cast<std::size_t>(rounds.lanes())),
       states_(static_cast<std::size_t>(rounds.ranks()) * lanes_),
       to_end_(static_cast<std::size_t>(rounds.ranks()), rounds.lanes()) {
-  if (lanes_ > 1 && says_ready()) throw std::logic_error("lanes whose receivers say that they are ready");
+  if (lanes_ > 1 && says_ready()) throw std::logic_error("rendezvous works with one lane only");
   open_connections();
 }
 

@@ -119,8 +119,8 @@ class StageSeconds {
     of_task_[stage] = seconds;
     worst_[stage] = std::max(worst_[stage], seconds);
   }
-  /// Returns the doubt along a step's longest chain. All of one stage counts, and one task of every other stage, on the
-  /// way there and back of micro-batches.
+  /// Returns the doubt along a step's longest chain: all tasks of one stage, and one task of every other stage, since
+  /// micro-batches pass all stages.
   double most() const {
     double once = 0;
     for (const double worst : worst_) once += worst;

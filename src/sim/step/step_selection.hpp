@@ -45,7 +45,7 @@ class StepSelection {
   /// have only seconds and bytes.
   std::vector<step::StepTiming> timings_of_all(std::vector<step::StepTiming> simulated,
                                                std::vector<schedule::Traffic> others) const;
-  /// Returns the steps of the run that the parts of each schedule's time stand for; empty without a sample.
+  /// Returns, per schedule, the number of steps of the run that its timing represents; empty without a sample.
   std::vector<double> stand_for() const;
   /// Returns the quality of the sample; nothing if all distinct schedules are simulated.
   std::optional<step::NetworkUse::Sampling> sampling(const std::vector<step::StepTiming>& simulated) const;

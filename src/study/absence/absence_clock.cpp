@@ -331,7 +331,7 @@ void AbsenceClock::wait_for_change(const std::string& what) {
                                 fmt::join(missing, ", "), more > 0 ? fmt::format("and {} more ", more) : "",
                                 !std::isfinite(next) ? std::string("will not come back")
                                 : too_often
-                                    ? fmt::format("stayed away over {} changes of hosts and links", kMostChanges)
+                                    ? fmt::format("stayed away while hosts and links changed {} times", kMostChanges)
                                     : std::string("stays away for 90 days")));
 }
 

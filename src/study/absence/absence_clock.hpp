@@ -184,7 +184,7 @@ class AbsenceClock {
   double progress_at_ = 0;
   std::int64_t changes_waited_ = 0;  ///< since then
   std::vector<bool> has_model_, on_disk_;
-  std::vector<std::int64_t> seen_down_;  ///< per site, of its nodes together
+  std::vector<std::int64_t> seen_down_;  ///< times that nodes went down, as last seen, per site
   bool to_restore_ = false;
   std::vector<step::StepTiming> since_checkpoint_;
   double computed_ = 0;  ///< since the last checkpoint, seconds

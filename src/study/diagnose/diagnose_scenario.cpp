@@ -492,8 +492,8 @@ class Diagnoser {
       tell_what_is_free(expected);
   }
 
-  /// Compares by the mean. With steps of several sizes, one outside its band is enough, unless others are outside on
-  /// the other side.
+  /// Compares the mean with its band. If the mean is inside, one step size outside its band decides, unless another is
+  /// outside on the other side.
   report::Diagnosis::SpeedVerdict verdict() const {
     using enum report::Diagnosis::SpeedVerdict;
     const double measured = diagnosis_.measured();

@@ -24,7 +24,7 @@ FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured) {
     return InputError({file, 0, what, remedy});
   };
   if (std::ranges::any_of(scenario.workers, [](const spec::Placement& one) { return one.speed != 1; }))
-    throw refuse("has workers with a speed, which is fitted", "remove speed from <worker>");
+    throw refuse("sets the speed of workers, which the fit determines", "remove speed from <worker>");
   const auto run_at = [&](double speed) {
     for (spec::Placement& worker : scenario.workers) worker.speed = speed;
     return run_experiment(scenario, false).runs.front();

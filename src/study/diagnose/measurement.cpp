@@ -13,7 +13,7 @@ namespace {
 constexpr double kLeastBytes = 1 << 20;
 constexpr std::size_t kMostSizes = 4;
 
-/// Ranks of the tables of a test that fit into this number of devices: equally many, or the most.
+/// Returns the number of ranks of the largest table of a test that fits on this number of devices.
 std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const std::string& test, std::size_t devices) {
   std::size_t ranks = 0;
   std::size_t least = 0;

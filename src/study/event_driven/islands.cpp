@@ -52,7 +52,7 @@ step::Trajectory record_step(const spec::RunSpec& run, const algorithms::Learnin
   return trajectory;
 }
 
-/// All of a route, with links numbered in the order in which the island's routes name them.
+/// Links and hosts of a route, numbered in the order in which the routes of the island first name them.
 using RouteShape = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, double, double, double, std::string>>;
 
 RouteShape route_shape_of(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {

@@ -97,8 +97,8 @@ class ProgramWriter {
   }
 
  private:
-  /// Parts of the program that must end before a node begins, and for which its computations have not waited: indices
-  /// into `issued`, followed by those into `received`.
+  /// Messages that must end before a node begins, and that no computation before it has waited for: indices into
+  /// `issued`, followed by those into `received`.
   using Pending = std::set<std::pair<bool, std::size_t>>;
 
   static bool sends(const ChakraNode& node) {
@@ -173,7 +173,7 @@ class ProgramWriter {
     pending_count_ += pending.size();
     if (pending_count_ > kMostPending)
       throw std::runtime_error(
-          fmt::format("has node {} at rank {} after too many pending collectives", node.id, rank_));
+          fmt::format("exceeds the limit of pending collectives at node {} of rank {}", node.id, rank_));
     if (!pending.empty()) pending_of_[number] = std::move(pending);
   }
 

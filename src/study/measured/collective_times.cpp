@@ -194,11 +194,11 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
     times.rows.push_back(together(rows));
     if (rows.size() == 1) continue;
     const auto [least, most] = std::ranges::minmax(rows, {}, &CollectiveLog::LoggedRow::seconds);
-    times.warnings.push_back(
-        {file, rows[1].line,
-         fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front().size, rows.size(),
-                     rows.front().line),
-         fmt::format("the median of {:.5g} to {:.5g} µs is compared", least.seconds * 1e6, most.seconds * 1e6)});
+    times.warnings.push_back({file, rows[1].line,
+                              fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front().size,
+                                          rows.size(), rows.front().line),
+                              fmt::format("the median of times from {:.5g} to {:.5g} µs is compared",
+                                          least.seconds * 1e6, most.seconds * 1e6)});
   }
   return times;
 }

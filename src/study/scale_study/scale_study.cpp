@@ -223,7 +223,7 @@ class Study {
     return all;
   }
 
-  /// Checks all of them, so that all faults are reported before any is learned.
+  /// Reads all rungs, so that all faults are reported before a rung is learned.
   void read_rungs() {
     const int line = base_.scale_study->rungs.axes.front().front().line;
     std::vector<Diagnostic> errors;

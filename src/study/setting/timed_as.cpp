@@ -170,7 +170,7 @@ std::string in_words(const spec::ParallelismSpec& how) {
         how.expert_tensor > 1 ? fmt::format("groups of {} devices", how.expert_tensor) : std::string("devices")));
   if (how.expert_dispatch == spec::ExpertDispatch::fp8) parts.emplace_back("rows to experts in fp8");
   if (how.expert_exchange == spec::ExpertExchange::once) parts.emplace_back("rows once to each device of experts");
-  if (how.expert_overlap) parts.emplace_back("rows to experts next to another micro-batch");
+  if (how.expert_overlap) parts.emplace_back("rows to experts while another micro-batch is computed");
   if (how.expert_launch == spec::ExpertLaunch::counted) parts.emplace_back("experts launched one by one");
   if (how.expert_capacity > 0)
     parts.push_back(fmt::format("rows beyond {:.3g} times the mean dropped", how.expert_capacity));

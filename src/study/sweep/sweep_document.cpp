@@ -691,8 +691,7 @@ report::Document document_of_file(Database& database, bool for_page) {
   const SweepIdentity identity = ResultsReader(database).identity();
   report::Document document;
   document.print(report::paragraph(fmt::format(
-      "{}: {} points, results of {} runs, more than a table of {} shows: --csv FILE writes all of them, and SQLite "
-      "reads "
+      "{}: {} points, results of {} runs; a table shows at most {}: --csv FILE writes all of them, and SQLite reads "
       "them (docs/sweep.md)",
       identity.scenario_name, human_count(identity.points), human_count(runs), human_count(kMostRunsShown))));
   document.rests_on("");

@@ -32,7 +32,7 @@ struct PointOutcome {
   report::Metric metric = report::Metric::time_to_target;
   /// Returns whether some run reaches the target.
   bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
-  /// Returns whether it is also distinguished from all others.
+  /// Returns whether the quickest run reaches the target and is distinguished from all others.
   bool won() const { return reached() && !is_open(); }
   /// Returns whether the quickest is equal to others, or cannot be distinguished from them.
   bool is_open() const;

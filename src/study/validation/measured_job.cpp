@@ -196,7 +196,7 @@ class JobReader {
            fmt::format("one of {}", fmt::join(kFigures, ", ")));
     if (!job.scenario.empty()) {
       if (!job.device.empty() || !job.timed_as.empty() || job.batch > 0 || !job.platform.empty())
-        fail("a scenario already gives device and workload", "keep the scenario alone; `set` changes its attributes");
+        fail("a scenario already gives device and workload", "keep only the scenario; `set` changes its attributes");
       return;
     }
     if (job.device.empty()) fail("no device", "name one of dadsim devices, e.g. h100-sxm5");

@@ -30,7 +30,7 @@ using enum step::CollectiveKind;
 /// Results of a model: end dates of the ranks that began at `begins`, and bytes of links.
 struct FlowOutcomes {
   std::vector<double> dates, loads;
-  std::vector<double> again, afresh;  ///< dates of a second run with other beginnings: of this model, of a new one
+  std::vector<double> again, afresh;  ///< dates of a second run with other beginnings: by the same model, by a new one
   double classes = 0, pairs = 0;
   std::string refusal;
 };

@@ -69,7 +69,7 @@ TEST(LinkChanges, AreThePlatformWrittenWithTheChangedNumbers) {
   const step::StepTiming direct = time_with(as_written.path(), 4, script.schedule(), {});
   EXPECT_EQ(changed.seconds, direct.seconds);
   EXPECT_EQ(changed.exposed_seconds, direct.exposed_seconds);
-  // The factor 1 is none.
+  // The factor 1 changes nothing.
   const step::StepTiming same = time_with(as_written.path(), 4, script.schedule(), {{"*", 1, 1}});
   EXPECT_EQ(same.seconds, direct.seconds);
   EXPECT_EQ(same.exposed_seconds, direct.exposed_seconds);

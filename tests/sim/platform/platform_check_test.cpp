@@ -247,7 +247,7 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
       "divide the zone");
 }
 
-// Finding 8: a name of 47 kB ended std::regex, and the process with it, where SimGrid named it in an error.
+// A name of 47 kB in an error of SimGrid crashed std::regex, and the process.
 TEST(PlatformCheck, LongNames) {
   const std::string name(200'000, 'x');
   const PlatformFindings findings =
@@ -348,7 +348,7 @@ TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
   EXPECT_TRUE(remedied.file_errors.empty() && remedied.route_errors.empty());
 }
 
-// The way of writing that a message names is the one that a list of hosts is read by.
+// A message proposes names with blanks in the form in which a list of hosts is read.
 TEST(PlatformCheck, NamesWithBlanksAreProposedAsTheyAreWritten) {
   const PlatformFindings findings =
       check(platform_xml("<host id=\"Edge 1\" speed=\"1Gf\"/><host id=\"Edge 2\" speed=\"1Gf\"/>"), {"Edge"});

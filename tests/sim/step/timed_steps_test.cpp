@@ -22,7 +22,7 @@ using test::TemporaryFile;
 
 constexpr std::size_t kCount = 60;
 
-/// No two are equal, in no order of size. Workers of a star send unequal amounts.
+/// Returns schedules of different sizes, not sorted by size. Workers of a star send unequal amounts.
 std::vector<schedule::Schedule> at_a_star() {
   std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < kCount; ++i) {

@@ -17,8 +17,8 @@ namespace dadsim::study {
 
 inline std::string counts_in_words(const Composition::Counts& counts) {
   return fmt::format(
-      "{} of {} pairs answer; {} mean nothing and are refused, {} are not built and refused: {:.1f} % of what means "
-      "something answers",
+      "{} of {} pairs answer; {} are refused because they mean nothing, {} because they are not built: {:.1f} % of the "
+      "meaningful pairs answer",
       counts.answers, counts.all(), counts.means_nothing, counts.not_built, 100 * counts.share());
 }
 

@@ -206,7 +206,7 @@ class LearningDrawing {
     Drawing::set(model, "preset", name);
     for (const spec::ParameterSpec& parameter : preset->parameters) {
       const std::string value = draw_.one_of(Drawing::values_of(parameter));
-      // All small, whatever their defaults.
+      // Sets all whole numbers, so that they are small whatever their defaults are.
       if (parameter.type == spec::ParameterSpec::Type::integer || draw_.chance(0.3))
         Drawing::set(model, parameter.name, value);
     }

@@ -25,7 +25,7 @@ spec::DeviceSpec invented_device() {
   return device;
 }
 
-/// A line of measurements, as the device takes.
+/// Returns a line of measurements: the time of a step on the device × `factor`.
 std::string measured_line(const spec::DeviceSpec& device, const std::string& workload, std::int64_t batch,
                           double factor = 1) {
   static const PlainSteps steps;
@@ -99,7 +99,8 @@ TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
   EXPECT_TRUE(error.starts_with("m.csv:3: resnet-101 with 64 samples in fp16 takes")) << error;
   EXPECT_NE(error.find("no device of this kind does both"), std::string::npos) << error;
   // Quicker than the peak.
-  EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("the peaks and bandwidth of this device"), std::string::npos);
+  EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("the peaks and bandwidth of this device"),
+            std::string::npos);
 }
 
 TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
@@ -108,15 +109,17 @@ TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
                        "resnet-50,128\n"),
             "m.csv:2: no workload is called 'resnet-5'; did you mean 'resnet-50'?\n"
             "m.csv:3: batch '0' is not a number of samples; use a whole number from 1 on\n"
-            "m.csv:4: time '300' is not a time; give the time of a step with its unit, e.g. 321ms, or samples per second, e.g. 398/s\n"
+            "m.csv:4: time '300' is not a time; give the time of a step with its unit, e.g. 321ms, or samples per "
+            "second, e.g. 398/s\n"
             "m.csv:5: no precision is called 'fp31'; did you mean 'fp32'?\n"
             "m.csv:6: a step of 8 GPUs includes messages; use steps of one device\n"
             "m.csv:7: 2 cells for 5 columns; workload,batch,time,precision,gpus");
   EXPECT_EQ(read_error("workload,batches,time\n"),
             "m.csv:1: no column is called 'batches'; did you mean 'batch'?\n"
             "m.csv:1: no column 'batch'; put workload,batch,time in the first line");
-  EXPECT_EQ(read_error(""),
-            "m.csv: no measurements; begin with a line of columns, e.g. workload,batch,time, then a line per measurement");
+  EXPECT_EQ(
+      read_error(""),
+      "m.csv: no measurements; begin with a line of columns, e.g. workload,batch,time, then a line per measurement");
 }
 
 }  // namespace

@@ -130,8 +130,8 @@ TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {
   ASSERT_TRUE(outcome.won());
   EXPECT_EQ(outcome.ranked[0].label, "a") << "b does not reach the target with every seed";
   EXPECT_FALSE(outcome.ranked[1].seconds);
-  // Student's t with two degrees of freedom, 4.302653; the standard error of 10, 11, 12 is 1/√3; and evaluations, as of
-  // a run of several seeds.
+  // Student's t with two degrees of freedom is 4.302653; the standard error of 10, 11, 12 is 1/√3. The interval of the
+  // evaluations is added as for a run of several seeds.
   EXPECT_DOUBLE_EQ(outcome.ranked[0].seconds->value, 11);
   const std::vector<std::optional<estimate::Arrival>> arrivals{estimate::Arrival{9.9, 10}, estimate::Arrival{10.89, 11},
                                                                estimate::Arrival{11.88, 12}};

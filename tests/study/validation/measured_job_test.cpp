@@ -69,9 +69,11 @@ TEST(MeasuredJobs, AreRefusedWithTheirLine) {
       {"scenario,seconds\nlab.xml,nan\n", "rows.csv:2: seconds 'nan' is not a number"},
       {"scenario,set,time\nlab.xml,batch,1s\n", "rows.csv:2: 'batch' needs PATH=VALUE"},
       {"scenario,time\n\"lab.xml,1s\n", "rows.csv:2: a quote that is not closed"},
-      {"scenario,device,batch,time\nlab.xml,h100-sxm5,,1s\n", "rows.csv:2: a scenario already gives device and workload"},
+      {"scenario,device,batch,time\nlab.xml,h100-sxm5,,1s\n",
+       "rows.csv:2: a scenario already gives device and workload"},
       {"device,batch,workload,gpus,time\nh100-sxm5,8,gpt-2-medium,4,1s\n", "rows.csv:2: several GPUs need a platform"},
-      {"device,batch,workload,gpus,time\nh100-sxm5,x,gpt-2-medium,1,1s\n", "rows.csv:2: batch 'x' is not a whole number"},
+      {"device,batch,workload,gpus,time\nh100-sxm5,x,gpt-2-medium,1,1s\n",
+       "rows.csv:2: batch 'x' is not a whole number"},
       {"device,batch,time\nh100-sxm5,8,1s\n", "rows.csv:2: no workload"},
       {"device,batch,timed_as,time\nh100-sxm5,8,bf16,1s\n", "rows.csv:2: 'bf16' needs ATTRIBUTE=VALUE"}};
   for (const auto& [text, fault] : faults) {
@@ -112,7 +114,7 @@ TEST(MeasuredJobs, PublishedOnesAreBuiltIn) {
   EXPECT_GE(published_jobs().size(), 317U);
 }
 
-/// A rate and a share say what the step takes, as a time does.
+/// A measured rate or utilisation is compared with the step as a measured time is.
 TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   const std::string of = "1,h100-sxm5,gpt-2-medium,8,bf16,";
   const auto validated = [&](const std::string& figure, const std::string& cell) {

@@ -47,7 +47,7 @@ template <class T, int bytes = kVectorBytes>
 using PacketOf = typename Vectors<T, bytes>::Packet;
 template <class T>
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-// A few filters, or a few numbers under a row of the kernel, would leave most of a long vector empty.
+// Shorter vectors for few filters, or few numbers per row of the kernel: they would leave most of a long vector empty.
 constexpr int kFewBytes = kVectorBytes < 32 ? kVectorBytes : 32;
 template <class T>
 constexpr int kFewLanes = kFewBytes / static_cast<int>(sizeof(T));
