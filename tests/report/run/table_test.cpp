@@ -285,7 +285,7 @@ TEST(Table, SaysWhatCorrectionsMendAndWhereTheyHurt) {
       "as they are                        128    90.0*              90.0            89.5↓\n"
       "gain-offset 3                      128    50.0               70.0            87.5*\n"
       "as they are, classes ~ Dir(0.1)    128    90.0*              90.0            60.0↓\n"
-      "fedavg: batch statistics is nowhere worse than the model as it is.\n"
+      "fedavg: batch statistics is nowhere worse than the uncorrected model.\n"
       "fedavg: DMC on inputs hurts in 2 of 3 rows, most by 30.0 points: as they are, classes ~ Dir(0.1), batches "
       "of 128.\n"
       "fedavg: 64 quantiles of each unit of training, a mean over sites, would be sent with the model: 25.6 kB for the "
