@@ -19,8 +19,8 @@ struct LayoutOptions {
   double margin = 0.1;                       ///< share of a device's memory that is left free
   std::size_t simulated = 20;                ///< most layouts, in addition to the scenario's; 0: none
   bool simulates_written = true;             ///< the scenario's own layout is simulated too
-  /// Most work (SimulationWork) of all simulations together, which bounds the time of an answer; 0: no limit. Layouts
-  /// beyond it are ranked by the closed form alone. Long steps follow from shorter ones although flow has doubts about
+  /// Most work (SimulationWork) of all simulations together, which bounds the time of an answer; 0: no limit. The
+  /// closed form alone ranks what lies beyond it. Long steps follow from shorter ones although flow has doubts about
   /// them.
   double most_work = 0;
   double most_bytes = 0;                                   ///< most additional bytes per device; 0: no limit
