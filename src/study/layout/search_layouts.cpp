@@ -268,8 +268,6 @@ void rank_trials(report::LayoutReport& report) {
 
 constexpr std::int64_t kManyDevices = 512;  // devices that take longer to load than candidates to estimate
 constexpr std::size_t kAtATime = 4;         // layouts simulated before the closed form is corrected again
-constexpr double kOfOne = 0.05;             // share of the work of all simulations: steps of less are simulated whole
-constexpr double kTimesInDoubt = 8;         // times that a step in doubt is simulated again, at shorter steps' work
 constexpr double kWorthSaying = 0.97;  // share of the best time: layouts with more memory must beat it to be reported
 
 /// "path=value" of --set, with what the layout and its memory need.
@@ -369,7 +367,6 @@ class LayoutSearch {
     std::size_t trial = 0;  ///< number of the candidate, or of the trial that is timed again
     scenario::Scenario scenario;
     Learned learned;
-    double work = 0;  ///< see SimulationWork
   };
 
   std::optional<scenario::Scenario> scenario_of(const report::Layout& layout) {
@@ -399,24 +396,18 @@ class LayoutSearch {
       if (!scenario) continue;
       Learned learned = learn_scenario(*scenario, &store_, false);
       tell_of(*scenario, learned);
-      const double work = work_to_time(*scenario, learned).least;
-      if (!affords(work)) {
-        ++report_.too_large;
-        continue;
-      }
-      prepared.push_back({i, std::move(*scenario), std::move(learned), work});
+      prepared.push_back({i, std::move(*scenario), std::move(learned)});
     }
     auto trials = outcomes_of(prepared.size(), [&](std::size_t i) {
       const LayoutCandidate& one = candidates_[prepared[i].trial];
       const scenario::Scenario& scenario = prepared[i].scenario;
       const report::Result result =
-          time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false, {}, true, most_of_one());
+          time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false, {}, true);
       report::LayoutTrial trial{one.layout, one.bytes, one.estimate, result.runs.front()};
       trial.parts = parts_of(*trial.simulated, one.estimate);
       return trial;
     });
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (!trials[i].result || has_doubts(*trials[i].result)) work_ += kTimesInDoubt * prepared[i].work;
       if (trials[i].result) {
         report_.trials.push_back(std::move(*trials[i].result));
       } else {
@@ -426,22 +417,6 @@ class LayoutSearch {
     progress_->update(0, static_cast<std::int64_t>(report_.trials.size()),
                       static_cast<std::int64_t>(options_.simulated + 1));
   }
-
-  /// Returns the work to time a layout; nothing is counted without a limit.
-  SimulationWork work_to_time(const scenario::Scenario& scenario, const Learned& learned) const {
-    return options_.most_work > 0 ? simulation_work(scenario, learned, cluster_by_flow(scenario)) : SimulationWork();
-  }
-  /// Takes the work from what is left, if it fits. The first layout is always simulated.
-  bool affords(double work) {
-    if (options_.most_work > 0 && work_ > 0 && work_ + work > options_.most_work) return false;
-    work_ += work;
-    return true;
-  }
-  /// Returns the work above which a step in doubt follows from shorter ones.
-  double most_of_one() const {
-    return options_.most_work > 0 ? kOfOne * options_.most_work : std::numeric_limits<double>::infinity();
-  }
-  static bool has_doubts(const report::LayoutTrial& trial) { return report::doubt_of(*trial.simulated) > 0; }
 
   void tell_of(const scenario::Scenario& scenario, const Learned& learned) {
     if (!report_.version.empty()) return;
@@ -494,7 +469,6 @@ class LayoutSearch {
     const auto seconds = [](const report::LayoutTrial& one) { return one.simulated->step_seconds; };
     std::ranges::stable_sort(report_.trials, {}, seconds);
     if (!is_shortened(report_.trials.front().layout)) return;
-    if (options_.most_work > 0 && has_doubts(report_.trials.front())) return;
     const double shortened = seconds(report_.trials.front());
     time_whole({&report_.trials.front(), 1});
     if (std::abs(seconds(report_.trials.front()) - shortened) > kSame * shortened)
@@ -514,8 +488,7 @@ class LayoutSearch {
       std::optional<scenario::Scenario> scenario = scenario_of(trials[i].layout);
       if (!scenario) continue;
       Learned learned = learn_scenario(*scenario, &store_, false);
-      if (affords(work_to_time(*scenario, learned).whole))
-        prepared.push_back({i, std::move(*scenario), std::move(learned)});
+      prepared.push_back({i, std::move(*scenario), std::move(learned)});
     }
     const auto results = outcomes_of(prepared.size(), [&](std::size_t i) {
       const scenario::Scenario& scenario = prepared[i].scenario;
@@ -563,7 +536,6 @@ class LayoutSearch {
   LearningStore store_;
   report::LayoutReport report_;
   Progress* progress_ = nullptr;
-  double work_ = 0;  ///< work of the simulations so far (SimulationWork), where it is limited
 };
 
 }  // namespace

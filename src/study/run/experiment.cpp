@@ -22,7 +22,6 @@
 #include "study/setting/input_limit.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/outages_of.hpp"
-#include "study/setting/scale_setting.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/human.hpp"
@@ -51,43 +50,27 @@ sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const sche
   return time_schedules(cluster, schedules, progress, request);
 }
 
-double work_of(const std::vector<schedule::Schedule>& schedules) {
-  constexpr double kLeastDevices = 16;  // a task of fewer takes as long: it is made, read and dated
-  double work = 0;
-  for (const schedule::Schedule& one : schedules) {
-    work += static_cast<double>(one.tasks.size()) *
-            std::max(kLeastDevices, static_cast<double>(one.workers) / static_cast<double>(one.pipeline));
-  }
-  return work;
-}
-
-/// Times a run by two shorter steps. Returns nothing if that is not possible, or no shorter. Steps of more than
-/// `most_work` follow from longer ones where flow has doubts. Throws SimulationError if it refuses these too.
+/// Times a run by two shorter steps. Returns nothing if that is not possible, or no shorter.
 std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const ScheduleMemory::TrajectoryPtr& trajectory,
                                             const spec::ModelShape& learned, const TimedAs& timed,
                                             const std::vector<step::Assignment>& assignment,
-                                            const sim::Cluster& cluster, double most_work) {
+                                            const sim::Cluster& cluster) {
   const std::optional<FewerMicroBatches> numbers = fewer_micro_batches(timed, cluster);
   if (!numbers) return std::nullopt;
-  double whole = 0;
   const auto time = [&](std::int64_t micro_batches) {
     TimedAs shorter = timed;
     shorter.micro_batches = micro_batches;
     const ScheduleMemory::Pointer known = ScheduleMemory().of(run, trajectory, learned, shorter, assignment);
-    whole = work_of(known->schedules) * static_cast<double>(numbers->all) / static_cast<double>(micro_batches);
     return time_run(known->schedules, &known->kinds, *trajectory, cluster, {}, 0, [](std::size_t) {
       if (interrupted().load()) throw Cancelled();
     });
   };
   try {
     const sim::TimedRun few = time(numbers->few);
-    if (auto continued_run = continued(*numbers, few, time(numbers->more))) return continued_run;
+    return continued(*numbers, few, time(numbers->more));
   } catch (const sim::SimulationError&) {  // flow may refuse a short step, of which doubts are a larger share
+    return std::nullopt;
   }
-  const std::optional<FewerMicroBatches> further = longer(*numbers);
-  if (!(whole > most_work) || !further) return std::nullopt;
-  const sim::TimedRun few = time(further->few);
-  return continued(*further, few, time(further->more), true);
 }
 
 /// Every training step by itself, so that each is timed at its own date.
@@ -248,28 +231,9 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
   return untimed_result(scenario, learned, timed, memory_of_runs(scenario, timed), scale_setting(scenario));
 }
 
-SimulationWork simulation_work(const scenario::Scenario& scenario, const Learned& learned,
-                               const sim::Cluster& cluster) {
-  const spec::RunSpec& run = scenario.runs.front();
-  const LearnedRun& steps = *learned.runs.front();
-  TimedAs timed = timed_as_of(scenario, steps.shape, steps.rows);
-  const std::optional<FewerMicroBatches> numbers = fewer_micro_batches(timed, cluster);
-  const spec::ParallelismSpec& how = timed.parallelism;
-  const std::int64_t all = how.micro_batch > 0 ? timed.batch / how.micro_batch : 1;
-  const std::int64_t few = std::min<std::int64_t>(all, how.pipeline);
-  timed.micro_batches = few < all ? few : 0;
-  const std::vector<step::Assignment> assignment =
-      choose_alternatives(run, steps.trajectory, steps.shape, timed, cluster);
-  const ScheduleMemory::Pointer known =
-      ScheduleMemory().of(run, {learned.runs.front(), &steps.trajectory}, steps.shape, timed, assignment);
-  const double of_one = work_of(known->schedules) / static_cast<double>(few);
-  return {of_one * static_cast<double>(all),
-          of_one * static_cast<double>(numbers ? numbers->few + numbers->more : all)};
-}
-
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned_first,
-                             const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace, bool shortens,
-                             double most_work) {
+                             const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace,
+                             bool shortens) {
   const auto start = std::chrono::steady_clock::now();
   Learned learned = learned_first;  // learning on the cluster adds to it
   const LearnedRun& any = *learned.runs.front();
@@ -309,7 +273,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     const ScheduleMemory::TrajectoryPtr steps{learned.runs[i], &run.trajectory};
     std::optional<sim::TimedRun> shortened;
     if (shortens && !in_order)
-      shortened = time_shortened(scenario.runs[i], steps, run.shape, timed, assignment, own_cluster, most_work);
+      shortened = time_shortened(scenario.runs[i], steps, run.shape, timed, assignment, own_cluster);
     if (shortened) {
       limit_by_input(timed, run.trajectory, *shortened);
       result.runs.push_back(result_of_steps(context, i, {run.trajectory, *shortened, assignment, trace.steps}));

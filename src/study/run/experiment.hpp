@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "report/html/page.hpp"
@@ -22,26 +21,15 @@ struct TraceRequest {
   std::vector<std::int64_t> steps;  ///< rising, the first step of training is 1; empty: no timelines
 };
 
-/// Work to simulate a step by flow: tasks × devices of a stage, of which at least 16 are counted.
-struct SimulationWork {
-  double whole = 0;  ///< work of all micro-batches
-  double least = 0;  ///< work of the shorter steps from which the step follows (fewer_micro_batches), or `whole`
-};
-
-/// Returns the work of a step of the scenario's only run, counted on a step of few micro-batches.
-SimulationWork simulation_work(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster);
-
 /// All of a result that is known before anything is timed: its runs are missing.
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned);
 
 /// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
 /// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
-/// `shortens`: steps of many micro-batches follow from shorter ones where flow times them (fewer_micro_batches);
-/// those of more than `most_work` (SimulationWork) also where flow has doubts, and fail where it does not apply.
+/// `shortens`: steps of many micro-batches follow from shorter ones where flow times them (fewer_micro_batches).
 /// Throws SimulationError, Cancelled.
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
-                             bool show_progress, const TraceRequest& trace = {}, bool shortens = false,
-                             double most_work = std::numeric_limits<double>::infinity());
+                             bool show_progress, const TraceRequest& trace = {}, bool shortens = false);
 
 /// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) that the
 /// store (may be null) does not have, and times it on its cluster. Throws InputError, SimulationError, and Cancelled

@@ -75,19 +75,9 @@ std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const
   return numbers;
 }
 
-std::optional<FewerMicroBatches> longer(const FewerMicroBatches& numbers) {
-  const std::int64_t round = numbers.more - numbers.few;
-  const std::int64_t rounds = (numbers.few + round - 1) / round;
-  const FewerMicroBatches both{numbers.few + rounds * round, numbers.few + 5 * rounds * round, numbers.all};
-  if (static_cast<double>(both.few + both.more) > kMuchShorter * static_cast<double>(both.all)) return std::nullopt;
-  return both;
-}
-
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
-                                       const sim::TimedRun& more, bool with_doubts) {
-  const bool certain = is_certain(few) && is_certain(more);
-  const bool in_order = few.first_steps.empty() && more.first_steps.empty();
-  if (!(certain || (with_doubts && in_order)) || few.steps.size() != more.steps.size()) return std::nullopt;
+                                       const sim::TimedRun& more) {
+  if (!is_certain(few) || !is_certain(more) || few.steps.size() != more.steps.size()) return std::nullopt;
   const Line line(numbers);
   sim::TimedRun run = more;
   for (std::size_t i = 0; i < run.steps.size(); ++i) run.steps[i] = line(few.steps[i], std::move(run.steps[i]));
@@ -103,9 +93,6 @@ std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const s
   }
   for (std::size_t i = 0; i < run.network.collectives.size() && i < few.network.collectives.size(); ++i)
     run.network.collectives[i].count = line(few.network.collectives[i].count, run.network.collectives[i].count);
-  if (few.first && more.first) run.first = line(*few.first, *more.first);
-  run.network.messages = line(few.network.messages, more.network.messages);
-  if (run.network.fidelity_notes.empty()) run.network.fidelity_notes = few.network.fidelity_notes;
   return run;
 }
 

@@ -17,14 +17,9 @@ struct FewerMicroBatches {
 /// Returns the shorter steps; nothing if they are not much shorter, or a device's step was measured as a whole.
 std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const sim::Cluster& cluster);
 
-/// Returns shorter steps several times as long and as far apart, in which doubts of flow are smaller; nothing if they
-/// are no shorter than the whole step.
-std::optional<FewerMicroBatches> longer(const FewerMicroBatches& numbers);
-
 /// Continues two shorter steps to all micro-batches. Returns nothing unless both were timed by flow or closed form
-/// without a doubt that a result would report, with equal schedules in the same order. `with_doubts`: steps with such
-/// doubts are continued too, and keep them.
+/// without a doubt that a result would report, with equal schedules in the same order.
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
-                                       const sim::TimedRun& more, bool with_doubts = false);
+                                       const sim::TimedRun& more);
 
 }  // namespace dadsim::study

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
-#include "report/layout/layout_report.hpp"
 #include "scenario/document/load.hpp"
 #include "study/layout/by_flow.hpp"
 #include "study/run/experiment.hpp"
@@ -32,11 +29,9 @@ scenario::Scenario scenario_of(const std::string& timed_as) {
   return source.load_point({"workers.memory=ignore"}, make_catalog_without_learning());
 }
 
-constexpr double kAnyWork = std::numeric_limits<double>::infinity();
-
-report::RunResult timed(const scenario::Scenario& scenario, bool shortens, double most_work = kAnyWork) {
+report::RunResult timed(const scenario::Scenario& scenario, bool shortens) {
   const Learned learned = learn_scenario(scenario, nullptr, false);
-  return time_scenario(scenario, learned, cluster_by_flow(scenario), false, {}, shortens, most_work).runs.front();
+  return time_scenario(scenario, learned, cluster_by_flow(scenario), false, {}, shortens).runs.front();
 }
 
 class ShortenedSteps : public testing::TestWithParam<const char*> {};
@@ -67,25 +62,6 @@ TEST(ShortenedSteps, AreWholeOnesWhereFlowHasDoubts) {
       scenario_of(R"(batch="61" micro-batch="1" pipeline="3" tensor="2" sequence-parallel="true" recompute="full")");
   ASSERT_TRUE(fewer_micro_batches(timed_as_of(scenario, {}), cluster_of(scenario)));
   EXPECT_EQ(timed(scenario, true).step_seconds, timed(scenario, false).step_seconds);
-}
-
-// The doubts stay in the answer, and the time is off by no more than they say.
-TEST(ShortenedSteps, AreTakenInDoubtWhereTheWholeStepIsTooMuchWork) {
-  const scenario::Scenario scenario =
-      scenario_of(R"(batch="200" micro-batch="1" pipeline="3" tensor="2" sequence-parallel="true" recompute="full")");
-  const report::RunResult whole = timed(scenario, false);
-  const report::RunResult shortened = timed(scenario, true, 1);
-  EXPECT_NE(shortened.step_seconds, whole.step_seconds);
-  EXPECT_FALSE(shortened.network.fidelity_notes.empty());
-  EXPECT_NEAR(shortened.step_seconds / whole.step_seconds, 1, report::doubt_of(shortened) + report::doubt_of(whole));
-}
-
-TEST(ShortenedSteps, AreLessWorkThanWholeOnes) {
-  const scenario::Scenario scenario = scenario_of(R"(batch="200" micro-batch="1" pipeline="3")");
-  const Learned learned = learn_scenario(scenario, nullptr, false);
-  const SimulationWork work = simulation_work(scenario, learned, cluster_by_flow(scenario));
-  EXPECT_GT(work.least, 0);
-  EXPECT_LT(work.least, work.whole / 5);
 }
 
 TEST(ShortenedSteps, AreNotTakenWhereTheyAreNotMuchShorter) {
