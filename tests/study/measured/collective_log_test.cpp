@@ -64,9 +64,10 @@ TEST(CollectiveLog, OfASizeThatWasMeasuredTwiceTheMedianIsTakenAndTold) {
   EXPECT_DOUBLE_EQ(times.rows[1].seconds, (31.25e-6 + 99e-6) / 2);
   EXPECT_DOUBLE_EQ(times.rows[1].in_place_seconds.value(), (30e-6 + 99e-6) / 2);
   ASSERT_EQ(times.warnings.size(), 1U);
-  EXPECT_EQ(to_string(times.warnings.front()),
-            "the.log:14: 1048576 bytes were measured 2 times, first in line 13; the median of 31.25 to 99 µs is "
-            "compared");
+  EXPECT_EQ(
+      to_string(times.warnings.front()),
+      "the.log:14: 1048576 bytes were measured 2 times, first in line 13; the median of times from 31.25 to 99 µs is "
+      "compared");
 }
 
 TEST(CollectiveLog, OfOlderVersions) {
@@ -151,8 +152,9 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 3), 4e-6);
   EXPECT_EQ(fault_of(log, "all_reduce_perf", 8),
             "the.log: measures 2 and 3 ranks, and 8 are timed; use --ranks 2, or --hosts");
-  EXPECT_EQ(fault_of(log, "broadcast_perf"),
-            "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
+  EXPECT_EQ(
+      fault_of(log, "broadcast_perf"),
+      "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
   // Tables without the name of a collective are ambiguous until a line above one gives it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
@@ -183,11 +185,10 @@ TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
 )";
   EXPECT_EQ(fault_of(gathered, "all_gather_perf", 8), "");
   EXPECT_EQ(fault_of(gathered, "reduce_scatter_perf", 8), "");
-  EXPECT_EQ(
-      fault_of(gathered, "", 8),
-      "the.log:1: has bus bandwidths of 0.875 × algbw, but all-reduce of 8 ranks has 1.75 ×; name all-gather "
-      "or reduce-scatter or gather or scatter or all-to-all (--test of diagnose, --op of collective), or give "
-      "the number of measured ranks");
+  EXPECT_EQ(fault_of(gathered, "", 8),
+            "the.log:1: has bus bandwidths of 0.875 × algbw, but all-reduce of 8 ranks has 1.75 ×; name all-gather "
+            "or reduce-scatter or gather or scatter or all-to-all (--test of diagnose, --op of collective), or give "
+            "the number of measured ranks");
   EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks has 0.5 ×; give the number"),
             std::string::npos);
 }
@@ -203,9 +204,10 @@ TEST(CollectiveLog, ResultsThatCameOutWrongAreNoMeasurement) {
 
 TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
   const std::string heading = "# size count type time algbw busbw #wrong\n";
-  EXPECT_EQ(fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
-            "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, and the row has 1.00; give time and algbw of one "
-            "measurement");
+  EXPECT_EQ(
+      fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
+      "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, and the row has 1.00; give time and algbw of one "
+      "measurement");
   // Differences within the rounding of both numbers are accepted.
   EXPECT_EQ(fault_of(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");
   EXPECT_EQ(fault_of(heading + "8589934592 2147483648 float 1e+07 0.64 1 0\n"), "");
