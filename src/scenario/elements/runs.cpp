@@ -112,7 +112,7 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   }
   if (algorithm.event_driven()) {
     node.refuse("exchange", fmt::format("has no effect with '{}'", algorithm.name),
-                "remove it: the algorithm defines who exchanges what with whom");
+                "remove it: the algorithm defines its own exchange");
     return has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
   }
   if (algorithm.decentralised()) {

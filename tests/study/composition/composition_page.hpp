@@ -17,7 +17,8 @@ namespace dadsim::study {
 
 inline std::string counts_in_words(const Composition::Counts& counts) {
   return fmt::format(
-      "{} of {} pairs answer; {} are refused because they mean nothing, {} because they are not built: {:.1f} % of the "
+      "{} of {} pairs answer; {} are refused because they have no meaning, {} because they are not built: {:.1f} % of "
+      "the "
       "meaningful pairs answer",
       counts.answers, counts.all(), counts.means_nothing, counts.not_built, 100 * counts.share());
 }
@@ -36,9 +37,10 @@ inline std::string reason_of(const FeaturePair& pair) {
       text.replace(at, from.size(), to);
   };
   replace("algorithm=\"" + pair.method + "\" of <run> ", "");
-  replace("'" + pair.method + "'", "it");
-  replace(" of " + pair.method + ", ", " of it, ");
-  const std::string of_run = "run it: ";
+  replace("run '" + pair.method + "'", "the run");
+  replace("'" + pair.method + "'", "the method");
+  replace(" of " + pair.method + ", ", " of the method, ");
+  const std::string of_run = "the run: ";
   if (text.starts_with(of_run)) text.erase(0, of_run.size());
   return text;
 }
@@ -95,7 +97,7 @@ inline std::string section_of(const Composition& composition, const std::string&
       const auto& [how, what, remedy] = why;
       rows += fmt::format("| {} | {} | {} | {} | {} |\n", as_code({composition.features[i].name}),
                           names.size() > 6 && all.answers.empty() && all.refused.size() == 1 ? "all" : as_code(names),
-                          how == Composes::not_built ? "not built" : "means nothing", in_table(what), in_table(remedy));
+                          how == Composes::not_built ? "not built" : "no meaning", in_table(what), in_table(remedy));
     }
   }
   if (rows.empty()) return {};
@@ -108,7 +110,7 @@ inline std::string section_of(const Composition& composition, const std::string&
 inline std::string page_of(const Composition& composition) {
   std::string text = R"(# What goes with what
 
-Two features of dadsim in one scenario *answer* together, *mean nothing* together and are refused, or are *not built* together and are refused.
+Two features of dadsim in one scenario *answer* together, or are refused: they have *no meaning* together, or are *not built*.
 A test writes this page and compares it (`tests/study/composition/composition_test.cpp`): it makes a small scenario with both for every pair of features on
 different axes and checks it, as `dadsim --check` does. The descriptions of methods list which methods a feature is about; a pair without a method answers if one
 of these methods accepts it. Other tests draw pairs and run them.
