@@ -283,6 +283,20 @@ class RunOfSchedules {
     return effort_of(of_run, times, layout_);
   }
 
+  /// Refuses a step whose time by flow is in more doubt than the fidelity allows.
+  Refused in_doubt(const FlowStep& step) {
+    const double seconds = step.timing.seconds;
+    constexpr const char* kMayBe = "{}, for up to {:.2g} % of the step";
+    if (!fidelity_.may_overlook(step.overlooked / seconds))
+      return FlowRefusal{fmt::format("{} ({:.3g} s of a step of {:.3g} s)", kShared, step.overlooked, seconds)};
+    if (!fidelity_.may_share_links(step.shared_wrong_by / seconds))
+      return FlowRefusal{fmt::format(kMayBe, kShared, 100 * step.shared_wrong_by / seconds)};
+    if (!fidelity_.may_enter_late(step.wrong_by / seconds))
+      return FlowRefusal{
+          fmt::format(kMayBe, "ranks enter collectives late and share their links", 100 * step.wrong_by / seconds)};
+    return {};
+  }
+
   /// Times the run without simulating messages. Returns false, before anything is reported, if flow fidelity is
   /// refused.
   bool by_flow() {
@@ -300,15 +314,7 @@ class RunOfSchedules {
         date += step.timing.seconds;
         across += step.across_changes;
       }
-      const double seconds = step.timing.seconds;
-      constexpr const char* kMayBe = "{}, for up to {:.2g} % of the step";
-      if (!refused && !fidelity_.may_overlook(step.overlooked / seconds))
-        refused = FlowRefusal{fmt::format("{} ({:.3g} s of a step of {:.3g} s)", kShared, step.overlooked, seconds)};
-      if (!refused && !fidelity_.may_share_links(step.shared_wrong_by / seconds))
-        refused = FlowRefusal{fmt::format(kMayBe, kShared, 100 * step.shared_wrong_by / seconds)};
-      if (!refused && !fidelity_.may_enter_late(step.wrong_by / seconds))
-        refused = FlowRefusal{
-            fmt::format(kMayBe, "ranks enter collectives late and share their links", 100 * step.wrong_by / seconds)};
+      if (!refused) refused = in_doubt(step);
       const double share = across / (date - job_.request.begins_at);
       if (!refused && i + 1 == settled_.size() && !fidelity_.may_change(share))
         refused = FlowRefusal{fmt::format("links change during up to {:.2g} % of the steps", 100 * share)};
@@ -495,12 +501,14 @@ class RunOfSchedules {
             const std::vector<double> slowdown = jitter_.of_step(one.place);
             std::pair<std::optional<double>, std::optional<double>> seconds;  // warm and cold
             FlowStep step;
-            if (fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step)) {
-              seconds.first = step.timing.seconds;
-            } else if (!fidelity_.by_flow() || messages_ <= kMessagesTimedAgain) {
+            const bool timed =
+                fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step);
+            if (timed) seconds.first = step.timing.seconds;
+            const bool doubtful = !timed || in_doubt(step);
+            if (!fidelity_.by_flow() || (doubtful && messages_ <= kMessagesTimedAgain)) {
               seconds =
                   seconds_now(loaded_.nodes, *loaded_.connections, ranks(one.place), settled_[one.place], slowdown);
-              // By flow no step is cold: where flow refuses a step without a cause, the longer time is used.
+              // By flow no step is cold: where flow refuses or doubts a step without a cause, the longer time is used.
               if (fidelity_.by_flow()) seconds.first = std::max(seconds.first, seconds.second);
             }
             WireWriter message;

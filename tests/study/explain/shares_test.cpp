@@ -198,8 +198,8 @@ TEST_P(DrawnShares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Draws, DrawnShares, testing::Range(0, draws()));
-// Flow refuses its first step: messages then are those of a run that asks for messages.
-INSTANTIATE_TEST_SUITE_P(WhereFlowIsRefused, DrawnShares, testing::Values(21));
+// Flow refuses the first step of 21, and the step of 126 without computing: messages then say what is saved.
+INSTANTIATE_TEST_SUITE_P(WhereFlowIsRefused, DrawnShares, testing::Values(21, 126));
 
 TEST(Shares, HoldWhereATreeOverTcpWasTakenForComputing) {
   std::ifstream file(DADSIM_SOURCE_DIR "/scenarios/questions/gpus.xml");
