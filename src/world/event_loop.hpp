@@ -17,7 +17,7 @@
 
 #include "step/event_log.hpp"
 #include "world/parcel.hpp"
-#include "world/presence.hpp"
+#include "world/participation_clock.hpp"
 #include "world/world.hpp"
 
 namespace dadsim::world {

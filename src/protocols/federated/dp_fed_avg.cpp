@@ -50,7 +50,7 @@ void add_noise(std::vector<float>& numbers, std::size_t count, double deviation,
 class DpFedAvg final : public FederatedRounds {
  public:
   explicit DpFedAvg(const Setting& setting)
-      : FederatedRounds(setting),
+      : FederatedRounds(setting, true),
         level_(setting.value(kLevel)),
         noise_(setting.value(kUpdateNoiseBy)),
         clip_(setting.value(kClipOfUpdates)),
@@ -98,7 +98,6 @@ class DpFedAvg final : public FederatedRounds {
     }
     return chosen;
   }
-  std::size_t enough(std::size_t chosen) const override { return chosen; }
   void about_to_ask(std::int64_t round, const std::vector<std::size_t>& chosen) override {
     asked_[round] = chosen.size();
     present_ = round;

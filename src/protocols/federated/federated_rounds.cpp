@@ -77,9 +77,21 @@ std::vector<Node> all_clients(std::size_t sites) {
   return nodes;
 }
 
+world::ParticipationClock::Rules rules_of(const Setting& setting, bool waits_for_all) {
+  world::ParticipationClock::Rules rules{
+      .sites = setting.sites,
+      .seed = setting.seed(),
+      .fraction = setting.value(FederatedRounds::kFraction),
+      .deadline = world::ParticipationClock::deadline_of(setting.value(FederatedRounds::kDeadline))};
+  if (waits_for_all) return rules;
+  rules.over_selection = setting.value(FederatedRounds::kOverSelection);
+  rules.enough = world::ParticipationClock(rules).needed();
+  return rules;
+}
+
 }  // namespace
 
-FederatedRounds::FederatedRounds(const Setting& setting)
+FederatedRounds::FederatedRounds(const Setting& setting, bool waits_for_all)
     : Federation(setting),
       pool_(setting, {.asker = setting.server,
                       .others = all_clients(setting.sites),
@@ -100,10 +112,9 @@ FederatedRounds::FederatedRounds(const Setting& setting)
                              .tells = false,
                              .stops = false}),
       secure_(setting),
+      clock_(rules_of(setting, waits_for_all)),
       has_stragglers_(setting.parameters().contains("stragglers")) {
-  const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
-  per_round_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
-  const double least = std::ceil(setting.value(kMinimum) * static_cast<double>(per_round_) - 1e-9);
+  const double least = std::ceil(setting.value(kMinimum) * static_cast<double>(clock_.needed()) - 1e-9);
   at_least_ = std::max<std::size_t>(1, static_cast<std::size_t>(least));
 }
 
@@ -164,11 +175,9 @@ Work FederatedRounds::work_per_order() const {
 // ---- who is asked ----
 
 std::vector<std::size_t> FederatedRounds::choose(std::int64_t round) {
-  const double over = std::ceil(setting().value(kOverSelection) * static_cast<double>(per_round_) - 1e-9);
   std::vector<std::size_t> free;
   for (std::size_t k = 0; k < pool_.free(); ++k) free.push_back(pool_.nth_free(k));
-  RandomStream random(setting().seed(), Purpose::participation, 0, static_cast<std::uint32_t>(round));
-  return world::draw_some(std::move(free), static_cast<std::size_t>(over), std::move(random));
+  return clock_.draw(round, std::move(free));
 }
 
 /// Some of the clients of a round can do only a part of their work: x passes, or batches, of E, where x is 1 … E with
@@ -217,10 +226,9 @@ bool FederatedRounds::is_last(std::int64_t round) const {
 
 // ---- the server ----
 
-Task<> FederatedRounds::collect(std::int64_t round, std::size_t open, double until) {
-  const std::size_t wanted = enough(open);
-  while (updates_.size() < wanted && open > 0) {
-    RequestPool::ClientEvent event = co_await pool_.next(until);
+Task<> FederatedRounds::collect(std::int64_t round, std::size_t open) {
+  while (!clock_.is_complete(updates_.size(), open)) {
+    RequestPool::ClientEvent event = co_await pool_.next(clock_.date(updates_.size()));
     if (event.what == What::nothing) break;  // time is up
     take_in_late(event, round);
     if (event.what == What::news || event.number != round) continue;
@@ -241,7 +249,6 @@ Task<> FederatedRounds::server() {
   ProtocolLog& log = setting().log;
   const Sizing& sizing = setting().sizing;
   const Node me = setting().server;
-  const world::Deadline deadline{setting().value(kDeadline)};
   for (const Update& update : updates_) pool_.waste(update.event.parcel);  // lost with the server's memory
   pool_.begin();
   secrets_.begin();
@@ -253,14 +260,14 @@ Task<> FederatedRounds::server() {
     const std::int64_t round = ++round_;
     std::vector<std::size_t> chosen = choose(round);
     draw_stragglers(round, chosen);
-    const double until = deadline.after(loop.now());
-    if (secure_.in_use()) co_await exchange_keys(round, chosen, until);
+    clock_.begin(loop.now());
+    if (secure_.in_use()) co_await exchange_keys(round, chosen);
     about_to_ask(round, chosen);
     const bool in_place = round == 1 && setting().value(kInitial);
     const std::vector<Value> more = with_model();
     for (const std::size_t one : chosen) ask(pool_, one, one, round, model_, more, in_place);
     log.set_at_work(loop.now(), pool_.open());
-    co_await collect(round, chosen.size(), until);
+    co_await collect(round, chosen.size());
     const bool sufficient = suffices(round, updates_);
     if (secure_.in_use() && sufficient && !updates_.empty()) co_await unmask(round, updates_);
     if (sufficient) {
@@ -314,7 +321,7 @@ Task<> FederatedRounds::evaluating_client(std::size_t number) {
 // ---- secure aggregation ----
 
 /// Two exchanges before the model is sent: public keys, then shares of secrets, which go to the clients with the model.
-Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen, double until) {
+Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen) {
   for (const Secret what : {Secret::keys, Secret::shares}) {
     secure_.set_clients(chosen.size());
     const std::int64_t number = round * kSecrets + static_cast<std::int64_t>(what);
@@ -323,7 +330,7 @@ Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_
     }
     std::vector<std::size_t> there;
     for (std::size_t open = chosen.size(); open > 0;) {
-      const RequestPool::ClientEvent event = co_await secrets_.next(until);
+      const RequestPool::ClientEvent event = co_await secrets_.next(clock_.date(there.size()));
       if (event.what == What::nothing) break;
       if (event.number != number) continue;
       --open;

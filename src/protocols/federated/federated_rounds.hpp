@@ -86,7 +86,8 @@ class FederatedRounds : public Federation {
   static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
                                                       "in-place: clients already have the first model");
 
-  explicit FederatedRounds(const Setting& setting);
+  /// `waits_for_all`: a round asks clients until its deadline, not only until the fraction has answered.
+  explicit FederatedRounds(const Setting& setting, bool waits_for_all = false);
   void begin() override;
 
   /// Returns the parameters of rounds, and those of local training.
@@ -112,8 +113,6 @@ class FederatedRounds : public Federation {
   /// Returns the clients asked in a round, in rising order. Default: a share of the free clients, each with the same
   /// chance, and more by over-selection.
   virtual std::vector<std::size_t> choose(std::int64_t round);
-  /// Returns the number of updates that end a round of so many clients, without waiting for the others.
-  virtual std::size_t enough(std::size_t /*chosen*/) const { return per_round_; }
   /// Called with the clients that are about to be asked for updates; with secure aggregation, those with keys.
   virtual void about_to_ask(std::int64_t /*round*/, const std::vector<std::size_t>& /*chosen*/) {}
   /// Returns true if a round with these updates makes a model. Default: true if there are any. Unused updates are
@@ -143,12 +142,12 @@ class FederatedRounds : public Federation {
 
   world::Task<> server();
   world::Task<> masks(std::size_t number);
-  world::Task<> exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen, double until);
+  world::Task<> exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen);
   world::Task<> unmask(std::int64_t round, const std::vector<Update>& updates);
   world::Task<> evaluate(std::int64_t round, std::vector<std::size_t> chosen);
   world::Task<> evaluating_client(std::size_t number);
   world::Task<> wait_for_clients();
-  world::Task<> collect(std::int64_t round, std::size_t open, double until);
+  world::Task<> collect(std::int64_t round, std::size_t open);
   void take_in_late(const RequestPool::ClientEvent& event, std::int64_t round);
   void draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen);
 
@@ -156,10 +155,11 @@ class FederatedRounds : public Federation {
   RequestPool secrets_;      ///< requests of secure aggregation, separate from the model's
   RequestPool evaluations_;  ///< requests of frameworks that send a new model to be evaluated
   SecureAggregation secure_;
+  world::ParticipationClock clock_;
   bool has_stragglers_ = false;
   world::Value model_;
   std::vector<Update> updates_;  ///< updates of the present round
-  std::size_t per_round_ = 1, at_least_ = 1;
+  std::size_t at_least_ = 1;
   std::int64_t round_ = 0;
 };
 

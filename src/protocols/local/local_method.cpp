@@ -11,7 +11,6 @@
 #include "algorithms/gossip/graph.hpp"
 #include "methods/idle_parameters.hpp"
 #include "protocols/local/local_rounds.hpp"
-#include "protocols/local/round_end.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -37,7 +36,8 @@ std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
                                        LocalRounds::kShare, LocalRounds::kDecay, LocalRounds::kTo,
                                        algorithms::graph_parameter(), LocalRounds::kMix, kAverage},
       std::back_inserter(all));
-  std::ranges::move(RoundEnd::parameters(), std::back_inserter(all));
+  all.insert(all.end(), {LocalRounds::kWhen, LocalRounds::kQuorum, LocalRounds::kGrace, LocalRounds::kWindow,
+                         LocalRounds::kStaleness});
   std::ranges::move(outer::parameters(method.defaults.at(outer::kRule.name).c_str()), std::back_inserter(all));
   all.insert(all.end(), {LocalRounds::kMerge, LocalRounds::kAlpha});
   if (method.averages_moments) all.insert(all.end(), {LocalRounds::kFirstMoments, LocalRounds::kSecondMoments});
@@ -93,13 +93,13 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
     refuse(fmt::format("memory-decay=\"{}\" needs a memory", values.at(LocalRounds::kDecay.name)),
            "encoding=\"chunk-top-k\", <compress memory=\"true\">, or remove it");
   }
-  if (RoundEnd::kWhen.of(values) != When::barrier && !needs_server(values))
+  if (LocalRounds::kWhen.of(values) != When::barrier && !needs_server(values))
     refuse(fmt::format("when=\"{}\" needs a node that hears from all workers, and to=\"{}\" has none",
-                       values.at(RoundEnd::kWhen.name), to),
+                       values.at(LocalRounds::kWhen.name), to),
            "to=\"aggregator\", to=\"store\", or when=\"barrier\"");
-  if (facts.sites > 0 && RoundEnd::kWhen.of(values) == When::quorum &&
-      RoundEnd::kQuorum.of(values) > static_cast<std::int64_t>(facts.sites))
-    refuse(fmt::format("quorum=\"{}\" is more than the {} participants", RoundEnd::kQuorum.of(values), facts.sites),
+  if (facts.sites > 0 && LocalRounds::kWhen.of(values) == When::quorum &&
+      LocalRounds::kQuorum.of(values) > static_cast<std::int64_t>(facts.sites))
+    refuse(fmt::format("quorum=\"{}\" is more than the {} participants", LocalRounds::kQuorum.of(values), facts.sites),
            fmt::format("quorum=\"{}\"", facts.sites));
   if (partners && encoding == SentBy::compress && facts.run.compress.memory)
     refuse(fmt::format("<compress memory=\"true\"> has no effect with to=\"{}\": errors of weights do not add up", to),

@@ -8,6 +8,7 @@
 #include "protocols/local/averaging.hpp"
 #include "protocols/local/local_steps.hpp"
 #include "protocols/local/outer_rule.hpp"
+#include "spec/parameter.hpp"
 
 namespace dadsim::protocols {
 
@@ -16,6 +17,8 @@ enum class SentTo : std::uint8_t { aggregator, peers, pair, graph, store };
 /// Numbers of a message: Δ = θ − θ_i, or a random subset of the worker's weights.
 enum class SentNumbers : std::uint8_t { change, subset };
 enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits };
+/// End of a round at a node that hears from all workers.
+enum class When : std::uint8_t { barrier, quorum, asynchronous, window, overlap };
 /// Effect of θ on the weights of a worker that gets it.
 enum class Merge : std::uint8_t { replace, mix, add };
 
@@ -54,6 +57,22 @@ class LocalRounds : public Protocol {
   static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the own weights (mix)"};
   static constexpr spec::RealParameter kMix{
       "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 with a single partner is the mean"};
+  static constexpr auto kWhen = spec::choice<When>(
+      "when",
+      {{"barrier", When::barrier},
+       {"quorum", When::quorum},
+       {"asynchronous", When::asynchronous},
+       {"window", When::window},
+       {"overlap", When::overlap}},
+      "barrier: a round ends when all have answered; quorum: when enough have, after a grace, and later answers count "
+      "in a later round; asynchronous: with every answer; window: after a time, and later answers do not count; "
+      "overlap: as barrier, while workers take the steps of the next round");
+  static constexpr spec::IntegerParameter kQuorum{"quorum", 1, 1e6, "1", "answers that a round waits for (quorum)"};
+  static constexpr spec::RealParameter kGrace{"grace", 0, 1e9, "0",
+                                              "seconds that a round then waits for more answers (quorum)"};
+  static constexpr spec::RealParameter kWindow{"window", 1e-6, 1e9, "60", "seconds that a round lasts (window)"};
+  static constexpr spec::RealParameter kStaleness{
+      "staleness", 0, 100, "0", "a: a change from s rounds ago counts (1 + s)^-a times (quorum, asynchronous)"};
   static constexpr spec::IntegerParameter kFirstMoments{
       "first-moments", 0, 1e6, "0", "rounds between averages of the first moments of Adam; 0: no averages"};
   static constexpr spec::IntegerParameter kSecondMoments{

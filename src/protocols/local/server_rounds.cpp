@@ -1,16 +1,16 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
 #include "protocols/local/local_rounds.hpp"
-#include "protocols/local/round_end.hpp"
 #include "protocols/send_later.hpp"
 
 namespace dadsim::protocols {
 namespace {
 
 /// Rounds at a node that hears from all workers: an aggregator, or an object store. Workers train from a θ, send Δ_i,
-/// and get the θ of a later round. A round ends by `when` (RoundEnd); Δ is the mean of the Δ_i that count in it,
+/// and get the θ of a later round. A round ends by `when`; Δ is the mean of the Δ_i that count in it,
 /// weighted by their samples, each scaled by its staleness.
 ///
 /// An aggregator takes the outer step and sends θ. A store computes nothing: a worker reads the objects of the others
@@ -26,7 +26,9 @@ class ServerRounds final : public LocalRounds {
  public:
   explicit ServerRounds(const Setting& setting)
       : LocalRounds(setting),
-        end_(setting.parameters()),
+        when_(setting.value(kWhen)),
+        staleness_(setting.value(kStaleness)),
+        clock_(rules_of(setting)),
         is_store_(setting.value(kTo) == SentTo::store),
         workers_(setting.sites) {}
   void begin() override;
@@ -56,6 +58,21 @@ class ServerRounds final : public LocalRounds {
     std::size_t known = 0;                 ///< rounds whose objects it has (store)
   };
 
+  static world::ParticipationClock::Rules rules_of(const Setting& setting) {
+    switch (setting.value(kWhen)) {
+      case When::quorum:
+        return {.enough = static_cast<std::size_t>(setting.value(kQuorum)), .grace = setting.value(kGrace)};
+      case When::asynchronous:
+        return {.enough = 1};
+      case When::window:
+        return {.deadline = setting.value(kWindow), .lasts = true};
+      default:
+        return {};
+    }
+  }
+  /// Returns whether workers take their rounds at their own pace: their answers may be stale.
+  bool at_own_pace() const { return when_ == When::quorum || when_ == When::asynchronous; }
+
   Task<> server();
   Task<> worker(std::size_t number);
   Task<> gather();
@@ -72,7 +89,9 @@ class ServerRounds final : public LocalRounds {
   bool is_last() const;
   Value theta() const { return theta_of(outer_); }
 
-  RoundEnd end_;
+  When when_;
+  double staleness_;
+  world::ParticipationClock clock_;
   bool is_store_;
   std::vector<LocalWorker> workers_;
   Value outer_;
@@ -96,20 +115,20 @@ void ServerRounds::begin() {
 
 /// At their own pace workers share the steps of all; each has one shorter round where its own would have ended.
 std::int64_t ServerRounds::steps_of_order(std::int64_t first) const {
-  if (!end_.at_own_pace()) return steps_of_round(first);
+  if (!at_own_pace()) return steps_of_round(first);
   const std::int64_t left = local().steps() * static_cast<std::int64_t>(workers_.size()) - given_out_;
   return std::min(left, first < local().steps() ? steps_of_round(first) : local().period());
 }
 
 bool ServerRounds::is_last() const {
-  if (!end_.at_own_pace()) return next_ >= local().steps();
+  if (!at_own_pace()) return next_ >= local().steps();
   return given_out_ >= local().steps() * static_cast<std::int64_t>(workers_.size()) &&
          std::ranges::all_of(workers_, [](const LocalWorker& worker) { return worker.orders.empty(); });
 }
 
 bool ServerRounds::is_awaited(const LocalWorker& worker) const {
   return std::ranges::any_of(worker.orders, [&](const auto& order) {
-    return !order.second.difference && (end_.at_own_pace() || order.first == next_);
+    return !order.second.difference && (at_own_pace() || order.first == next_);
   });
 }
 
@@ -162,13 +181,13 @@ void ServerRounds::order(std::size_t number, std::int64_t first) {
 
 /// Gives work to every worker that is up and has none for this round, and the round after with overlap.
 void ServerRounds::order_round() {
-  const bool overlaps = end_.when() == When::overlap;
+  const bool overlaps = when_ == When::overlap;
   const std::int64_t second = next_ + steps_of_round(next_);
   for (std::size_t number = 0; number < workers_.size(); ++number) {
     LocalWorker& worker = workers_[number];
     if (!setting().loop.is_up(node_of(number))) continue;
-    if (end_.at_own_pace() || end_.when() == When::window) {
-      if (worker.orders.empty()) order(number, end_.at_own_pace() ? worker.next : next_);
+    if (at_own_pace() || when_ == When::window) {
+      if (worker.orders.empty()) order(number, at_own_pace() ? worker.next : next_);
       continue;
     }
     if (worker.orders.empty()) order(number, next_);
@@ -207,7 +226,7 @@ void ServerRounds::take(Parcel parcel) {
   if (found == worker.orders.end() || found->second.difference) return;
   if (parcel.lost) {  // the weights that it was to get
     later_.add(setting().loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
-  } else if (end_.when() == When::window && parcel.number != next_) {
+  } else if (when_ == When::window && parcel.number != next_) {
     ++log.late;
     log.wasted_seconds += parcel.work;
     log.wasted_bytes += parcel.bytes;
@@ -228,9 +247,9 @@ Task<> ServerRounds::gather() {
     return static_cast<std::size_t>(
         std::ranges::count_if(workers_, [this](const LocalWorker& worker) { return is_awaited(worker); }));
   };
-  end_.begin(loop.now());
-  while (!end_.is_over(loop.now(), answered(), awaited())) {
-    Parcel parcel = co_await loop.receive(setting().server, kDelta, std::min(later_.next(), end_.date()));
+  clock_.begin(loop.now());
+  while (!clock_.is_over(loop.now(), answered(), awaited())) {
+    Parcel parcel = co_await loop.receive(setting().server, kDelta, std::min(later_.next(), clock_.date(answered())));
     while (const auto due = later_.take(loop.now())) {
       const auto to = static_cast<std::size_t>(due->from);
       const auto found = workers_[to].orders.find(due->number);
@@ -262,24 +281,24 @@ Task<> ServerRounds::server() {
     for (std::size_t number = 0; number < workers_.size(); ++number) {
       auto& orders = workers_[number].orders;
       const auto found = std::ranges::find_if(orders, [&](const auto& order) {
-        return order.second.difference && (end_.at_own_pace() || order.first == next_);
+        return order.second.difference && (at_own_pace() || order.first == next_);
       });
       if (found == orders.end()) continue;
       const std::int64_t rounds = log.updates - found->second.version;
-      const double factor = end_.factor(rounds);
-      if (end_.at_own_pace()) ++log.staleness[rounds];
+      const double factor = std::pow(1.0 + static_cast<double>(rounds), -staleness_);
+      if (at_own_pace()) ++log.staleness[rounds];
       differences.push_back(factor == 1 ? found->second.difference
                                         : learning().weighted_sum({found->second.difference}, {factor}));
       weights.push_back(local().weight(number, found->first, found->second.count));
       members.push_back(number);
       orders.erase(found);
     }
-    const bool window = end_.when() == When::window;
+    const bool window = when_ == When::window;
     if (differences.empty() && !window) {  // all are down: the round begins anew when someone is back
       co_await loop.sleep(me, kRetrySeconds);
       continue;
     }
-    if (!end_.at_own_pace()) next_ += steps_of_round(next_);
+    if (!at_own_pace()) next_ += steps_of_round(next_);
     if (!differences.empty()) {
       const std::size_t count = differences.size();
       if (!is_store_) {
@@ -334,7 +353,7 @@ Task<> ServerRounds::worker(std::size_t number) {
     own.own = local().train(number, from, first, count);
     own.theta = start;
     // With overlap θ lacks what the worker has sent last: only its own steps are new.
-    const Value before = end_.when() == When::overlap ? learning().without_state(from) : start;
+    const Value before = when_ == When::overlap ? learning().without_state(from) : start;
     Value moved = learning().difference(before, learning().without_state(own.own));
     Parcel answer{.values = {encoded(moved, own.memory, number, first)}, .bytes = row_bytes(), .number = first};
     answer.work = loop.now() - begin;

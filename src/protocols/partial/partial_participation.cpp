@@ -16,7 +16,6 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
 #include "algorithms/step/training_step.hpp"
-#include "support/random.hpp"
 
 namespace dadsim::protocols {
 
@@ -163,8 +162,6 @@ std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weig
       structure_, sizes, learned_, timed.shape, timed.sample_scale, timed.precision, nullptr, {}, nullptr, true));
 }
 
-using world::kNever;
-
 namespace {
 
 /// The algorithm's own parameters are among the run's; those that it must not have are at their defaults.
@@ -181,7 +178,13 @@ spec::RunSpec run_with_all(const spec::RunSpec& run, const std::string& algorith
 PartialParticipation::PartialParticipation(const Setting& setting, const std::string& algorithm)
     : setting_(setting),
       shared_(setting.learning, setting.sizing, run_with_all(setting.run, algorithm), algorithm),
-      deadline_{setting.value(kDeadline)},
+      clock_({.sites = setting.sites,
+              .seed = setting.seed(),
+              .stream = 1,
+              .fraction = setting.value(kFraction),
+              .deadline = world::ParticipationClock::deadline_of(setting.value(kDeadline)),
+              .least = 1,
+              .counts_presence = setting.value(kDeadline) > 0}),
       factors_(algorithms::site_factors(setting.run.weights, setting.training(), setting.learning.problem().partition)),
       unbiased_(setting.value(kUnbiased)),
       barrier_(setting.value(kBarrier)),
@@ -190,11 +193,7 @@ PartialParticipation::PartialParticipation(const Setting& setting, const std::st
       began_(setting.sites, false),
       asking_(setting.sites, 0),
       answered_(setting.sites, 0),
-      here_(setting.sites),
-      in_time_(setting.sites) {
-  const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
-  per_step_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
-}
+      here_(setting.sites) {}
 
 void PartialParticipation::begin() {
   models_[0] = setting_.learning.initial_with_state();
@@ -216,9 +215,8 @@ std::vector<bool> PartialParticipation::choose(std::int64_t number) const {
   for (std::size_t i = 0; i < setting_.sites; ++i) {
     if (member_[i] && setting_.loop.is_up(node_of(i))) there.push_back(i);
   }
-  RandomStream random(setting_.seed(), Purpose::participation, 1, static_cast<std::uint32_t>(number));
   std::vector<bool> asked(setting_.sites, false);
-  for (const std::size_t site : world::draw_some(std::move(there), per_step_, std::move(random))) asked[site] = true;
+  for (const std::size_t site : clock_.draw(number, std::move(there))) asked[site] = true;
   return asked;
 }
 
@@ -226,16 +224,13 @@ SharedStep::PartialSites PartialParticipation::sites_of(std::int64_t number, con
                                                         bool weighted) const {
   SharedStep::PartialSites sites{.number = number, .there = there, .weights = {}};
   const bool everyone = std::ranges::find(there, false) == there.end();
-  const bool present_alone = !unbiased_ || (everyone && per_step_ == setting_.sites && !deadline_.exists());
+  const bool present_alone = !unbiased_ || (everyone && clock_.needed() == setting_.sites && !clock_.has_deadline());
   if (!weighted || (present_alone && factors_.empty())) return sites;
-  const double share = static_cast<double>(per_step_) / static_cast<double>(setting_.sites);
   algorithms::Attendance::Present present;
   for (std::size_t site = 0; site < there.size(); ++site) {
-    if (!there[site]) continue;
-    present.sites.push_back(static_cast<std::int32_t>(site));
-    const double chance = deadline_.exists() ? in_time_.chance(site) : 1;
-    if (!present_alone) present.chances.push_back(share * chance);
+    if (there[site]) present.sites.push_back(node_of(site));
   }
+  if (!present_alone) present.chances = clock_.chances_of(present.sites);
   const std::vector<float> factors = algorithms::factors_of(present, rows_of(number), factors_);
   sites.weights.assign(there.size(), 0.0F);
   for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -356,17 +351,16 @@ void PartialParticipation::leave(std::size_t site) {
 }
 
 /// Waits until a gather is complete, or until the deadline has passed and at least one message has arrived.
-Task<> PartialParticipation::gather(std::int64_t at, std::size_t task, double until) {
+Task<> PartialParticipation::gather(std::int64_t at, std::size_t task) {
   for (;;) {
     const PartialStep& now = steps_.at(at);
     const std::vector<bool>& arrived = now.arrived.at(task);
-    bool missing = false;
-    bool any = false;
+    std::size_t missing = 0, here = 0;
     for (std::size_t site = 0; site < setting_.sites; ++site) {
-      if (now.asked[site]) (arrived[site] ? any : missing) = true;
+      if (now.asked[site]) ++(arrived[site] ? here : missing);
     }
-    if (!missing || (any && setting_.loop.now() >= until)) co_return;
-    const Parcel parcel = co_await setting_.loop.receive(setting_.server, kUp, any ? until : kNever);
+    if (clock_.is_over(setting_.loop.now(), here, missing)) co_return;
+    const Parcel parcel = co_await setting_.loop.receive(setting_.server, kUp, clock_.date(here));
     if (parcel.from >= 0) take(parcel, at);
   }
 }
@@ -392,7 +386,7 @@ void PartialParticipation::merge(std::int64_t at) {
   }
   for (std::size_t site = 0; site < setting_.sites; ++site) {
     if (!now.asked[site]) continue;
-    in_time_.note(site, there[site]);
+    clock_.note(site, there[site]);
     if (!there[site]) {
       ++log.late;
       continue;
@@ -480,16 +474,16 @@ Task<> PartialParticipation::server() {
   for (; server_at_ < setting_.learning.budget(); ++server_at_) {
     const std::int64_t at = server_at_;
     co_await wait_for_sites();
-    const double until = deadline_.after(loop.now());
+    clock_.begin(loop.now());
     step(at);
     const std::size_t count = steps_.at(at).schedule->tasks.size();
     const bool silent = expects_nothing(steps_.at(at));
-    if (deadline_.exists()) {
+    if (clock_.has_deadline()) {
       for (std::size_t task = 0; task < count; ++task) {
-        if (steps_.at(at).arrived.contains(task)) co_await gather(at, task, until);
+        if (steps_.at(at).arrived.contains(task)) co_await gather(at, task);
       }
       // Only the deadline shows that no site has anything to send.
-      if (silent && loop.now() < until) co_await loop.sleep(me, until - loop.now());
+      if (silent && loop.now() < clock_.date(1)) co_await loop.sleep(me, clock_.date(1) - loop.now());
       merge(at);
     }
     const std::int64_t first = first_message(at);
@@ -499,7 +493,7 @@ Task<> PartialParticipation::server() {
       const auto& what = schedule->tasks[task].what;
       if (const auto* wait = std::get_if<schedule::WaitTask>(&what)) {
         if (wait->who == step::Role::aggregator && !now.closed) {
-          co_await gather(at, static_cast<std::size_t>(wait->collective), kNever);
+          co_await gather(at, static_cast<std::size_t>(wait->collective));
         }
       } else if (const auto* compute = std::get_if<schedule::ComputeTask>(&what)) {
         if (compute->who == step::Role::aggregator) {

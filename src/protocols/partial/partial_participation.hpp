@@ -123,7 +123,7 @@ class PartialParticipation final : public Protocol {
   world::Task<> site(std::size_t number);
   world::Task<> play_site(std::size_t number, std::int64_t at);
   world::Task<> send_again(world::Node me);
-  world::Task<> gather(std::int64_t at, std::size_t task, double until);
+  world::Task<> gather(std::int64_t at, std::size_t task);
   world::Task<> wait_for_sites();
   void take(const world::Parcel& parcel, std::int64_t at);
   void leave(std::size_t site);
@@ -155,10 +155,9 @@ class PartialParticipation final : public Protocol {
 
   Setting setting_;
   SharedStep shared_;
-  world::Deadline deadline_;
+  world::ParticipationClock clock_;
   std::vector<float> factors_;  ///< per site, factor on its part of the gradient; empty: 1
   bool unbiased_, barrier_;
-  std::size_t per_step_ = 1;                     ///< sites that are asked
   std::map<std::int64_t, PartialStep> steps_;    ///< those that somebody may still come to
   std::map<std::int64_t, world::Value> models_;  ///< before each of them
   std::vector<bool> member_;                     ///< sites that have the weights
@@ -167,7 +166,6 @@ class PartialParticipation final : public Protocol {
   std::vector<std::int64_t> asking_, answered_;  ///< per site: how often it has asked for the weights, and got them
   std::vector<std::set<std::int64_t>> here_;     ///< per site: numbers of the messages that it has got and still needs
   std::vector<std::size_t> pulls_;               ///< sites that wait for the weights
-  world::TimesThere in_time_;                    ///< share of the steps that a site was asked in
   std::int64_t server_at_ = 0;
   bool server_began_ = false, ended_ = false;
 };

@@ -240,19 +240,32 @@ constexpr std::int64_t kMostTries = 1'000;
 /// Outages while one step is waited for: if hosts and links fail more often, the step never ends.
 constexpr std::int64_t kMostChanges = 1'000'000;
 
+/// Waiting for all sites, patience and going on at once are deadlines.
+world::ParticipationClock::Rules rules_of(const AbsenceClock::AbsenceSetting& setting) {
+  const spec::AbsenceSpec& absence = setting.absence;
+  const bool retries = absence.does == spec::AbsenceSpec::Does::retry;
+  return {.sites = setting.sites,
+          .seed = setting.seed,
+          .chances = setting.chances,
+          .deadline = !absence.goes_without() ? world::kNever
+                      : retries               ? absence.patience
+                                              : 0,
+          .counts_presence = setting.has_dates};
+}
+
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 }  // namespace
 
 AbsenceClock::AbsenceClock(AbsenceSetting setting, world::OutageCalendar& calendar, Connectivity connectivity)
     : setting_(std::move(setting)),
+      clock_(rules_of(setting_)),
       log_(setting_.sites, setting_.site_of),
       calendar_(calendar),
       connectivity_(std::move(connectivity)),
       has_model_(setting_.sites, true),
       on_disk_(setting_.sites, true),
-      seen_down_(setting_.sites, 0),
-      was_there_(setting_.sites) {}
+      seen_down_(setting_.sites, 0) {}
 
 // ---- who is there ----
 
@@ -358,26 +371,6 @@ bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bo
 
 // ---- before a step ----
 
-/// π of the sites that take part: their drawn probability times, for rules with dates, their availability so far.
-std::vector<double> AbsenceClock::chances_of(const Sites& sites, const Sites& here,
-                                             const std::vector<std::int64_t>& rows) const {
-  const bool unbiased = goes_without() && setting_.absence.estimate == spec::AbsenceSpec::Estimate::unbiased;
-  if (!unbiased) return {};
-  double nobody = setting_.chances.empty() ? 0 : 1;  // in one draw: then it is drawn again
-  for (const std::int32_t site : here) {
-    const auto place = static_cast<std::size_t>(site);
-    if (!setting_.chances.empty() && rows[place] > 0) nobody *= 1 - setting_.chances[place];
-  }
-  std::vector<double> chances;
-  for (const std::int32_t site : sites) {
-    const auto place = static_cast<std::size_t>(site);
-    double chance = setting_.chances.empty() ? 1 : setting_.chances[place] / (1 - nobody);
-    if (setting_.has_dates) chance *= was_there_.chance(place);
-    chances.push_back(std::min(1.0, chance));
-  }
-  return chances;
-}
-
 /// Sends the model to sites that have missed a step. Returns false if that is interrupted, or no site present has the
 /// model.
 bool AbsenceClock::bring_up_to_date(const Sites& sites) {
@@ -477,7 +470,7 @@ bool AbsenceClock::goes_through(std::int64_t number, const Sites& sites) {
 
 algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const std::vector<std::int64_t>& rows) {
   double pause = 1;  // seconds
-  const double since = now_;
+  clock_.begin(now_);
   std::int64_t tries = 0;
   const auto has_rows = [&](std::int32_t site) { return rows[static_cast<std::size_t>(site)] > 0; };
   for (;;) {
@@ -493,24 +486,21 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
     for (const std::int32_t site : everyone()) {
       if (is_here[static_cast<std::size_t>(site)]) here.push_back(site);
     }
-    const bool all = here.size() == setting_.sites;
-    if (!all && !goes_without()) {
-      wait_for_change("for all sites");
-      continue;
-    }
-    const double left = since + setting_.absence.patience - now_;
-    if (!all && setting_.absence.does == spec::AbsenceSpec::Does::retry && left > 0) {
-      ++log_.participation.retried;
-      wait_until(now_ + std::min(pause, left));
-      pause *= 2;
+    if (!clock_.is_over(now_, here.size(), setting_.sites - here.size())) {
+      if (clock_.has_deadline()) {
+        ++log_.participation.retried;
+        wait_until(now_ + std::min(pause, clock_.date(here.size()) - now_));
+        pause *= 2;
+      } else {
+        wait_for_change("for all sites");
+      }
       continue;
     }
     if (std::ranges::none_of(here, has_rows)) {
       wait_for_change("for a site that has samples");
       continue;
     }
-    const Sites who =
-        setting_.chances.empty() ? here : world::draw_each(here, setting_.chances, setting_.seed, number, has_rows);
+    const Sites who = clock_.draw_each(number, here, has_rows);
     const bool restarts = to_restore_ && setting_.absence.does == spec::AbsenceSpec::Does::restart;
     if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(number, who)) {
       if (++tries < kMostTries) continue;
@@ -518,9 +508,11 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
           fmt::format("step {} has been broken off {} times: the step takes longer than the time between outages",
                       log_.participation.updates + 1, kMostTries));
     }
-    std::vector<double> chances = chances_of(who, here, rows);
-    for (std::size_t site = 0; site < setting_.sites; ++site) was_there_.note(site, is_here[site]);
-    return {who, std::move(chances)};
+    const bool unbiased = goes_without() && setting_.absence.estimate == spec::AbsenceSpec::Estimate::unbiased;
+    algorithms::Attendance::Present present{who, {}};
+    if (unbiased) present.chances = clock_.chances_of(who, here, has_rows);
+    for (std::size_t site = 0; site < setting_.sites; ++site) clock_.note(site, is_here[site]);
+    return present;
   }
 }
 

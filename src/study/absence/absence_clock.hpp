@@ -18,7 +18,7 @@
 #include "step/participation.hpp"
 #include "step/timing.hpp"
 #include "world/outage_calendar.hpp"
-#include "world/presence.hpp"
+#include "world/participation_clock.hpp"
 
 namespace dadsim::study {
 
@@ -173,10 +173,10 @@ class AbsenceClock {
   bool restore();
   bool goes_through(std::int64_t number, const Sites& sites);
   std::optional<step::StepTiming> foreseen(std::int64_t number, const Sites& sites) const;
-  std::vector<double> chances_of(const Sites& sites, const Sites& here, const std::vector<std::int64_t>& rows) const;
   Sites everyone() const;
 
   AbsenceSetting setting_;
+  world::ParticipationClock clock_;
   AbsenceLog log_;
   world::OutageCalendar& calendar_;
   Connectivity connectivity_;
@@ -191,7 +191,6 @@ class AbsenceClock {
   std::optional<std::int64_t> most_begun_;
   std::map<Sites, step::StepTiming> last_of_;
   std::optional<step::StepTiming> last_;
-  world::TimesThere was_there_;
 };
 
 }  // namespace dadsim::study
