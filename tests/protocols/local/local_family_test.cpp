@@ -10,41 +10,11 @@
 #include "compress/registry.hpp"
 #include "methods/method.hpp"
 #include "protocols/local/outer_rule.hpp"
-#include "protocols/simulating.hpp"
+#include "protocols/local/played.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::test {
 namespace {
-
-const std::vector<std::int64_t> kSamples = {20, 60, 120, 40};
-constexpr double kNumbers = 784 * 10 + 10;  // one layer on digits of 28 × 28 pixels
-
-struct Outcome {
-  Simulated simulated;
-  std::vector<double> losses;
-};
-
-Outcome outcome(const spec::RunSpec& run, double bandwidth = 1e6, const SmallProblem& small = unequal_problem(kSamples),
-                double latency = 0.01) {
-  History history(1, nullptr);
-  Learning learning(small.problem(), history);
-  auto world = closed_form(small.partition.size(), [](world::Node node) { return 0.2 + 0.13 * node; },
-                           {.latency = latency, .bandwidth = bandwidth});
-  Outcome result{simulate(world, small, learning, run), {}};
-  for (const auto& quality : result.simulated.qualities) result.losses.push_back(quality[0]);
-  return result;
-}
-
-Outcome outcome(const char* method, const spec::ParameterValues& parameters) {
-  return outcome(run_of(method, parameters));
-}
-
-void expect_equal(const Outcome& a, const Outcome& b, double tolerance, const std::string& what) {
-  ASSERT_EQ(a.losses.size(), b.losses.size()) << what;
-  ASSERT_GE(a.losses.size(), 3U) << what;
-  for (std::size_t i = 0; i < a.losses.size(); ++i)
-    EXPECT_NEAR(a.losses[i], b.losses[i], tolerance * b.losses[i]) << what << ", " << i;
-}
 
 // ---- peers ----
 
@@ -53,7 +23,7 @@ TEST(AmongPeers, RoundsMakeTheModelsOfAnAggregator) {
     const spec::ParameterValues parameters{{"period", "3"}, {"outer", rule}};
     spec::ParameterValues among = parameters;
     among["to"] = "peers";
-    expect_equal(outcome("diloco", among), outcome("diloco", parameters), 1e-6, rule);
+    expect_same_models(played("diloco", among), played("diloco", parameters), 1e-6, rule);
   }
 }
 
@@ -62,8 +32,9 @@ TEST(AmongPeers, ARoundTakesTheSlowestAndAnAllReduce) {
   spec::RunSpec run = run_of("diloco", {{"rounds", "3"}, {"period", "5"}, {"to", "peers"}});
   for (const bool halves : {false, true}) {
     if (halves) run.compress = {.method = "fp16", .parameters = {}, .memory = false};
-    const double bytes = (halves ? 2 : 4) * kNumbers;
-    const Simulated simulated = outcome(run, bandwidth, unequal_problem(kSamples), latency).simulated;
+    const double bytes = (halves ? 2 : 4) * kSentNumbers;
+    const Simulated simulated =
+        played(run, unequal_problem(kPlayedSamples), {.latency = latency, .bandwidth = bandwidth}).simulated;
     // In this World the outer step takes as long as a local one, and the first worker is through with it first.
     const double round = 5 * (0.2 + 0.13 * 3) + 2 * (n - 1) * (latency + bytes / n / bandwidth);
     for (std::size_t i = 1; i <= 3; ++i) {
@@ -82,13 +53,13 @@ TEST(AmongPeers, ARoundTakesTheSlowestAndAnAllReduce) {
 TEST(AmongPeers, EncodingsThatDoNotAddUpAreGathered) {
   spec::RunSpec run = run_of("diloco", {{"rounds", "3"}, {"period", "2"}, {"to", "peers"}});
   run.compress = {.method = "top-k", .parameters = {{"fraction", "0.1"}}, .memory = true};
-  const Simulated simulated = outcome(run).simulated;
-  const double bytes = 8 * std::ceil(0.1 * kNumbers);
+  const Simulated simulated = played(run).simulated;
+  const double bytes = 8 * std::ceil(0.1 * kSentNumbers);
   for (std::size_t node = 0; node < 4; ++node) EXPECT_DOUBLE_EQ(simulated.log.nodes[node].sent, 3 * 3 * bytes);
 }
 
 TEST(AmongPeers, WhoIsDownIsNotWaitedForAndComesBack) {
-  const SmallProblem small = unequal_problem(kSamples);
+  const SmallProblem small = unequal_problem(kPlayedSamples);
   for (const char* method : {"diloco", "sparseloco", "sparta", "local-sgd"}) {
     History history(1, nullptr);
     Learning learning(small.problem(), history);
@@ -126,57 +97,57 @@ TEST(SparseLoCo, OfAllNumbersIsDiLoCoWithPlainSteps) {
   run.compress = {.method = "chunk-top-k",
                   .parameters = {{"fraction", "1"}, {"chunk", "4096"}, {"values", "fp32"}},
                   .memory = true};
-  expect_equal(outcome(run), outcome("diloco", {{"period", "3"}, {"outer", "sgd"}, {"outer-rate", "0.8"}}), 1e-6,
-               "all");
+  expect_same_models(played(run), played("diloco", {{"period", "3"}, {"outer", "sgd"}, {"outer-rate", "0.8"}}), 1e-6,
+                     "all");
 }
 
 TEST(SparseLoCo, MemoryFadesAndMessagesAreAsLongAsTheFormula) {
-  const Outcome kept = outcome("sparseloco", {{"period", "2"}, {"memory-decay", "1"}});
-  const Outcome faded = outcome("sparseloco", {{"period", "2"}, {"memory-decay", "0.5"}});
+  const Played kept = played("sparseloco", {{"period", "2"}, {"memory-decay", "1"}});
+  const Played faded = played("sparseloco", {{"period", "2"}, {"memory-decay", "0.5"}});
   EXPECT_EQ(kept.losses[1], faded.losses[1]) << "the first message knows no memory";
   EXPECT_NE(kept.losses[3], faded.losses[3]);
   EXPECT_LT(kept.losses.back(), kept.losses.front());
-  const double places = std::ceil(0.03125 * kNumbers);
+  const double places = std::ceil(0.03125 * kSentNumbers);
   const double bytes = 20 + std::ceil(places * 2 / 8) + std::ceil(places * 12 / 8);
   EXPECT_DOUBLE_EQ(kept.simulated.log.nodes[0].sent,
                    3 * static_cast<double>(kept.simulated.protocol_log.updates) * bytes);
 }
 
 TEST(SparseLoCo, AMeanOverContributorsIsLonger) {
-  const Outcome all = outcome("sparseloco", {{"period", "2"}, {"rounds", "1"}});
-  const Outcome some = outcome("sparseloco", {{"period", "2"}, {"rounds", "1"}, {"average", "contributors"}});
+  const Played all = played("sparseloco", {{"period", "2"}, {"rounds", "1"}});
+  const Played some = played("sparseloco", {{"period", "2"}, {"rounds", "1"}, {"average", "contributors"}});
   EXPECT_LT(some.losses[1], all.losses[1]);
 }
 
 // ---- SPARTA, DES-LOC ----
 
 TEST(Sparta, OfAllNumbersIsTheMeanInEveryStep) {
-  SmallProblem small = unequal_problem(kSamples);
+  SmallProblem small = unequal_problem(kPlayedSamples);
   small.training.evaluate_every = 1;
   spec::RunSpec all = run_of("sparta", {{"share", "1"}});
-  const Outcome sparta = outcome(all, 1e6, small);
-  const Outcome mean = outcome(run_of("local-sgd", {{"period", "1"}}), 1e6, small);
-  expect_equal(sparta, mean, 1e-6, "share 1");
-  const Simulated some = outcome("sparta", {{"share", "0.1"}}).simulated;
-  const double bytes = 4 * std::ceil(0.1 * kNumbers) * static_cast<double>(some.protocol_log.updates);
+  const Played sparta = played(all, small);
+  const Played mean = played(run_of("local-sgd", {{"period", "1"}}), small);
+  expect_same_models(sparta, mean, 1e-6, "share 1");
+  const Simulated some = played("sparta", {{"share", "0.1"}}).simulated;
+  const double bytes = 4 * std::ceil(0.1 * kSentNumbers) * static_cast<double>(some.protocol_log.updates);
   EXPECT_NEAR(some.log.nodes[2].sent, 2 * 3.0 / 4 * bytes, 1e-6);
 }
 
 TEST(DesLoc, MomentsAreAveragedWithPeriodsOfTheirOwn) {
-  SmallProblem small = unequal_problem(kSamples);
+  SmallProblem small = unequal_problem(kPlayedSamples);
   small.training.optimizer = {.kind = spec::OptimizerSpec::Kind::adam, .learning_rate = 0.01};
   const auto sent = [&](const char* first, const char* second) {
-    return outcome(
+    return played(
         run_of("des-loc", {{"period", "1"}, {"rounds", "12"}, {"first-moments", first}, {"second-moments", second}}),
-        1e6, small);
+        small);
   };
-  const Outcome none = sent("0", "0"), some = sent("3", "6"), all = sent("1", "1");
-  const double of_weights = 12 * 2 * 3.0 / 4 * 4 * kNumbers;
+  const Played none = sent("0", "0"), some = sent("3", "6"), all = sent("1", "1");
+  const double of_weights = 12 * 2 * 3.0 / 4 * 4 * kSentNumbers;
   EXPECT_NEAR(none.simulated.log.nodes[1].sent, of_weights, 1e-6);
   EXPECT_NEAR(some.simulated.log.nodes[1].sent, of_weights * (1 + 1.0 / 3 + 1.0 / 6), 1e-6);
   EXPECT_NEAR(all.simulated.log.nodes[1].sent, of_weights * 3, 1e-6);
-  const Outcome local = outcome(run_of("local-sgd", {{"period", "1"}, {"rounds", "12"}}), 1e6, small);
-  expect_equal(none, local, 1e-6, "moments that stay");
+  const Played local = played(run_of("local-sgd", {{"period", "1"}, {"rounds", "12"}}), small);
+  expect_same_models(none, local, 1e-6, "moments that stay");
   EXPECT_NE(all.losses.back(), none.losses.back());
 }
 
@@ -233,25 +204,25 @@ TEST(NoLoCo, APairIsDiLoCoWithPlainSteps) {
       run_of("noloco", {{"period", "2"}, {"rounds", "6"}, {"outer-momentum", "0"}, {"outer-rate", "0.9"}});
   const spec::RunSpec all =
       run_of("diloco", {{"period", "2"}, {"rounds", "6"}, {"outer", "sgd"}, {"outer-rate", "0.9"}});
-  const Outcome a = outcome(pair, 1e6, small), b = outcome(all, 1e6, small);
+  const Played a = played(pair, small), b = played(all, small);
   EXPECT_NEAR(a.losses.back(), b.losses.back(), 1e-6);
-  EXPECT_DOUBLE_EQ(a.simulated.log.nodes[0].sent, 6 * 8 * kNumbers) << "weights and what they have moved by";
+  EXPECT_DOUBLE_EQ(a.simulated.log.nodes[0].sent, 6 * 8 * kSentNumbers) << "weights and what they have moved by";
 }
 
 TEST(Gasloc, OnACompleteGraphIsDiLoCoWithThatRule) {
   SmallProblem small = unequal_problem({30, 30, 30});
   small.training.batch = 9;  // equal shares: partners count alike
   for (const char* rule : {"sgd", "nesterov", "nesterov-folded"}) {
-    const Outcome gossip = outcome(
-        run_of("gasloc", {{"period", "2"}, {"rounds", "6"}, {"graph", "complete"}, {"outer", rule}}), 1e6, small);
-    const Outcome all = outcome(run_of("diloco", {{"period", "2"}, {"rounds", "6"}, {"outer", rule}}), 1e6, small);
+    const Played gossip =
+        played(run_of("gasloc", {{"period", "2"}, {"rounds", "6"}, {"graph", "complete"}, {"outer", rule}}), small);
+    const Played all = played(run_of("diloco", {{"period", "2"}, {"rounds", "6"}, {"outer", rule}}), small);
     EXPECT_NEAR(gossip.losses.back(), all.losses.back(), 1e-5) << rule;
-    EXPECT_DOUBLE_EQ(gossip.simulated.log.nodes[1].sent, 6 * 2 * 4 * kNumbers) << rule;
+    EXPECT_DOUBLE_EQ(gossip.simulated.log.nodes[1].sent, 6 * 2 * 4 * kSentNumbers) << rule;
   }
 }
 
 TEST(Gasloc, WithoutGradientsKeepsTheMean) {
-  const SmallProblem small = unequal_problem(kSamples);
+  const SmallProblem small = unequal_problem(kPlayedSamples);
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, {{1, 1}, {2, 3}, {0.5, -2}, {1, 0}}, 5);
   auto world = closed_form(4, [](world::Node node) { return 0.2 + 0.1 * node; });
@@ -290,13 +261,13 @@ TEST(WithPartners, NobodyWaitsForAllAndOutagesAreSurvived) {
 // ---- outer rules, merging ----
 
 TEST(OuterRules, BothFormsOfNesterovAgreeAtAConstantRate) {
-  expect_equal(outcome("diloco", {{"period", "2"}, {"outer", "nesterov-folded"}}), outcome("diloco", {{"period", "2"}}),
-               1e-5, "folded");
-  expect_equal(outcome("pier", {{"period", "2"}, {"outer-warm-up", "0"}, {"outer-final-momentum", "-1"}}),
-               outcome("diloco", {{"period", "2"}}), 1e-6, "pier");
-  EXPECT_NE(outcome("pier", {{"period", "2"}}).losses.back(), outcome("diloco", {{"period", "2"}}).losses.back());
-  expect_equal(outcome("diloco", {{"period", "2"}, {"outer", "delayed-nesterov"}, {"outer-buffer", "1"}}),
-               outcome("diloco", {{"period", "2"}}), 1e-5, "a buffer of one");
+  expect_same_models(played("diloco", {{"period", "2"}, {"outer", "nesterov-folded"}}),
+                     played("diloco", {{"period", "2"}}), 1e-5, "folded");
+  expect_same_models(played("pier", {{"period", "2"}, {"outer-warm-up", "0"}, {"outer-final-momentum", "-1"}}),
+                     played("diloco", {{"period", "2"}}), 1e-6, "pier");
+  EXPECT_NE(played("pier", {{"period", "2"}}).losses.back(), played("diloco", {{"period", "2"}}).losses.back());
+  expect_same_models(played("diloco", {{"period", "2"}, {"outer", "delayed-nesterov"}, {"outer-buffer", "1"}}),
+                     played("diloco", {{"period", "2"}}), 1e-5, "a buffer of one");
 }
 
 TEST(OuterRules, StepsAreThoseOfTheFormulas) {
@@ -326,11 +297,11 @@ TEST(Merging, MixOfNothingOwnIsReplacement) {
     spec::ParameterValues mix = replace, add = replace;
     mix.insert({{"merge", "mix"}, {"alpha", "0"}});
     add.insert({"merge", "add"});
-    const Outcome plain = outcome("diloco", replace);
-    expect_equal(outcome("diloco", mix), plain, 1e-6, to);
+    const Played plain = played("diloco", replace);
+    expect_same_models(played("diloco", mix), plain, 1e-6, to);
     mix["alpha"] = "0.6";
-    EXPECT_NE(outcome("diloco", mix).losses.back(), plain.losses.back()) << to;
-    EXPECT_NE(outcome("diloco", add).losses.back(), plain.losses.back()) << to;
+    EXPECT_NE(played("diloco", mix).losses.back(), plain.losses.back()) << to;
+    EXPECT_NE(played("diloco", add).losses.back(), plain.losses.back()) << to;
   }
 }
 

@@ -11,40 +11,10 @@
 #include "methods/method.hpp"
 #include "protocols/local/averaging.hpp"
 #include "protocols/local/outer_rule.hpp"
-#include "protocols/simulating.hpp"
+#include "protocols/local/played.hpp"
 
 namespace dadsim::test {
 namespace {
-
-constexpr double kSentNumbers = 784 * 10 + 10;  // one layer on digits of 28 × 28 pixels
-constexpr double kLatency = 0.01, kBandwidth = 1e6;
-
-struct Played {
-  Simulated simulated;
-  std::vector<double> losses;
-};
-
-Played played(const spec::RunSpec& run, const std::vector<std::int64_t>& samples = {20, 60, 120, 40},
-              double slower = 0.13) {
-  const SmallProblem small = unequal_problem(samples);
-  History history(1, nullptr);
-  Learning learning(small.problem(), history);
-  auto world = closed_form(samples.size(), [slower](world::Node node) { return 0.2 + slower * node; },
-                           {.latency = kLatency, .bandwidth = kBandwidth});
-  Played result{simulate(world, small, learning, run), {}};
-  for (const auto& quality : result.simulated.qualities) result.losses.push_back(quality[0]);
-  return result;
-}
-
-Played played(const char* method, const spec::ParameterValues& parameters) {
-  return played(run_of(method, parameters));
-}
-
-void expect_same_models(const Played& a, const Played& b, double tolerance = 0) {
-  ASSERT_EQ(a.losses.size(), b.losses.size());
-  ASSERT_GE(a.losses.size(), 3U);
-  for (std::size_t i = 0; i < a.losses.size(); ++i) EXPECT_NEAR(a.losses[i], b.losses[i], tolerance) << i;
-}
 
 // ---- when ----
 
@@ -99,7 +69,7 @@ TEST(RoundEnds, AWindowThatIsTooShortTrainsNothing) {
 TEST(RoundEnds, AsynchronousWithOneWorkerIsABarrier) {
   const spec::RunSpec barrier = run_of("diloco", {{"period", "3"}});
   const spec::RunSpec alone = run_of("diloco", {{"period", "3"}, {"when", "asynchronous"}, {"staleness", "1"}});
-  const Played a = played(barrier, {100}), b = played(alone, {100});
+  const Played a = played(barrier, unequal_problem({100})), b = played(alone, unequal_problem({100}));
   expect_same_models(b, a);
   EXPECT_EQ(b.simulated.log.seconds, a.simulated.log.seconds);
 }
