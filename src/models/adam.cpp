@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <cmath>
-#include <utility>
+#include <vector>
 
 #include "models/gradient_moments.hpp"
 #include "models/kernels/array_kernels.hpp"
@@ -22,35 +21,13 @@ class Adam final : public MomentsOptimizer {
 
   void update(Network& network, const Gradient& gradient, double learning_rate) override {
     moments_.begin_step(gradient);
-    const auto beta1 = static_cast<float>(spec_.beta1);
-    const auto beta2 = static_cast<float>(spec_.beta2);
-    const auto rest1 = static_cast<float>(1 - spec_.beta1);
-    const auto rest2 = static_cast<float>(1 - spec_.beta2);
-    std::vector<std::pair<float, float>> corrected;  // per matrix, and last for all vectors: η/(1 − β₁ᵗ), 1/√(1 − β₂ᵗ)
-    for (std::size_t l = 0; l <= moments_.matrices(); ++l) {
-      const auto [first, second] = moments_.correction(l, spec_);
-      corrected.emplace_back(static_cast<float>(learning_rate / first), static_cast<float>(1 / std::sqrt(second)));
-    }
-    const auto epsilon = static_cast<float>(spec_.epsilon);
-    const auto decay = static_cast<float>(spec_.weight_decay);
-    const bool decoupled = spec_.kind == spec::OptimizerSpec::Kind::adamw;
-    const auto keep = static_cast<float>(1 - learning_rate * spec_.weight_decay);
-
+    std::vector<AdamStep> steps;  // per matrix, and last for all vectors
+    for (std::size_t l = 0; l <= moments_.matrices(); ++l) steps.push_back(adam_step(l, learning_rate));
     for_parameter_blocks(network, gradient,
                          [&](std::size_t l, Eigen::Index offset, auto weights, auto value_gradients) {
-                           const auto [rate, scale] = corrected[std::min(l, moments_.matrices())];
-                           const AdamStep step{.beta1 = beta1,
-                                               .rest1 = rest1,
-                                               .beta2 = beta2,
-                                               .rest2 = rest2,
-                                               .rate = rate,
-                                               .scale = scale,
-                                               .epsilon = epsilon,
-                                               .decay = decay,
-                                               .keep = keep,
-                                               .decoupled = decoupled};
-                           array_kernels().adam(step, weights.size(), weights.data(), value_gradients.data(),
-                                                moments_.first(l).data() + offset, moments_.second(l).data() + offset);
+                           array_kernels().adam(steps[std::min(l, moments_.matrices())], weights.size(), weights.data(),
+                                                value_gradients.data(), moments_.first(l).data() + offset,
+                                                moments_.second(l).data() + offset);
                          });
   }
 };

@@ -37,4 +37,18 @@ void GradientMoments::set_state(std::span<const float> numbers) {
   }
 }
 
+AdamStep MomentsOptimizer::adam_step(std::size_t l, double learning_rate) const {
+  const auto [first, second] = moments_.correction(l, spec_);
+  return {.beta1 = static_cast<float>(spec_.beta1),
+          .rest1 = static_cast<float>(1 - spec_.beta1),
+          .beta2 = static_cast<float>(spec_.beta2),
+          .rest2 = static_cast<float>(1 - spec_.beta2),
+          .rate = static_cast<float>(learning_rate / first),
+          .scale = static_cast<float>(1 / std::sqrt(second)),
+          .epsilon = static_cast<float>(spec_.epsilon),
+          .decay = static_cast<float>(spec_.weight_decay),
+          .keep = static_cast<float>(1 - learning_rate * spec_.weight_decay),
+          .decoupled = spec_.kind != spec::OptimizerSpec::Kind::adam};
+}
+
 }  // namespace dadsim::models

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "models/kernels/array_kernels.hpp"
 #include "models/optimizer.hpp"
 #include "spec/specification.hpp"
 
@@ -46,6 +47,10 @@ class MomentsOptimizer : public Optimizer {
   void set_state(std::span<const float> numbers) override { moments_.set_state(numbers); }
 
  protected:
+  /// Returns the numbers of a step of matrix l, or of all vectors for l after the last matrix: η/(1 − β₁ᵗ) is the rate,
+  /// 1/√(1 − β₂ᵗ) the scale.
+  AdamStep adam_step(std::size_t l, double learning_rate) const;
+
   spec::OptimizerSpec spec_;
   GradientMoments moments_;
 };

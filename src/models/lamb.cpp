@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "models/gradient_moments.hpp"
 #include "models/kernels/root.hpp"
 #include "models/optimizers.hpp"
@@ -19,21 +17,13 @@ class Lamb final : public MomentsOptimizer {
 
   void update(Network& network, const Gradient& gradient, double learning_rate) override {
     moments_.begin_step(gradient);
-    const auto beta1 = static_cast<float>(spec_.beta1);
-    const auto beta2 = static_cast<float>(spec_.beta2);
-    const auto rest1 = static_cast<float>(1 - spec_.beta1);
-    const auto rest2 = static_cast<float>(1 - spec_.beta2);
-    const auto epsilon = static_cast<float>(spec_.epsilon);
-    const auto decay = static_cast<float>(spec_.weight_decay);
     for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
-      const GradientMoments::MomentCorrection corrected = moments_.correction(l, spec_);
+      const AdamStep like = adam_step(l, 1);
       auto m = moments_.first(l).segment(offset, w.size());
       auto v = moments_.second(l).segment(offset, w.size());
-      m = beta1 * m + rest1 * g;
-      v = beta2 * v + rest2 * g.square();
-      const auto first = static_cast<float>(1 / corrected.first);
-      const auto second = static_cast<float>(1 / std::sqrt(corrected.second));
-      const Eigen::ArrayXf step = first * m / (second * roots_of(v) + epsilon) + decay * w;
+      m = like.beta1 * m + like.rest1 * g;
+      v = like.beta2 * v + like.rest2 * g.square();
+      const Eigen::ArrayXf step = like.rate * m / (like.scale * roots_of(v) + like.epsilon) + like.decay * w;
       w -= static_cast<float>(learning_rate * trust_ratio(norm_of(w), norm_of(step))) * step;
     });
   }

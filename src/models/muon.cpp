@@ -93,17 +93,7 @@ class Muon final : public MomentsOptimizer {
             static_cast<float>(learning_rate * scale) * step.array().reshaped<Eigen::RowMajor>();
         return;
       }
-      const auto [first, second] = moments_.correction(std::min(l, moments_.matrices()), spec_);
-      const AdamStep step{.beta1 = static_cast<float>(spec_.beta1),
-                          .rest1 = static_cast<float>(1 - spec_.beta1),
-                          .beta2 = static_cast<float>(spec_.beta2),
-                          .rest2 = static_cast<float>(1 - spec_.beta2),
-                          .rate = static_cast<float>(adam_rate / first),
-                          .scale = static_cast<float>(1 / std::sqrt(second)),
-                          .epsilon = static_cast<float>(spec_.epsilon),
-                          .decay = static_cast<float>(spec_.weight_decay),
-                          .keep = static_cast<float>(1 - adam_rate * spec_.weight_decay),
-                          .decoupled = true};
+      const AdamStep step = adam_step(std::min(l, moments_.matrices()), adam_rate);
       array_kernels().adam(step, w.size(), w.data(), g.data(), m.data(), moments_.second(l).data() + offset);
     });
   }
