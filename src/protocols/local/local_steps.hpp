@@ -14,7 +14,7 @@ class LocalSteps {
  public:
   static constexpr spec::IntegerParameter kPeriod{"period", 1, 1e9, "8", "local steps between synchronisations (H)"};
   static constexpr spec::IntegerParameter kRounds{
-      "rounds", 0, 1e9, "0", "rounds of local-steps; 0: as many steps as synchronous training takes"};
+      "rounds", 0, 1e9, "0", "rounds of period local steps; 0: as many steps as synchronous training takes"};
 
   explicit LocalSteps(const Setting& setting);
 
