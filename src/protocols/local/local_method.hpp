@@ -10,7 +10,7 @@ namespace dadsim::protocols {
 
 /// A method that takes local steps in rounds: a row of choices. A run may take other ones.
 ///
-/// EXAMPLE: src/protocols/local/gasloc.cpp.
+/// EXAMPLE: src/protocols/local/local_methods.cpp.
 struct LocalMethod {
   std::string name;
   /// Values that differ from the defaults of the family (LocalRounds, outer::parameters); `period` and `outer` at

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace dadsim::protocols {
@@ -45,12 +46,212 @@ Value OuterRule::after(History& history, const Value& theta_and_state, const Val
 }
 
 namespace outer {
+namespace {
+
+/// θ ← θ − η Δ; with η = 1 the mean of what workers have (local SGD).
+OuterRule plain_steps(double rate) {
+  return {.flops = rate == 1 ? 0.0 : 2.0,
+          .floats = rate == 1 ? 0.0 : 3.0,
+          .name = [rate](std::int64_t) { return fmt::format("rate {}", rate); },
+          .step =
+              [rate = static_cast<float>(rate)](std::int64_t, const OuterNumbers& numbers) {
+                for (std::size_t k = 0; k < numbers.theta.size(); ++k) numbers.theta[k] -= rate * numbers.moved[k];
+              }};
+}
+
+/// Stochastic gradient descent with Nesterov momentum (the outer optimizer of DiLoCo; Douillard et al., arXiv
+/// 2311.08105, in the form of PyTorch):
+///   v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
+/// or `folded`, with the rate inside of the momentum (MuLoCo; bentherien/muloco-1, 33cc333,
+/// muloco/pytorch/muloco.py), which is the same while the rate is:
+///   v ← μ v + η Δ,  θ ← θ − η Δ − μ v
+/// μ may rise from 0 over the first steps, and then change evenly until the last of `rounds` (in the spirit of Pier,
+/// arXiv 2511.17849, whose constants were not at hand).
+OuterRule nesterov(const spec::ParameterValues& values, std::int64_t rounds, bool folded) {
+  const double momentum = kMomentum.of(values), given = kFinalMomentum.of(values);
+  const double change = given < 0 ? 0 : given - momentum;
+  const auto momentum_at = [=, warm_up = kWarmUp.of(values)](std::int64_t round) {
+    if (round < warm_up) return momentum * static_cast<double>(round) / static_cast<double>(warm_up);
+    const auto left = static_cast<double>(std::max<std::int64_t>(1, rounds - 1 - warm_up));
+    return momentum + std::min(1.0, static_cast<double>(round - warm_up) / left) * change;
+  };
+  return {.states = 1,
+          .flops = 6,
+          .floats = 5,
+          .name =
+              [=, rate = kRate.of(values)](std::int64_t round) {
+                return fmt::format("rate {} momentum {}{}", rate, momentum_at(round), folded ? " folded" : "");
+              },
+          .step =
+              [=, rate = static_cast<float>(kRate.of(values))](std::int64_t round, const OuterNumbers& numbers) {
+                const auto mu = static_cast<float>(momentum_at(round));
+                for (std::size_t k = 0; k < numbers.theta.size(); ++k) {
+                  const float delta = numbers.moved[k];
+                  float& v = numbers.state[k];
+                  v = mu * v + (folded ? rate * delta : delta);
+                  numbers.theta[k] -= folded ? rate * delta + mu * v : rate * (delta + mu * v);
+                }
+              }};
+}
+
+/// Adam without a correction of its bias, as at the server of FedOpt (Reddi et al., ICLR 2021, arXiv 2003.00295):
+///   m ← β₁ m + (1 − β₁) Δ,  v ← β₂ v + (1 − β₂) Δ²,  θ ← θ − η m / (√v + 10⁻³)
+OuterRule adam(const spec::ParameterValues& values, std::int64_t) {
+  const auto rate = kRate.of(values), beta1 = kMomentum.of(values), beta2 = kSecondMoment.of(values);
+  return {.states = 2,
+          .flops = 12,
+          .floats = 7,
+          .name = [=](std::int64_t) { return fmt::format("adam {} {} {}", rate, beta1, beta2); },
+          .step =
+              [eta = static_cast<float>(rate), b1 = static_cast<float>(beta1), b2 = static_cast<float>(beta2)](
+                  std::int64_t, const OuterNumbers& numbers) {
+                const std::size_t count = numbers.theta.size();
+                for (std::size_t k = 0; k < count; ++k) {
+                  const float delta = numbers.moved[k];
+                  float &m = numbers.state[k], &v = numbers.state[count + k];
+                  m = b1 * m + (1 - b1) * delta;
+                  v = b2 * v + (1 - b2) * delta * delta;
+                  numbers.theta[k] -= eta * m / (std::sqrt(v) + 1e-3F);
+                }
+              }};
+}
+
+/// Nesterov momentum that is new every B-th step alone (delayed Nesterov; Liu et al., arXiv 2401.09135; the form of
+/// utnslab/halos, 4b5bf73): s sums Δ, and in step B, 2 B, …
+///   m ← μ m + s / B,  θ ← θ − η (μ m + Δ / B),  s ← 0;   in others  θ ← θ − η Δ / B
+OuterRule delayed_nesterov(const spec::ParameterValues& values, std::int64_t) {
+  const auto rate = kRate.of(values), momentum = kMomentum.of(values);
+  const std::int64_t buffer = kBuffer.of(values);
+  return {.states = 2,
+          .flops = 6,
+          .floats = 6,
+          .name =
+              [=](std::int64_t round) {
+                return fmt::format("delayed {} {} {} {}", rate, momentum, buffer, (round + 1) % buffer);
+              },
+          .step =
+              [=, eta = static_cast<float>(rate), mu = static_cast<float>(momentum)](std::int64_t round,
+                                                                                     const OuterNumbers& numbers) {
+                const float share = 1 / static_cast<float>(buffer);
+                const std::size_t count = numbers.theta.size();
+                for (std::size_t k = 0; k < count; ++k) {
+                  float &m = numbers.state[k], &sum = numbers.state[count + k];
+                  float step = share * numbers.moved[k];
+                  sum += numbers.moved[k];
+                  if ((round + 1) % buffer == 0) {
+                    m = mu * m + share * sum;
+                    step += mu * m;
+                    sum = 0;
+                  }
+                  numbers.theta[k] -= eta * step;
+                }
+              }};
+}
+
+/// Momentum with a pull towards the mean of the partners (NoLoCo; arXiv 2506.10911; gensyn-ai/noloco, a1b4a42,
+/// src/noloco/sparse_optimizer_c.py), of θ, Δ of a group:
+///   δ ← α δ − β mean Δ + γ (mean θ − θ),  θ ← θ + δ
+/// There γ = β. Without Δ the spread of θ over many workers that meet in random pairs shrinks if γ < 2 (1 − α²).
+OuterRule consensus(const spec::ParameterValues& values, std::int64_t) {
+  const auto rate = kRate.of(values), momentum = kMomentum.of(values), pull = kConsensus.of(values);
+  return {.states = 1,
+          .flops = 6,
+          .floats = 6,
+          .name = [=](std::int64_t) { return fmt::format("pull {} rate {} momentum {}", pull, rate, momentum); },
+          .step =
+              [beta = static_cast<float>(rate), alpha = static_cast<float>(momentum), gamma = static_cast<float>(pull)](
+                  std::int64_t, const OuterNumbers& numbers) {
+                for (std::size_t k = 0; k < numbers.theta.size(); ++k) {
+                  float& delta = numbers.state[k];
+                  delta = alpha * delta - beta * numbers.moved[k] + gamma * numbers.apart[k];
+                  numbers.theta[k] += delta;
+                }
+              },
+          .is_of_groups = true};
+}
+
+struct Alignment {
+  double threshold, shrink, turn;
+};
+
+/// Corrects Δ of one matrix by its cosine c with the momentum v, in place (in the spirit of HeLoCo, arXiv 2606.00271,
+/// whose constants were not at hand). With the confidence q = ‖v‖ / (‖v‖ + ‖Δ‖):
+///   c ≥ threshold: Δ;  c < 0: Δ without the share q · shrink of its part along v;
+///   otherwise: (1 − λ) Δ + λ ‖Δ‖ v / ‖v‖,  λ = q · turn · (1 − c / threshold)
+void align(std::span<float> delta, std::span<const float> v, const Alignment& how) {
+  double dot = 0, delta_squares = 0, v_squares = 0;
+  for (std::size_t k = 0; k < delta.size(); ++k) {
+    const double x = delta[k], y = v[k];
+    dot += x * y;
+    delta_squares += x * x;
+    v_squares += y * y;
+  }
+  if (delta_squares == 0 || v_squares == 0) return;
+  const double length = std::sqrt(delta_squares), momentum = std::sqrt(v_squares);
+  const double cosine = dot / (length * momentum), confidence = momentum / (momentum + length);
+  if (cosine >= how.threshold) return;
+  const double turned = cosine < 0 ? 0 : confidence * how.turn * (1 - cosine / how.threshold);
+  const double along = cosine < 0 ? -confidence * how.shrink * cosine * length / momentum : turned * length / momentum;
+  for (std::size_t k = 0; k < delta.size(); ++k)
+    delta[k] = static_cast<float>((1 - turned) * static_cast<double>(delta[k]) + along * static_cast<double>(v[k]));
+}
+
+/// Nesterov momentum of PyTorch's form, of such Δ: v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
+OuterRule aligned_nesterov(const spec::ParameterValues& values, std::int64_t) {
+  const auto rate = kRate.of(values), momentum = kMomentum.of(values);
+  const Alignment how{kAlign.of(values), kShrink.of(values), kTurn.of(values)};
+  return {.states = 1,
+          .flops = 14,
+          .floats = 10,
+          .name =
+              [=](std::int64_t) {
+                return fmt::format("aligned {} {} {} {} {}", rate, momentum, how.threshold, how.shrink, how.turn);
+              },
+          .step =
+              [how, eta = static_cast<float>(rate), mu = static_cast<float>(momentum)](std::int64_t,
+                                                                                       const OuterNumbers& numbers) {
+                std::vector<float> delta(numbers.moved.begin(), numbers.moved.end());
+                std::size_t first = 0;
+                for (const std::size_t count : numbers.matrices) {
+                  align(std::span(delta).subspan(first, count), numbers.state.subspan(first, count), how);
+                  first += count;
+                }
+                for (std::size_t k = 0; k < delta.size(); ++k) {
+                  float& v = numbers.state[k];
+                  v = mu * v + delta[k];
+                  numbers.theta[k] -= eta * (delta[k] + mu * v);
+                }
+              }};
+}
+
+}  // namespace
 
 const std::vector<RuleInfo>& rules() {
-  static const std::vector<RuleInfo> all{mean_rule(),      sgd_rule(),
-                                         nesterov_rule(),  folded_nesterov_rule(),
-                                         adam_rule(),      delayed_nesterov_rule(),
-                                         consensus_rule(), aligned_nesterov_rule()};
+  using Values = spec::ParameterValues;
+  static const std::vector<std::string> of_nesterov{kRate.name, kMomentum.name, kWarmUp.name, kFinalMomentum.name};
+  static const std::vector<RuleInfo> all{
+      {"mean", "the mean of what workers have", {}, [](const Values&, std::int64_t) { return plain_steps(1); }},
+      {"sgd",
+       "plain steps",
+       {kRate.name},
+       [](const Values& values, std::int64_t) { return plain_steps(kRate.of(values)); }},
+      {"nesterov", "Nesterov momentum", of_nesterov,
+       [](const Values& values, std::int64_t rounds) { return nesterov(values, rounds, false); }},
+      {"nesterov-folded", "the same with the rate inside of the momentum", of_nesterov,
+       [](const Values& values, std::int64_t rounds) { return nesterov(values, rounds, true); }},
+      {"adam", "Adam", {kRate.name, kMomentum.name, kSecondMoment.name}, adam},
+      {"delayed-nesterov",
+       "Nesterov momentum that is updated every outer-buffer steps",
+       {kRate.name, kMomentum.name, kBuffer.name},
+       delayed_nesterov},
+      {"consensus",
+       "momentum with a pull towards the mean of the partners",
+       {kRate.name, kMomentum.name, kConsensus.name},
+       consensus},
+      {"nesterov-aligned",
+       "Nesterov momentum that corrects changes of matrices against it",
+       {kRate.name, kMomentum.name, kAlign.name, kShrink.name, kTurn.name},
+       aligned_nesterov}};
   return all;
 }
 

@@ -22,7 +22,7 @@ struct OuterNumbers {
 
 /// The outer optimizer: what θ becomes of what workers have moved by.
 ///
-/// EXAMPLE: src/protocols/local/outer_nesterov.cpp.
+/// EXAMPLE: nesterov() in src/protocols/local/outer_rule.cpp.
 struct OuterRule {
   std::size_t states = 0;  ///< numbers that it keeps per parameter
   /// Arithmetic and numbers read and written per parameter; 0: applying the mean is part of adding up.
@@ -69,14 +69,6 @@ struct RuleInfo {
   std::vector<std::string> parameters;  ///< names of those above that it uses
   OuterRule (*make)(const spec::ParameterValues&, std::int64_t rounds);
 };
-RuleInfo mean_rule();
-RuleInfo sgd_rule();
-RuleInfo nesterov_rule();
-RuleInfo folded_nesterov_rule();
-RuleInfo adam_rule();
-RuleInfo delayed_nesterov_rule();
-RuleInfo consensus_rule();
-RuleInfo aligned_nesterov_rule();
 /// All of them, in the order of presentation.
 const std::vector<RuleInfo>& rules();
 
