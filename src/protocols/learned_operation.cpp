@@ -70,10 +70,9 @@ Datum trained(Learning& learning, const LocalTraining& how, History::Inputs in) 
 }
 
 Datum gradient_of(Learning& learning, const LocalTraining& how, bool with_statistics, History::Inputs in) {
-  const algorithms::LearningProblem& problem = learning.problem();
   const Learning::Borrowed workspace(learning);
   workspace->set_weights(std::span(in[0]->numbers).first(learning.state()));
-  SiteBatches own(how.batches, problem.training, problem.partition, how.site, problem.seed);
+  SiteBatches own = learning.batches(how.batches, how.site);
   Datum result{std::vector<float>(learning.parameters(), 0.0F), {}};
   // In steps of all sites one with few samples has none in most of them.
   const bool has_samples = own.size(how.first) > 0;

@@ -188,6 +188,12 @@ Value Learning::apply(const Value& weights, const Value& gradient, double rate_n
       });
 }
 
+Value Learning::first_numbers(const Value& row, std::size_t count) {
+  return history_.make(fmt::format("the first {}", count), {row}, [count](History::Inputs in) {
+    return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count)}, {}};
+  });
+}
+
 Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector<double>& weights) {
   if (values.empty() || values.size() != weights.size())
     throw std::logic_error("a weighted sum needs one weight per value");

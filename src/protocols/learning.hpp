@@ -71,6 +71,10 @@ class Learning {
     return data_version == 0 ? problem_.partition
                              : problem_.drift->partitions.at(static_cast<std::size_t>(data_version - 1));
   }
+  /// Returns the batches of a site.
+  SiteBatches batches(SiteBatches::How how, std::size_t site) const {
+    return {how, problem_.training, problem_.partition, site, problem_.seed};
+  }
   std::size_t samples(std::size_t site) const { return problem_.partition.at(site).size(); }
 
   /// Returns the weights that all start with.
@@ -95,6 +99,8 @@ class Learning {
 
   /// Returns Σ w_i x_i of rows of equal length.
   world::Value weighted_sum(const std::vector<world::Value>& values, const std::vector<double>& weights);
+  /// Returns the first `count` numbers of a row.
+  world::Value first_numbers(const world::Value& row, std::size_t count);
   world::Value difference(const world::Value& a, const world::Value& b) { return weighted_sum({a, b}, {1, -1}); }
 
   /// Result of sending a row of parameters() numbers through the run's compressor: the received row, and the sender's

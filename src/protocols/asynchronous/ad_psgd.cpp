@@ -128,10 +128,8 @@ AdPsgd::AdPsgd(const Setting& setting)
           algorithms::graphs().at(setting.value(algorithms::kGraph)).make(setting.sites, setting.seed()))),
       arrivals_(setting.run.weights, setting.learning.problem().partition),
       workers_(setting.sites) {
-  for (std::size_t site = 0; site < setting.sites; ++site) {
-    batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
-                          setting.seed());
-  }
+  for (std::size_t site = 0; site < setting.sites; ++site)
+    batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
 }
 
 void AdPsgd::begin() {

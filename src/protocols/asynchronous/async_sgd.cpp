@@ -131,10 +131,8 @@ AsyncSgd::AsyncSgd(const Setting& setting)
       arrivals_(setting.run.weights, setting.learning.problem().partition),
       workers_(setting.sites) {
   staleness_ = setting.value(kStaleness);
-  for (std::size_t site = 0; site < setting.sites; ++site) {
-    batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
-                          setting.seed());
-  }
+  for (std::size_t site = 0; site < setting.sites; ++site)
+    batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
   taking_in_ = setting.sizing.decode(step::Role::aggregator) + setting.sizing.update(step::Role::aggregator);
   if (staleness_ == Staleness::compensated) {
     // Four operations; reads g and two models, writes g.

@@ -125,10 +125,7 @@ class DpFedAvg final : public FederatedRounds {
     if (level_ == Level::client) return FederatedRounds::train(order);
     if (sigma_ > 0) {
       const auto samples = samples_of(order.client);
-      const double rate = SiteBatches(SiteBatches::How::passes, setting().training(), learning().problem().partition,
-                                      order.client, setting().seed())
-                              .expected() /
-                          samples;
+      const double rate = learning().batches(SiteBatches::How::passes, order.client).expected() / samples;
       privacy_.add(order.client, rate_of_drawn(rate, samples), sigma_, order.steps);
     }
     return learning().train(order.model, {.site = order.client,
@@ -214,8 +211,7 @@ class DpFedAvg final : public FederatedRounds {
     if (const std::int64_t rounds = setting().value(kRounds); rounds > 0) return rounds;
     double per_round = 0;
     for (std::size_t client = 0; client < setting().sites; ++client) {
-      const SiteBatches batches(SiteBatches::How::passes, setting().training(), learning().problem().partition, client,
-                                setting().seed());
+      const SiteBatches batches = learning().batches(SiteBatches::How::passes, client);
       per_round += static_cast<double>(steps_of(client)) * batches.expected();
     }
     const double wanted = setting().training().epochs * samples() / (chance_ * per_round);
@@ -229,8 +225,7 @@ class DpFedAvg final : public FederatedRounds {
       return estimate::epsilon_spent({noise_ == NoiseBy::aggregator ? chance_ : 1, sigma, rounds_}, delta);
     double most = 0;
     for (std::size_t client = 0; client < setting().sites; ++client) {
-      const SiteBatches batches(SiteBatches::How::passes, setting().training(), learning().problem().partition, client,
-                                setting().seed());
+      const SiteBatches batches = learning().batches(SiteBatches::How::passes, client);
       const double rate = rate_of_drawn(batches.expected() / samples_of(client), samples_of(client));
       most = std::max(most, estimate::epsilon_spent({rate, sigma, rounds_ * steps_of(client)}, delta));
     }

@@ -260,15 +260,13 @@ std::int64_t Federation::passes() const {
 
 std::int64_t Federation::steps_of(std::size_t client) const {
   if (local_steps_ > 0) return local_steps_;
-  const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, client,
-                            setting_.seed());
+  const SiteBatches batches = learning().batches(SiteBatches::How::passes, client);
   const double steps = local_epochs_ * static_cast<double>(batches.per_pass());
   return std::max<std::int64_t>(1, std::llround(steps));
 }
 
 std::vector<std::int64_t> Federation::batch_sizes(const ClientOrder& order) const {
-  const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, order.client,
-                            setting_.seed());
+  const SiteBatches batches = learning().batches(SiteBatches::How::passes, order.client);
   std::vector<std::int64_t> sizes;
   for (std::int64_t i = 0; i < order.steps; ++i) sizes.push_back(batches.size(order.first + i));
   return sizes;

@@ -72,11 +72,7 @@ class Scaffold final : public FederatedRounds {
   }
   /// Running statistics are left out: they have no gradients.
   Value parameters_of(const Value& weights) {
-    const std::size_t numbers = learning().parameters();
-    return learning().history().make("parameters", {weights}, [numbers](world::History::Inputs in) {
-      const auto begin = in[0]->numbers.begin();
-      return world::Datum{{begin, begin + static_cast<std::ptrdiff_t>(numbers)}, {}};
-    });
+    return learning().first_numbers(weights, learning().parameters());
   }
 
   double rate_;

@@ -67,7 +67,7 @@ Value LocalRounds::outer_begin() const {
 }
 
 Value LocalRounds::theta_of(const Value& outer) const {
-  return first_numbers(learning().history(), outer, learning().state());
+  return learning().first_numbers(outer, learning().state());
 }
 
 Value LocalRounds::outer_after(const Value& outer, const Value& moved, std::int64_t round, const Value& apart) const {

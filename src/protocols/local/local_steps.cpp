@@ -1,7 +1,5 @@
 #include "protocols/local/local_steps.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -10,22 +8,14 @@
 
 namespace dadsim::protocols {
 
-namespace {
-
-std::ptrdiff_t offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
-
-}  // namespace
-
 LocalSteps::LocalSteps(const Setting& setting)
     : setting_(setting),
       factors_(algorithms::site_factors(setting.run.weights, setting.training(), setting.learning.problem().partition)),
       period_(setting.value(kPeriod)),
       steps_(setting.learning.budget()) {
   if (const std::int64_t rounds = setting.value(kRounds); rounds > 0) steps_ = rounds * period_;
-  for (std::size_t site = 0; site < setting.sites; ++site) {
-    batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
-                          setting.seed());
-  }
+  for (std::size_t site = 0; site < setting.sites; ++site)
+    batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
 }
 
 std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
@@ -69,12 +59,6 @@ world::Work LocalSteps::begin_training(std::size_t worker, std::int64_t first, s
   for (std::int64_t i = 0; i < count; ++i) sizes.push_back(batches_[worker].size(first + i));
   setting_.log.samples += samples(worker, first, count);
   return setting_.sizing.training(sizes, first);
-}
-
-Value first_numbers(History& history, const Value& row, std::size_t count) {
-  return history.make(fmt::format("the first {}", count), {row}, [count](History::Inputs in) {
-    return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + offset(count)}, {}};
-  });
 }
 
 world::Work share_of(world::Work work, double share) {

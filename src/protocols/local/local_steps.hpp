@@ -49,9 +49,6 @@ class LocalSteps {
   std::int64_t period_ = 1, steps_ = 1;
 };
 
-/// Returns the first `count` numbers.
-world::Value first_numbers(world::History& history, const world::Value& row, std::size_t count);
-
 /// Returns that share of some work, for a share of the parameters; the number of kernels shrinks in proportion.
 world::Work share_of(world::Work work, double share);
 

@@ -237,7 +237,7 @@ Value StreamingDiLoCo::mixed(std::size_t fragment, const Value& own, const Value
 }
 
 Value StreamingDiLoCo::theta(std::size_t fragment) const {
-  return first_numbers(setting_.learning.history(), fragments_[fragment].outer, fragments_[fragment].numbers);
+  return setting_.learning.first_numbers(fragments_[fragment].outer, fragments_[fragment].numbers);
 }
 
 /// The server's weights.

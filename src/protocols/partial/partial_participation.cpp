@@ -77,12 +77,10 @@ SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::Run
 SharedStep::~SharedStep() = default;
 
 std::vector<std::vector<std::int32_t>> SharedStep::batches(const PartialSites& sites) const {
-  const algorithms::LearningProblem& problem = learning_.problem();
   std::vector<std::vector<std::int32_t>> batch(sites.there.size());
   for (std::size_t site = 0; site < batch.size(); ++site) {
     if (!sites.there[site]) continue;
-    SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
-    batch[site] = own[sites.number];
+    batch[site] = learning_.batches(SiteBatches::How::steps, site)[sites.number];
   }
   return batch;
 }
@@ -128,10 +126,7 @@ Value SharedStep::after(const Value& weights, const PartialSites& sites) {
   const double rate = learning_.rate(sites.number);
   const auto parameters = static_cast<std::ptrdiff_t>(learning_.parameters());
   const Value all = gradient(weights, sites);
-  const Value alone = learning_.history().make("the gradient alone", {all}, [parameters](History::Inputs in) {
-    return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + parameters}, {}};
-  });
-  Value applied = learning_.apply(weights, alone, rate);
+  Value applied = learning_.apply(weights, learning_.first_numbers(all, learning_.parameters()), rate);
   if (learning_.state() == learning_.parameters()) return applied;
   return learning_.history().make("with running statistics", {applied, all}, [parameters](History::Inputs in) {
     Datum result{in[0]->numbers, {}};
@@ -142,10 +137,9 @@ Value SharedStep::after(const Value& weights, const PartialSites& sites) {
 
 std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weights, const PartialSites& sites) {
   step::StepSizes sizes;
-  const algorithms::LearningProblem& problem = learning_.problem();
   for (std::size_t site = 0; site < sites.there.size(); ++site) {
-    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
-    sizes.samples.push_back(sites.there[site] ? static_cast<std::int32_t>(own.size(sites.number)) : 0);
+    const std::int64_t rows = learning_.batches(SiteBatches::How::steps, site).size(sites.number);
+    sizes.samples.push_back(sites.there[site] ? static_cast<std::int32_t>(rows) : 0);
   }
   if (std::ranges::all_of(sizes.samples, [](std::int32_t samples) { return samples == 0; })) {
     sizes.slots = none_in_slots_;
@@ -240,12 +234,9 @@ SharedStep::PartialSites PartialParticipation::sites_of(std::int64_t number, con
 }
 
 std::vector<std::int64_t> PartialParticipation::rows_of(std::int64_t number) const {
-  const algorithms::LearningProblem& problem = setting_.learning.problem();
   std::vector<std::int64_t> rows;
-  for (std::size_t site = 0; site < setting_.sites; ++site) {
-    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
-    rows.push_back(own.size(number));
-  }
+  for (std::size_t site = 0; site < setting_.sites; ++site)
+    rows.push_back(setting_.learning.batches(SiteBatches::How::steps, site).size(number));
   return rows;
 }
 
@@ -599,10 +590,9 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   const auto count = asked->tasks.size();
   const std::int64_t first = first_message(at);
   const bool takes_part = steps_.at(at).asked[number] && !steps_.at(at).closed;
-  const algorithms::LearningProblem& problem = setting_.learning.problem();
   if (takes_part) {
-    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, number, problem.seed);
-    setting_.log.samples += static_cast<double>(own.size(at));
+    setting_.log.samples +=
+        static_cast<double>(setting_.learning.batches(SiteBatches::How::steps, number).size(at));
     ++setting_.log.asked;
   }
   bool waited = false;
