@@ -71,6 +71,15 @@ struct Setting {
   bool budget_spent() const;
 };
 
+/// Joins lists, of parameters or faults.
+template <class T>
+std::vector<T> joined(std::initializer_list<std::vector<T>> lists) {
+  std::vector<T> all;
+  for (const std::vector<T>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+using Parameters = std::vector<spec::ParameterSpec>;
+
 /// An event-driven algorithm: a coroutine for each participant, written against an EventLoop.
 ///
 /// *Ensures*: the protocol passes messages and computations to the EventLoop, with the sizes of Sizing. Learning, or

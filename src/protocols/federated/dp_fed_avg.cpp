@@ -16,7 +16,6 @@
 #include "estimate/privacy.hpp"
 #include "models/network.hpp"
 #include "protocols/federated/client_privacy.hpp"
-#include "protocols/federated/dp_fed_avg_parameters.hpp"
 #include "protocols/federated/federated_rounds.hpp"
 #include "protocols/methods.hpp"
 #include "protocols/protocol.hpp"
@@ -26,6 +25,32 @@ namespace dadsim::protocols {
 namespace {
 
 using algorithms::NoiseBy;
+
+/// Whose presence noise hides.
+enum class HiddenLevel : std::uint8_t { client, sample };
+
+constexpr auto kLevel = spec::choice<HiddenLevel>(
+    "level", {{"client", HiddenLevel::client}, {"sample", HiddenLevel::sample}},
+    "client: hide the presence of a client with all its samples; sample: hide a sample (with noise=\"per-site\")");
+constexpr spec::RealParameter kClipOfUpdates{
+    "clip", 1e-9, 1e30, "1", "norm C that the update of a client (level=sample: the gradient of a sample) has at most"};
+constexpr spec::RealParameter kUpdateNoise{
+    "noise-multiplier", 0, 1e6, "1",
+    "σ: the standard deviation of the noise in units of C; 0: none; only without epsilon"};
+constexpr spec::RealParameter kUpdateEpsilon{
+    "epsilon", 0, 1e6, "0",
+    "ε that all rounds of the run spend at most, from which σ follows; 0: noise-multiplier says it"};
+constexpr spec::RealParameter kUpdateDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
+constexpr auto kUpdateNoiseBy = spec::choice<NoiseBy>(
+    "noise", {{"central", NoiseBy::aggregator}, {"local", NoiseBy::sites_together}, {"per-site", NoiseBy::each_site}},
+    "central: the server adds it to the sum; local: every client adds a share, and the sum has all of it; per-site: "
+    "every client adds all of it to its own messages");
+constexpr spec::RealParameter kDropOuts{
+    "drop-outs", 0, 0.95, "0",
+    "noise=local: share of the clients of a round that may drop out; with more, the round releases nothing"};
+constexpr spec::RealParameter kChance{
+    "fraction", 1e-4, 1, "1", "chance q of each client to join a round, independent of the others (Poisson sampling)"};
+
 using Level = HiddenLevel;
 
 /// A normal number takes forty operations (algorithms/private/noisy_sum.cpp); it is added to one that is read and
@@ -300,12 +325,6 @@ class DpFedAvg final : public FederatedRounds {
   Work clip_work_, step_noise_work_, server_noise_work_;
 };
 
-}  // namespace
-
-std::unique_ptr<Protocol> make_dp_fed_avg(const Setting& setting) { return std::make_unique<DpFedAvg>(setting); }
-
-namespace {
-
 RunFaults faults_of_privacy(const RunFacts& facts) {
   const spec::ParameterValues& values = facts.run.parameters;
   RunFaults faults = FederatedRounds::faults_of_parameters(values);
@@ -373,10 +392,9 @@ EventDrivenMethod dp_fed_avg_method() {
     if (one.name == FederatedRounds::kOverSelection.name) continue;  // the denominator is fixed
     parameters.push_back(one.name == kChance.name ? spec::ParameterSpec(kChance) : std::move(one));
   }
-  for (spec::ParameterSpec& one : SecureAggregation::parameters()) parameters.push_back(std::move(one));
   return {{.name = "dp-fedavg",
            .family = "private",
-           .parameters = std::move(parameters),
+           .parameters = joined({parameters, SecureAggregation::parameters()}),
            .sharing = Sharing::event_driven,
            // Rounding before all noise is added changes the distribution, and may exceed the norm C.
            .compresses =
@@ -388,7 +406,7 @@ EventDrivenMethod dp_fed_avg_method() {
            .perturbs = true,
            .lossless = {{"clip", "1e30"}, {"noise-multiplier", "0"}},
            .models_held = FederatedRounds::models_held()},
-          make_dp_fed_avg};
+          [](const Setting& setting) { return std::make_unique<DpFedAvg>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -73,15 +73,11 @@ class FedAsync final : public FederatedAsync {
 ///     hinge        1 where s ≤ b, else 1 / (a (s − b) + 1)       (a = 10, b = 4 there).
 /// Clients are held to the model that they were sent by a proximal term ½ ρ ‖w − w_t‖², where `mu` (ρ) is not 0.
 EventDrivenMethod fed_async_method() {
-  std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
-  parameters.push_back(FedAsync::kAlpha);
-  parameters.push_back(FedAsync::kStaleness);
-  parameters.push_back(FedAsync::kA);
-  parameters.push_back(FedAsync::kB);
-  parameters.push_back(FedAsync::kMu);
   return {{.name = "fedasync",
            .family = "asynchronous",
-           .parameters = std::move(parameters),
+           .parameters = joined<spec::ParameterSpec>(
+               {FederatedAsync::common_parameters(),
+                {FedAsync::kAlpha, FedAsync::kStaleness, FedAsync::kA, FedAsync::kB, FedAsync::kMu}}),
            .sharing = Sharing::event_driven,
            .check = [](const RunFacts& facts) -> RunFaults {
              const double a = FedAsync::kA.of(facts.run.parameters);
@@ -96,8 +92,8 @@ EventDrivenMethod fed_async_method() {
                                       "staleness=\"polynomial\" or \"hinge\", or remove it"});
              }
              if (b != kUsualB && decay != Decay::hinge) {
-               faults.push_back(Fault{fmt::format("b = {} needs staleness=\"hinge\"", b),
-                                      "staleness=\"hinge\", or remove it"});
+               faults.push_back(
+                   Fault{fmt::format("b = {} needs staleness=\"hinge\"", b), "staleness=\"hinge\", or remove it"});
              }
              return faults;
            },

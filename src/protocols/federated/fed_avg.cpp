@@ -4,12 +4,11 @@
 namespace dadsim::protocols {
 
 EventDrivenMethod fed_avg_method() {
-  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters(false)) parameters.push_back(std::move(one));
-  for (spec::ParameterSpec& one : SecureAggregation::parameters()) parameters.push_back(std::move(one));
   return {{.name = "fedavg",
            .family = "federated",
-           .parameters = std::move(parameters),
+           .parameters = joined<spec::ParameterSpec>({FederatedRounds::common_parameters(),
+                                                      FederatedRounds::straggler_parameters(false),
+                                                      SecureAggregation::parameters()}),
            .sharing = Sharing::event_driven,
            .check = [](const RunFacts& facts) { return FederatedRounds::faults_of_parameters(facts.run.parameters); },
            .objective = methods::Objective::samples,

@@ -45,12 +45,10 @@ class FedBuff final : public FederatedAsync {
 /// with s_k new models since client k was sent its own. Clients count the same, however many samples they have, as in
 /// the paper.
 EventDrivenMethod fed_buff_method() {
-  std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
-  parameters.push_back(FedBuff::kBuffer);
-  parameters.push_back(FedBuff::kServerRate);
   return {{.name = "fedbuff",
            .family = "asynchronous",
-           .parameters = std::move(parameters),
+           .parameters = joined<spec::ParameterSpec>(
+               {FederatedAsync::common_parameters(), {FedBuff::kBuffer, FedBuff::kServerRate}}),
            .sharing = Sharing::event_driven,
            .check = [](const RunFacts& facts) { return Federation::faults_of_parameters(facts.run.parameters); },
            .objective = methods::Objective::arrivals,

@@ -138,32 +138,27 @@ class FedOpt final : public FederatedRounds {
 /// those of the paper's experiments (§5). Nothing is corrected for its beginning, as in the
 /// paper. Running statistics are no parameters: they take the mean.
 EventDrivenMethod fed_opt_method() {
-  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back(FedOpt::kServer);
-  parameters.push_back(FedOpt::kServerRate);
-  parameters.push_back(FedOpt::kBeta1);
-  parameters.push_back(FedOpt::kBeta2);
-  parameters.push_back(FedOpt::kTau);
-  return {
-      {.name = "fedopt",
-       .family = "federated",
-       .parameters = std::move(parameters),
-       .sharing = Sharing::event_driven,
-       .check = [](const RunFacts& facts) -> RunFaults {
-         RunFaults faults = FederatedRounds::faults_of_parameters(facts.run.parameters);
-         for (methods::RunFault& fault : methods::faults_of_idle_parameters(
-                  facts.run.parameters, {{FedOpt::kBeta2, FedOpt::kServer, {"adam", "yogi"}},
-                                         {FedOpt::kTau, FedOpt::kServer, {"adam", "yogi", "adagrad"}}}))
-           faults.push_back(std::move(fault));
-         const double beta1 = FedOpt::kBeta1.of(facts.run.parameters);
-         if (beta1 < 0 && beta1 != kPaperBeta1)
-           faults.push_back(
-               Fault{fmt::format("beta1 = {} is negative", beta1), "use 0 or more, or -1 for the paper's value"});
-         return faults;
-       },
-       .objective = methods::Objective::samples,
-       .models_held = FederatedRounds::models_held()},
-      [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
+  return {{.name = "fedopt",
+           .family = "federated",
+           .parameters = joined<spec::ParameterSpec>(
+               {FederatedRounds::common_parameters(),
+                {FedOpt::kServer, FedOpt::kServerRate, FedOpt::kBeta1, FedOpt::kBeta2, FedOpt::kTau}}),
+           .sharing = Sharing::event_driven,
+           .check = [](const RunFacts& facts) -> RunFaults {
+             RunFaults faults =
+                 joined({FederatedRounds::faults_of_parameters(facts.run.parameters),
+                         methods::faults_of_idle_parameters(
+                             facts.run.parameters, {{FedOpt::kBeta2, FedOpt::kServer, {"adam", "yogi"}},
+                                                    {FedOpt::kTau, FedOpt::kServer, {"adam", "yogi", "adagrad"}}})});
+             const double beta1 = FedOpt::kBeta1.of(facts.run.parameters);
+             if (beta1 < 0 && beta1 != kPaperBeta1)
+               faults.push_back(
+                   Fault{fmt::format("beta1 = {} is negative", beta1), "use 0 or more, or -1 for the paper's value"});
+             return faults;
+           },
+           .objective = methods::Objective::samples,
+           .models_held = FederatedRounds::models_held()},
+          [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -19,13 +19,11 @@ class FedProx final : public FederatedRounds {
 /// Clients minimise F_k(w) + ½ μ ‖w − w_t‖² (Li et al., arXiv 1812.06127, equation 2), and stragglers' partial work is
 /// kept.
 EventDrivenMethod fed_prox_method() {
-  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back(FedProx::kMu);
-  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters(true)) parameters.push_back(std::move(one));
   return {
       {.name = "fedprox",
        .family = "federated",
-       .parameters = std::move(parameters),
+       .parameters = joined<spec::ParameterSpec>(
+           {FederatedRounds::common_parameters(), {FedProx::kMu}, FederatedRounds::straggler_parameters(true)}),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) { return FederatedRounds::faults_of_parameters(facts.run.parameters, true); },
        .objective = methods::Objective::samples,

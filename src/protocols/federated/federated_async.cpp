@@ -7,15 +7,6 @@
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
-namespace {
-
-std::vector<world::Node> nodes_until(std::size_t sites) {
-  std::vector<world::Node> nodes;
-  for (std::size_t i = 0; i < sites; ++i) nodes.push_back(static_cast<world::Node>(i));
-  return nodes;
-}
-
-}  // namespace
 
 double FederatedAsync::models_held(const spec::ParameterValues& values, double sites, double buffer) {
   const double at_work = static_cast<double>(kConcurrency.of(values));
@@ -25,21 +16,13 @@ double FederatedAsync::models_held(const spec::ParameterValues& values, double s
 }
 
 std::vector<spec::ParameterSpec> FederatedAsync::common_parameters() {
-  std::vector<spec::ParameterSpec> parameters = {
-      kConcurrency,
-      kUpdates,
-  };
-  for (spec::ParameterSpec& parameter : local_parameters()) parameters.push_back(std::move(parameter));
-  return parameters;
+  return joined<spec::ParameterSpec>({{kConcurrency, kUpdates}, local_parameters()});
 }
 
 FederatedAsync::FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual)
     : Federation(setting),
-      pool_(setting, {.asker = setting.server,
-                      .others = nodes_until(setting.sites),
-                      .orders = kModel,
-                      .answers = kUpdate,
-                      .retries = setting.value(kRetries)}),
+      pool_(setting,
+            {.asker = setting.server, .orders = kModel, .answers = kUpdate, .retries = setting.value(kRetries)}),
       arrivals_(setting.run.weights, setting.learning.problem().partition),
       asked_(setting.sites),
       capacity_(buffer),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "methods/idle_parameters.hpp"
 #include "protocols/federated/secure_aggregation.csv.hpp"
 #include "support/fact_table.hpp"
 #include "support/random.hpp"
@@ -30,12 +31,7 @@ const ThreadSeconds& thread_seconds() {
 
 }  // namespace
 
-std::vector<spec::ParameterSpec> SecureAggregation::parameters() {
-  return {
-      kSecure,
-      kSecureBits,
-  };
-}
+std::vector<spec::ParameterSpec> SecureAggregation::parameters() { return {kSecure, kSecureBits}; }
 
 SecureAggregation::SecureAggregation(const Setting& setting) {
   if (!setting.parameters().contains(kSecure.name)) return;
@@ -71,12 +67,6 @@ constexpr Channel kEvaluate = "evaluation";
 constexpr Channel kMetrics = "metrics";
 constexpr double kMetricsBytes = 100;  // a loss and an accuracy with their names
 
-std::vector<Node> all_clients(std::size_t sites) {
-  std::vector<Node> nodes(sites);
-  for (std::size_t i = 0; i < sites; ++i) nodes[i] = static_cast<Node>(i);
-  return nodes;
-}
-
 world::ParticipationClock::Rules rules_of(const Setting& setting, bool waits_for_all) {
   world::ParticipationClock::Rules rules{
       .sites = setting.sites,
@@ -91,21 +81,41 @@ world::ParticipationClock::Rules rules_of(const Setting& setting, bool waits_for
 
 }  // namespace
 
+std::vector<spec::ParameterSpec> FederatedRounds::common_parameters() {
+  return joined<spec::ParameterSpec>(
+      {{kFraction, kMinimum, kRounds, kDeadline, kOverSelection, kInitial}, local_parameters()});
+}
+
+std::vector<spec::ParameterSpec> FederatedRounds::straggler_parameters(bool keep) {
+  return {kStragglers, kPartial.with_default(keep ? 0 : 1)};
+}
+
+RunFaults FederatedRounds::faults_of_parameters(const spec::ParameterValues& values, bool keep) {
+  return joined({methods::faults_of_idle_parameters(
+                     values, {{kOverSelection, kFraction},  // all are asked
+                              {kPartial.with_default(keep ? 0 : 1), kStragglers},
+                              {SecureAggregation::kSecureBits, SecureAggregation::kSecure, {"yes"}}}),
+                 Federation::faults_of_parameters(values)});
+}
+
+std::function<double(const spec::ParameterValues&, double, bool)> FederatedRounds::models_held(double per_client) {
+  return [per_client](const spec::ParameterValues& values, double sites, bool fails) -> double {
+    if (kDeadline.of(values) > 0) return 1;  // a round continues with the sites present
+    const double wanted = std::max(1.0, std::round(kFraction.of(values) * sites));
+    return per_client * (fails ? std::max(1.0, wanted * kMinimum.of(values)) : wanted);
+  };
+}
+
 FederatedRounds::FederatedRounds(const Setting& setting, bool waits_for_all)
     : Federation(setting),
-      pool_(setting, {.asker = setting.server,
-                      .others = all_clients(setting.sites),
-                      .orders = kModel,
-                      .answers = kUpdate,
-                      .retries = setting.value(kRetries)}),
+      pool_(setting,
+            {.asker = setting.server, .orders = kModel, .answers = kUpdate, .retries = setting.value(kRetries)}),
       secrets_(setting, {.asker = setting.server,
-                         .others = all_clients(setting.sites),
                          .orders = kSecretOrder,
                          .answers = kSecretAnswer,
                          .retries = setting.value(kRetries),
                          .tells = false}),
       evaluations_(setting, {.asker = setting.server,
-                             .others = all_clients(setting.sites),
                              .orders = kEvaluate,
                              .answers = kMetrics,
                              .retries = setting.value(kRetries),

@@ -33,7 +33,11 @@ std::size_t IndexSet::nth(std::size_t k) const {
 }
 
 RequestPool::RequestPool(const Setting& setting, Options options)
-    : setting_(setting), options_(std::move(options)), requests_(options_.others.size()), free_(requests_.size()) {
+    : setting_(setting), options_(std::move(options)), free_(0) {
+  const bool all = options_.others.empty();
+  for (std::size_t i = 0; all && i < setting.sites; ++i) options_.others.push_back(static_cast<world::Node>(i));
+  requests_.resize(options_.others.size());
+  free_ = IndexSet(requests_.size());
   for (std::size_t i = 0; i < options_.others.size(); ++i) indices_[options_.others[i]] = i;
 }
 

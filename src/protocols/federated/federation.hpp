@@ -35,7 +35,7 @@ class RequestPool {
  public:
   struct Options {
     world::Node asker = -1;
-    std::vector<world::Node> others = {};
+    std::vector<world::Node> others = {};  ///< empty: all sites
     world::Channel orders;  ///< channel on which the others receive; only the asker receives on `answers`
     world::Channel answers;
     std::int64_t retries = 0;  ///< times that a lost request is sent again, after 1, 2, 4 … seconds

@@ -233,13 +233,10 @@ class HierFedAvg final : public Federation {
 ///
 /// A client that goes down is left out of its group's round, a group whose leader goes down of the server's.
 EventDrivenMethod hier_fed_avg_method() {
-  std::vector<spec::ParameterSpec> parameters = Federation::local_parameters();
-  parameters.push_back(HierFedAvg::kGroups);
-  parameters.push_back(HierFedAvg::kEdgeRounds);
-  parameters.push_back(HierFedAvg::kRounds);
   return {{.name = "hierfavg",
            .family = "federated",
-           .parameters = std::move(parameters),
+           .parameters = joined<spec::ParameterSpec>(
+               {Federation::local_parameters(), {HierFedAvg::kGroups, HierFedAvg::kEdgeRounds, HierFedAvg::kRounds}}),
            .sharing = Sharing::event_driven,
            .check = [](const RunFacts& facts) -> RunFaults {
              const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));

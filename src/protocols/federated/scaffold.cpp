@@ -71,9 +71,7 @@ class Scaffold final : public FederatedRounds {
     });
   }
   /// Running statistics are left out: they have no gradients.
-  Value parameters_of(const Value& weights) {
-    return learning().first_numbers(weights, learning().parameters());
-  }
+  Value parameters_of(const Value& weights) { return learning().first_numbers(weights, learning().parameters()); }
 
   double rate_;
   Value control_;                ///< c
@@ -97,11 +95,9 @@ class Scaffold final : public FederatedRounds {
 /// (x − y) / (K η_l) is the mean of the client's gradients only where a step is plain SGD: the scenario's optimizer has
 /// to be that.
 EventDrivenMethod scaffold_method() {
-  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back(Scaffold::kServerRate);
   return {{.name = "scaffold",
            .family = "federated",
-           .parameters = std::move(parameters),
+           .parameters = joined<spec::ParameterSpec>({FederatedRounds::common_parameters(), {Scaffold::kServerRate}}),
            .sharing = Sharing::event_driven,
            .optimizer = Needs::plain_sgd,
            .check = [](const RunFacts& facts) { return FederatedRounds::faults_of_parameters(facts.run.parameters); },

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "protocols/local/averaging.hpp"
 #include "protocols/local/local_steps.hpp"
 #include "protocols/local/outer_rule.hpp"
 #include "spec/parameter.hpp"
@@ -21,6 +20,20 @@ enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits };
 enum class When : std::uint8_t { barrier, quorum, asynchronous, window, overlap };
 /// Effect of θ on the weights of a worker that gets it.
 enum class Merge : std::uint8_t { replace, mix, add };
+
+/// Mean of the rows that workers send.
+enum class Average : std::uint8_t { all, contributors, direction };
+inline constexpr auto kAverage = spec::choice<Average>(
+    "average", {{"all", Average::all}, {"contributors", Average::contributors}, {"direction", Average::direction}},
+    "all: over all workers; contributors: each number over the workers that have sent one other than 0; direction: of "
+    "each matrix the mean of directions, as long as the rows are on average (RDA)");
+
+/// Returns Σ p_i x_i with p_i the weights over their sum, or the mean of contributors, or of directions; the parameters
+/// of rows come first.
+world::Value averaged(Average how, Learning& learning, const std::vector<world::Value>& rows,
+                      std::vector<double> weights);
+/// Returns its work for `rows` rows, beyond adding them up.
+world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, std::size_t rows);
 
 /// Local steps in rounds: all workers train for H steps, send what they have made of θ through a compressor, and get
 /// what an outer rule makes of all that. Each part is a choice of the run. Subclasses carry the messages.

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "methods/method.hpp"
-#include "protocols/local/averaging.hpp"
+#include "protocols/local/local_rounds.hpp"
 #include "protocols/local/outer_rule.hpp"
 #include "protocols/local/played.hpp"
 
