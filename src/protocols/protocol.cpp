@@ -1,6 +1,7 @@
 #include "protocols/protocol.hpp"
 
 #include <numeric>
+#include <utility>
 
 namespace dadsim::protocols {
 
@@ -22,6 +23,12 @@ bool Setting::new_version(const world::Value& weights, std::int64_t usual, bool 
   }
   if (last) loop.stop();
   return last;
+}
+
+void Setting::send_again(world::Node from, world::Node to, world::Channel channel, world::Parcel lost,
+                         world::Channel news) const {
+  ++log.retried;
+  loop.send(from, to, channel, {.values = std::move(lost.values), .bytes = lost.bytes, .number = lost.number}, news);
 }
 
 bool Setting::budget_spent() const {

@@ -27,6 +27,18 @@ struct ProtocolLog : step::Participation {
     double bytes = 0;          ///< bytes sent by all nodes until then
     world::Value quality;      ///< scalars loss, accuracy, auc
   };
+  /// Starts the counts of a run of so many sites.
+  explicit ProtocolLog(std::size_t sites = 0) { took_part.assign(sites, 0); }
+  /// Counts a contribution of a site that has entered a model.
+  void count_used(std::size_t site) {
+    ++answered;
+    ++took_part[site];
+  }
+  /// Records the end of a client's part.
+  void note(const Part& part) {
+    if (parts.size() < kMostParts) parts.push_back(part);
+  }
+
   std::vector<Version> versions;
   world::Value last;                                  ///< weights of the last of them
   std::vector<std::string> remarks;                   ///< remarks for the result
@@ -63,6 +75,9 @@ struct Setting {
   /// Returns the run's value of a parameter.
   auto value(const auto& parameter) const { return parameter.of(run.parameters); }
 
+  /// Sends a lost message again. `news`: channel on which the sender hears that it was lost once more.
+  void send_again(world::Node from, world::Node to, world::Channel channel, world::Parcel lost,
+                  world::Channel news) const;
   /// Adds a new model. It is evaluated if an evaluation is due (every training().evaluate_every updates; 0: every
   /// `usual`), and always if it is the last. The simulation ends with `last`, or at the target if the run stops there.
   /// Returns true if it ends: the caller must begin nothing more.

@@ -58,6 +58,7 @@ Ending play_with_failures(world::World& world, const spec::RunSpec& run, std::ui
   const models::Network network(problem.data.shape, problem.model, problem.seed);
   const protocols::Sizing sizing(problem, run.compress, {.shape = network.shape()});
   Ending ending;
+  ending.protocol_log = protocols::ProtocolLog(kSites);
   world::EventLoop stage(world, {"site-0", "site-1", "site-2", "site-3", "server"},
                          {.most_idle = 1e4, .most_idle_events = 200'000});
   if (checkpoints) {

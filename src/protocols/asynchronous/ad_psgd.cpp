@@ -134,7 +134,6 @@ AdPsgd::AdPsgd(const Setting& setting)
 
 void AdPsgd::begin() {
   world::EventLoop& loop = setting_.loop;
-  setting_.log.took_part.assign(setting_.sites, 0);
   for (GossipWorker& worker : workers_) worker.own = setting_.learning.initial_with_state();
   if (setting_.new_version(mean(), usual_)) return;
   for (std::size_t number = 0; number < setting_.sites; ++number) {
@@ -212,9 +211,7 @@ Task<> AdPsgd::answers(std::size_t number) {
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kAsk, own.later.next());
     while (auto due = own.later.take(loop.now())) {
-      ++setting_.log.retried;
-      Parcel again{.values = std::move(due->values), .bytes = due->bytes, .number = due->number};
-      loop.send(me, due->from, kReply, std::move(again), kAsk);
+      setting_.send_again(me, due->from, kReply, *due, kAsk);
     }
     if (parcel.from < 0) continue;
     if (parcel.lost) {  // an answer: the one who asked still waits
@@ -295,8 +292,7 @@ Task<> AdPsgd::computes(std::size_t number) {
     own.own = setting_.learning.apply(own.own, gradient, rate);
     own.at_work = false;
     ++log.updates;
-    ++log.answered;
-    ++log.took_part[number];
+    log.count_used(number);
     ++log.staleness[own.averaged - averaged_before];
     if (setting_.new_version(mean(), usual_, over())) co_return;
   }

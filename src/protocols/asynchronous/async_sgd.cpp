@@ -142,7 +142,6 @@ AsyncSgd::AsyncSgd(const Setting& setting)
 
 void AsyncSgd::begin() {
   model_ = setting_.learning.initial_with_state();
-  setting_.log.took_part.assign(setting_.sites, 0);
   setting_.loop.join(setting_.server, "server", [this] { return server(); });
   for (std::size_t number = 0; number < setting_.sites; ++number) {
     setting_.loop.watch(setting_.server, worker_node(number), kPush);
@@ -230,8 +229,7 @@ void AsyncSgd::take_in(std::size_t number, const Parcel& parcel) {
   }
   model_ = setting_.learning.apply(model_, gradient, rate);
   ++log.updates;
-  ++log.answered;
-  ++log.took_part[number];
+  log.count_used(number);
   ++log.staleness[stale];
 }
 

@@ -34,7 +34,6 @@ FederatedAsync::FederatedAsync(const Setting& setting, std::size_t buffer, std::
 void FederatedAsync::begin() {
   model_ = learning().initial();
   work_ = setting().sizing.decode(step::Role::aggregator, static_cast<double>(capacity_)) + combine_work(capacity_);
-  setting().log.took_part.assign(setting().sites, 0);
   setting().loop.join(setting().server, "server", [this] { return server(); });
   pool_.watch();
   for (std::size_t number = 0; number < setting().sites; ++number) {
@@ -109,7 +108,7 @@ world::Task<> FederatedAsync::server() {
       const std::vector<ClientUpdate> updates = take_buffer();
       model_ = combine(model_, updates);
       ++setting().log.updates;
-      const bool last = most > 0 ? setting().log.updates >= most : budget_spent();
+      const bool last = most > 0 ? setting().log.updates >= most : setting().budget_spent();
       if (setting().new_version(model_, usual_, last)) co_return;
     }
   }

@@ -130,7 +130,6 @@ FederatedRounds::FederatedRounds(const Setting& setting, bool waits_for_all)
 
 void FederatedRounds::begin() {
   model_ = learning().initial();
-  setting().log.took_part.assign(setting().sites, 0);
   setting().loop.join(setting().server, "server", [this] { return server(); });
   pool_.watch();
   if (secure_.in_use()) secrets_.watch();
@@ -231,7 +230,7 @@ Task<> FederatedRounds::wait_for_clients() {
 
 bool FederatedRounds::is_last(std::int64_t round) const {
   const std::int64_t rounds = setting().value(kRounds);
-  return rounds > 0 ? round >= rounds : budget_spent();
+  return rounds > 0 ? round >= rounds : setting().budget_spent();
 }
 
 // ---- the server ----

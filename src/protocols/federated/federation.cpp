@@ -200,9 +200,7 @@ void RequestPool::tell(const ClientEvent& event, ProtocolLog::Part::End end) {
     ++log.late;
     waste(event.parcel);
   }
-  if (log.parts.size() < ProtocolLog::kMostParts) {
-    log.parts.push_back({event.number, node(event.other), requests_[event.other].asked_at, setting_.loop.now(), end});
-  }
+  log.note({event.number, node(event.other), requests_[event.other].asked_at, setting_.loop.now(), end});
 }
 
 std::vector<spec::ParameterSpec> Federation::local_parameters() {
@@ -283,11 +281,8 @@ void Federation::limit(std::size_t client, std::int64_t steps, bool drops_out) {
 
 void Federation::count_used(std::size_t client) {
   used_samples_ += clients_[client].trained;
-  ++setting_.log.answered;
-  ++setting_.log.took_part[client];
+  setting_.log.count_used(client);
 }
-
-bool Federation::budget_spent() const { return setting_.log.samples >= setting_.training().epochs * samples_ - 1e-6; }
 
 /// A step of synchronous training is worth the samples that all sites train with in it.
 std::int64_t Federation::schedule_step() const {

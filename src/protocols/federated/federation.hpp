@@ -209,8 +209,6 @@ class Federation : public Protocol {
   double all_weights() const {
     return setting_.run.weights == spec::SiteWeights::uniform ? static_cast<double>(setting_.sites) : samples_;
   }
-  /// Returns true if clients have trained with the epochs of <training>.
-  bool budget_spent() const;
   /// Counts the samples that clients have trained with for existing models, which the learning rate's schedule follows.
   void count_used(std::size_t client);
   std::int64_t schedule_step() const;

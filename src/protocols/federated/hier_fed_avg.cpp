@@ -56,7 +56,6 @@ class HierFedAvg final : public Federation {
 
   void begin() override {
     model_ = learning().initial();
-    setting().log.took_part.assign(setting().sites, 0);
     setting().loop.join(setting().server, "server", [this] { return server(); });
     leaders_->watch();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -142,7 +141,7 @@ class HierFedAvg final : public Federation {
         }
         ++setting().log.updates;
       }
-      const bool last = rounds_ > 0 ? round >= rounds_ : budget_spent();
+      const bool last = rounds_ > 0 ? round >= rounds_ : setting().budget_spent();
       if (!updates.empty() || last) {
         if (setting().new_version(model_, 1, last)) co_return;
       }

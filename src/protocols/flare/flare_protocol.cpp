@@ -186,7 +186,6 @@ FlareProtocol::FlareProtocol(const Setting& setting)
 void FlareProtocol::begin() {
   weights_ = setting_.learning.initial_with_state();
   deployed_ = weights_;
-  setting_.log.took_part.assign(setting_.sites, 0);
   const double share = setting_.value(kHeld);
   const double validation = setting_.value(kValidation);
   for (std::size_t site = 0; site < sensors_.size(); ++site) {

@@ -192,9 +192,7 @@ world::Task<> LocalRounds::sends_again(std::size_t number, world::Channel channe
     world::Parcel parcel = co_await loop.receive(node_of(number), news, later.next());
     while (const auto due = later.take(loop.now())) {
       if (!loop.is_up(due->from) || !needs(*due)) continue;
-      ++setting_.log.retried;
-      loop.send(node_of(number), due->from, channel,
-                {.values = due->values, .bytes = due->bytes, .number = due->number}, news);
+      setting_.send_again(node_of(number), due->from, channel, *due, news);
     }
     if (parcel.lost) later.add(loop.now() + kRetrySeconds, std::move(parcel));
   }

@@ -75,7 +75,6 @@ PartnerRounds::PartnerRounds(const Setting& setting)
 
 void PartnerRounds::begin() {
   world::EventLoop& loop = setting().loop;
-  setting().log.took_part.assign(setting().sites, 0);
   for (Partner& worker : workers_) {
     worker.own = local().initial();
     worker.outer = outer_begin();
@@ -246,8 +245,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
     combine(number, partners, rows, proposal);
     me.first += count;
     ++me.rounds;
-    ++log.answered;
-    ++log.took_part[number];
+    log.count_used(number);
     if (const bool ended = is_round_over(), last = over(); (ended || last) && setting().new_version(mean(), 1, last))
       co_return;
   }

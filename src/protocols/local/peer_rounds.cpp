@@ -78,7 +78,6 @@ class PeerRounds final : public LocalRounds {
 
 void PeerRounds::begin() {
   world::EventLoop& loop = setting().loop;
-  setting().log.took_part.assign(setting().sites, 0);
   outer_ = outer_begin();
   if (setting().new_version(theta_of(outer_), 1)) return;
   for (std::size_t number = 0; number < peers_.size(); ++number) {
@@ -191,11 +190,8 @@ bool PeerRounds::complete(std::size_t first_one) {
     Peer& peer = peers_[number];
     rows.push_back(peer.row);
     weights.push_back(local().weight(number, next_, count));
-    ++log.answered;
-    ++log.took_part[number];
-    if (log.parts.size() < ProtocolLog::kMostParts) {
-      log.parts.push_back({log.updates + 1, node_of(number), peer.asked_at, loop.now(), ProtocolLog::Part::End::used});
-    }
+    log.count_used(number);
+    log.note({log.updates + 1, node_of(number), peer.asked_at, loop.now(), ProtocolLog::Part::End::used});
   }
   for (std::size_t moment = 0; moment < 2; ++moment) {
     mean_moments_[moment] = {};

@@ -102,7 +102,6 @@ class ServerRounds final : public LocalRounds {
 };
 
 void ServerRounds::begin() {
-  setting().log.took_part.assign(setting().sites, 0);
   outer_ = outer_begin();
   setting().loop.join(setting().server, "server", [this] { return server(); });
   for (std::size_t number = 0; number < setting().sites; ++number) {
@@ -199,8 +198,7 @@ void ServerRounds::order_round() {
 
 void ServerRounds::record(std::size_t number, const Order& order, ProtocolLog::Part::End end) {
   ProtocolLog& log = setting().log;
-  if (log.parts.size() < ProtocolLog::kMostParts)
-    log.parts.push_back({log.updates + 1, node_of(number), order.asked_at, setting().loop.now(), end});
+  log.note({log.updates + 1, node_of(number), order.asked_at, setting().loop.now(), end});
 }
 
 void ServerRounds::left(LocalWorker& worker) {
@@ -234,8 +232,7 @@ void ServerRounds::take(Parcel parcel) {
     worker.orders.erase(found);
   } else {
     found->second.difference = std::move(parcel.values.front());
-    ++log.answered;
-    ++log.took_part[from];
+    log.count_used(from);
     record(from, found->second, ProtocolLog::Part::End::used);
   }
 }
@@ -328,9 +325,7 @@ Task<> ServerRounds::worker(std::size_t number) {
     Parcel parcel = co_await loop.receive(me, kTheta);
     if (parcel.lost) {  // its own message was lost
       co_await loop.sleep(me, kRetrySeconds);
-      ++setting().log.retried;
-      Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};
-      loop.send(me, setting().server, kDelta, std::move(again), kTheta);
+      setting().send_again(me, setting().server, kDelta, std::move(parcel), kTheta);
       continue;
     }
     const std::int64_t first = parcel.number;

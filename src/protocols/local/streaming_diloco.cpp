@@ -109,7 +109,6 @@ class StreamingDiLoCo final : public Protocol {
   world::Task<> ask_for_all(std::size_t number, std::int64_t& step);
   world::Task<> hear(std::size_t number, std::int64_t sync);
   world::Work take_in(std::size_t number, std::size_t fragment);
-  void send_again(std::size_t number, world::Parcel parcel);
   world::Work sending_work(std::int64_t step) const;
   void send_difference(std::size_t number, std::size_t fragment, std::int64_t sync);
 
@@ -176,7 +175,6 @@ void StreamingDiLoCo::begin() {
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
     fragments_[p].outer = outer_.begin(setting_.learning.history(), taken_from(p, initial), fragments_[p].parameters);
   }
-  setting_.log.took_part.assign(setting_.sites, 0);
   setting_.log.facts["fragments"] = static_cast<double>(fragments_.size());
   setting_.loop.join(setting_.server, "server", [this] { return server(); });
   for (std::size_t number = 0; number < setting_.sites; ++number) {
@@ -309,8 +307,7 @@ void StreamingDiLoCo::contribution(std::size_t from, Parcel parcel) {
   if (!sync.awaited[from]) return;
   sync.awaited[from] = false;
   sync.differences[from] = std::move(parcel.values.front());
-  ++setting_.log.answered;
-  ++setting_.log.took_part[from];
+  setting_.log.count_used(from);
 }
 
 void StreamingDiLoCo::heard(Parcel parcel) {
@@ -396,9 +393,7 @@ Task<> StreamingDiLoCo::server() {
     }
     Parcel parcel = co_await loop.receive(setting_.server, kOuter, later_.next());
     while (const auto due = later_.take(loop.now())) {
-      ++setting_.log.retried;
-      Parcel again{.values = due->values, .bytes = due->bytes, .number = due->number};
-      loop.send(setting_.server, due->from, kFragment, std::move(again), kOuter);
+      setting_.send_again(setting_.server, due->from, kFragment, *due, kOuter);
     }
     if (parcel.from >= 0) heard(std::move(parcel));
   }
@@ -436,12 +431,6 @@ EventDrivenMethod streaming_diloco_method() {
     return outer_faults(facts.run.parameters, parameters, false);
   };
   return info;
-}
-
-void StreamingDiLoCo::send_again(std::size_t number, Parcel parcel) {
-  ++setting_.log.retried;
-  Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};
-  setting_.loop.send(node_of(number), setting_.server, kOuter, std::move(again), kFragment);
 }
 
 /// A worker that is back has no weights: it gets those of the server, and the step that the others are at.
@@ -503,7 +492,7 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
     Parcel parcel = co_await loop.receive(me, kFragment);
     if (parcel.lost) {  // its own message was lost
       co_await loop.sleep(me, kRetrySeconds);
-      send_again(number, std::move(parcel));
+      setting_.send_again(me, setting_.server, kOuter, std::move(parcel), kFragment);
       continue;
     }
     own.arrived[fragment_of(parcel.number)] = {parcel.number, std::move(parcel.values.front())};
@@ -567,7 +556,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     Parcel parcel = co_await loop.receive(me, kFragment);
     if (!parcel.lost) continue;
     co_await loop.sleep(me, kRetrySeconds);
-    send_again(number, std::move(parcel));
+    setting_.send_again(me, setting_.server, kOuter, std::move(parcel), kFragment);
   }
 }
 

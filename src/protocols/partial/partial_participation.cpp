@@ -195,7 +195,6 @@ PartialParticipation::PartialParticipation(const Setting& setting, const std::st
 
 void PartialParticipation::begin() {
   models_[0] = setting_.learning.initial_with_state();
-  setting_.log.took_part.assign(setting_.sites, 0);
   setting_.loop.join(setting_.server, "aggregator", [this] { return server(); });
   setting_.loop.join(setting_.server, "sending again", [this] { return send_again(setting_.server); });
   for (std::size_t number = 0; number < setting_.sites; ++number) {
@@ -386,8 +385,7 @@ void PartialParticipation::merge(std::int64_t at) {
       ++log.late;
       continue;
     }
-    ++log.took_part[site];
-    ++log.answered;
+    log.count_used(site);
   }
 }
 
@@ -667,9 +665,7 @@ Task<> PartialParticipation::send_again(Node me) {
     // A site that has been away since asks for what it needs.
     if (!here || (to != setting_.server && !member_[static_cast<std::size_t>(to)])) continue;
     const world::Channel channel = to == setting_.server ? kUp : parcel.values.empty() ? kDown : kWeights;
-    ++setting_.log.retried;
-    Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};
-    loop.send(me, to, channel, std::move(again), kLost);
+    setting_.send_again(me, to, channel, std::move(parcel), kLost);
   }
 }
 

@@ -337,7 +337,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     network.passes = {};
   }
   const protocols::Sizing sizing(asked, run.compress, network);
-  ProtocolLog log;
+  ProtocolLog log(workers);
   report::EventDrivenRun event_driven;
   event_driven.steps_per_epoch = learning.steps_per_epoch();
   const auto secure = run.parameters.find("secure");

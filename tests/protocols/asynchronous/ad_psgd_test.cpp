@@ -117,6 +117,7 @@ Gossip gossip(const std::string& graph, const std::vector<double>& slopes, const
   const protocols::Sizing sizing(problem, run.compress, {.shape = network.shape()});
   world::EventLoop stage(world, std::vector<std::string>(sites + 1, "node"));
   Gossip seen;
+  seen.protocol_log = protocols::ProtocolLog(sites);
   const protocols::Setting setting{.loop = stage,
                                    .learning = learning,
                                    .sizing = sizing,
