@@ -28,7 +28,7 @@ namespace {
 
 Datum trained(Learning& learning, const LocalTraining& how, History::Inputs in) {
   const algorithms::LearningProblem& problem = learning.problem();
-  const Learning::Borrowed workspace(learning);
+  const auto workspace = learning.borrow();
   models::Network& network = workspace->network();
   const std::span<const float> start(in[0]->numbers);
   workspace->set_weights(start.first(learning.state()));
@@ -70,7 +70,7 @@ Datum trained(Learning& learning, const LocalTraining& how, History::Inputs in) 
 }
 
 Datum gradient_of(Learning& learning, const LocalTraining& how, bool with_statistics, History::Inputs in) {
-  const Learning::Borrowed workspace(learning);
+  const auto workspace = learning.borrow();
   workspace->set_weights(std::span(in[0]->numbers).first(learning.state()));
   SiteBatches own = learning.batches(how.batches, how.site);
   Datum result{std::vector<float>(learning.parameters(), 0.0F), {}};
@@ -91,7 +91,7 @@ Datum quality_of(Learning& learning, std::uint64_t held_back, History::Inputs in
     throw std::out_of_range("held-back data of drifts in a scenario without drift");
   const models::Samples& samples =
       held_back == 0 ? problem.data.test : problem.drift->held_back.at(static_cast<std::size_t>(held_back - 1)).samples;
-  const Learning::Borrowed workspace(learning);
+  const auto workspace = learning.borrow();
   workspace->set_weights(std::span(in[0]->numbers).first(learning.state()));
   const models::Quality quality = models::evaluate(workspace->network(), samples);
   return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
@@ -53,30 +52,13 @@ const models::Gradient& Learning::Workspace::gradient_per_sample(std::int64_t st
   return step_.gradient();
 }
 
-struct Learning::Workspaces {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Workspace>> free;
-};
-
-Learning::Borrowed::Borrowed(Learning& from) : from_(from) {
-  {
-    const std::lock_guard lock(from.workspaces_->mutex);
-    if (!from.workspaces_->free.empty()) {
-      workspace_ = std::move(from.workspaces_->free.back());
-      from.workspaces_->free.pop_back();
-    }
-  }
-  if (!workspace_) workspace_ = std::make_unique<Workspace>(from.problem_);
-}
-
-Learning::Borrowed::~Borrowed() {
-  const std::lock_guard lock(from_.workspaces_->mutex);
-  from_.workspaces_->free.push_back(std::move(workspace_));
+Pool<Learning::Workspace>::Borrowed Learning::borrow() {
+  return workspaces_.borrow([this] { return std::make_unique<Workspace>(problem_); });
 }
 
 Learning::Learning(const algorithms::LearningProblem& problem, History& history)
-    : problem_(problem), history_(history), workspaces_(std::make_unique<Workspaces>()) {
-  const Borrowed workspace(*this);
+    : problem_(problem), history_(history) {
+  const auto workspace = borrow();
   models::Network& network = workspace->network();
   parameters_ = models::flat_size(network);
   state_ = models::flat_state(network).size();
@@ -91,12 +73,7 @@ Learning::Learning(const algorithms::LearningProblem& problem, History& history)
 }
 
 Learning::Learning(const algorithms::LearningProblem& problem, History& history, std::size_t parameters)
-    : problem_(problem),
-      history_(history),
-      parameters_(parameters),
-      state_(parameters),
-      pieces_{parameters},
-      workspaces_(std::make_unique<Workspaces>()) {}
+    : problem_(problem), history_(history), parameters_(parameters), state_(parameters), pieces_{parameters} {}
 
 Learning::~Learning() = default;
 
@@ -115,7 +92,7 @@ Value Learning::initial() {
 
 Value Learning::initial_with_state() {
   return history_.make("initial with state", {initial()}, [this](History::Inputs in) {
-    const Borrowed workspace(*this);
+    const auto workspace = borrow();
     Datum result{in[0]->numbers, {}};
     const std::vector<float> state = make_optimizer(problem_.training.optimizer, workspace->network())->state();
     result.numbers.insert(result.numbers.end(), state.begin(), state.end());
@@ -170,7 +147,7 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
 Value Learning::apply(const Value& weights, const Value& gradient, double rate_now) {
   return history_.make(
       fmt::format("apply rate {}", rate_now), {weights, gradient}, [this, rate_now](History::Inputs in) {
-        const Borrowed workspace(*this);
+        const auto workspace = borrow();
         const std::span<const float> before(in[0]->numbers);
         workspace->set_weights(before.first(state_));
         const auto optimizer = make_optimizer(problem_.training.optimizer, workspace->network());

@@ -11,6 +11,7 @@
 #include "models/metrics.hpp"
 #include "models/optimizer.hpp"
 #include "protocols/site_batches.hpp"
+#include "support/pool.hpp"
 #include "world/history.hpp"
 
 namespace dadsim::protocols {
@@ -126,20 +127,8 @@ class Learning {
 
   /// A network and its optimizer, for one operation. Its weights are arbitrary.
   class Workspace;
-  /// Calls `body(Workspace&)` with a workspace that no other thread uses.
-  class Borrowed {
-   public:
-    explicit Borrowed(Learning& from);
-    ~Borrowed();
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-    Workspace& operator*() const { return *workspace_; }
-    Workspace* operator->() const { return workspace_.get(); }
-
-   private:
-    Learning& from_;
-    std::unique_ptr<Workspace> workspace_;
-  };
+  /// Borrows a workspace that no other thread uses.
+  Pool<Workspace>::Borrowed borrow();
 
  protected:
   /// Rows of so many numbers, without a network.
@@ -148,14 +137,13 @@ class Learning {
  private:
   world::Value make_learned(std::string_view name, std::vector<world::Value> inputs, const LearnedOperation& operation);
 
-  struct Workspaces;
   const algorithms::LearningProblem problem_;
   world::History& history_;
   TrainingObserver* observer_ = nullptr;
   std::size_t parameters_ = 0, state_ = 0;
   std::vector<std::size_t> pieces_;
   std::int64_t steps_per_epoch_ = 1, budget_ = 1;
-  std::unique_ptr<Workspaces> workspaces_;
+  Pool<Workspace> workspaces_;
 };
 
 }  // namespace dadsim::protocols

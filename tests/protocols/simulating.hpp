@@ -164,7 +164,8 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
   for (std::size_t i = 0; i < sites; ++i) names.push_back("site-" + std::to_string(i));
   names.emplace_back("server");
   names.insert(names.end(), others.begin(), others.end());
-  Simulated simulated{.protocol_log = protocols::ProtocolLog(sites)};
+  Simulated simulated;
+  simulated.protocol_log = protocols::ProtocolLog(sites);
   const algorithms::LearningProblem problem = small.problem();
   const models::Network network(problem.data.shape, problem.model, problem.seed);
   const protocols::Sizing sizing(problem, run.compress, {.shape = network.shape()});

@@ -98,7 +98,7 @@ Value FlareNumbers::train(const Value& weights_with_state, std::vector<std::int3
       name, {weights_with_state},
       [this, rows = std::move(rows), first](History::Inputs in) {
         const algorithms::LearningProblem& problem = learning_.problem();
-        const Learning::Borrowed workspace(learning_);
+        const auto workspace = learning_.borrow();
         const std::span<const float> start(in[0]->numbers);
         workspace->set_weights(start.first(learning_.state()));
         const auto optimizer = make_optimizer(problem.training.optimizer, workspace->network());
@@ -127,7 +127,7 @@ Value FlareNumbers::look(const Value& weights_with_state, std::vector<std::int32
       name, {weights_with_state},
       [this, rows = std::move(rows)](History::Inputs in) {
         const models::Samples& samples = learning_.problem().data.train;
-        const Learning::Borrowed workspace(learning_);
+        const auto workspace = learning_.borrow();
         workspace->set_weights(std::span(in[0]->numbers).first(learning_.state()));
         const models::Network& network = workspace->network();
         models::Matrix inputs(static_cast<Eigen::Index>(rows.size()), samples.features.cols());

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <ranges>
 #include <stdexcept>
 #include <utility>
@@ -58,17 +57,8 @@ class SharedStep::PartialStage {
   std::vector<step::ComputeOp> update_;
 };
 
-struct SharedStep::Stages {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<PartialStage>> free;
-};
-
 SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::RunSpec& run, std::string algorithm)
-    : learning_(learning),
-      sizing_(sizing),
-      run_(run),
-      algorithm_(std::move(algorithm)),
-      stages_(std::make_unique<Stages>()) {
+    : learning_(learning), sizing_(sizing), run_(run), algorithm_(std::move(algorithm)) {
   const algorithms::LearningProblem& problem = learning.problem();
   auto stage = std::make_unique<PartialStage>(problem, run_, algorithm_);
   learned_ = stage->network().shape();
@@ -99,15 +89,8 @@ Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
   return learning_.history().make(
       name, {weights},
       [this, sites](History::Inputs in) {
-        std::unique_ptr<PartialStage> stage;
-        {
-          const std::lock_guard lock(stages_->mutex);
-          if (!stages_->free.empty()) {
-            stage = std::move(stages_->free.back());
-            stages_->free.pop_back();
-          }
-        }
-        if (!stage) stage = std::make_unique<PartialStage>(learning_.problem(), run_, algorithm_);
+        const auto stage =
+            stages_.borrow([this] { return std::make_unique<PartialStage>(learning_.problem(), run_, algorithm_); });
         models::set_flat_state(stage->network(), std::span(in[0]->numbers).first(learning_.state()));
         const auto [structure, sizes] = stage->run(sites.number, batches(sites), sites.weights);
         if (structure != structure_) throw std::logic_error("a step differs from the others of its algorithm");
@@ -119,8 +102,6 @@ Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
           result.scalars.push_back(static_cast<double>(slot.size()));
           result.scalars.insert(result.scalars.end(), slot.begin(), slot.end());
         }
-        const std::lock_guard lock(stages_->mutex);
-        stages_->free.push_back(std::move(stage));
         return result;
       },
       true);

@@ -12,6 +12,7 @@
 #include "protocols/protocol.hpp"
 #include "protocols/sizing.hpp"
 #include "schedule/schedule.hpp"
+#include "support/pool.hpp"
 
 namespace dadsim::protocols {
 
@@ -40,7 +41,6 @@ class SharedStep {
 
  private:
   class PartialStage;
-  struct Stages;
   world::Value gradient(const world::Value& weights, const PartialSites& sites);
   std::vector<std::vector<std::int32_t>> batches(const PartialSites& sites) const;
 
@@ -52,7 +52,7 @@ class SharedStep {
   /// Recorded sizes that learning decides, for sites without samples.
   std::vector<std::vector<std::int32_t>> none_in_slots_;
   spec::ModelShape learned_;
-  std::unique_ptr<Stages> stages_;
+  Pool<PartialStage> stages_;
 };
 
 /// A synchronous algorithm through an aggregator, as a World program: in every step some sites are asked, and the

@@ -358,15 +358,23 @@ std::optional<double> AbsenceClock::broken_off(double end, const Sites& sites) {
   return std::nullopt;
 }
 
+/// Ends what began now at that date, without a result. Returns false.
+bool AbsenceClock::interrupt(const step::StepTiming& timing, double date) {
+  const double share = timing.seconds > 0 ? (date - now_) / timing.seconds : 0;
+  log_.add(timing, share, false);
+  log_.waste(timing, share);
+  now_ = date;
+  return false;
+}
+
 /// Something that all of these sites take part in, before the next step. False where it is broken off.
 bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bool worth_something) {
   const double end = now_ + timing.seconds;
-  const std::optional<double> date = broken_off(end, sites);
-  const double share = !date ? 1 : timing.seconds > 0 ? (*date - now_) / timing.seconds : 0;
-  log_.add(timing, share, !date);
-  if (date || !worth_something) log_.waste(timing, share);
-  now_ = date ? *date : end;
-  return !date;
+  if (const std::optional<double> date = broken_off(end, sites)) return interrupt(timing, *date);
+  log_.add(timing, 1, true);
+  if (!worth_something) log_.waste(timing, 1);
+  now_ = end;
+  return true;
 }
 
 // ---- before a step ----
@@ -460,12 +468,8 @@ bool AbsenceClock::goes_through(std::int64_t number, const Sites& sites) {
   }
   const std::optional<double> date = broken_off(now_ + like->seconds, sites);
   if (!date) return true;
-  const double share = like->seconds > 0 ? (*date - now_) / like->seconds : 0;
-  log_.add(*like, share, false);
-  log_.waste(*like, share);
   log_.broken_off(sites, now_, *date);
-  now_ = *date;
-  return false;
+  return interrupt(*like, *date);
 }
 
 algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const std::vector<std::int64_t>& rows) {

@@ -168,6 +168,7 @@ class AbsenceClock {
   bool is_in_vain() const;
   void wait_for_change(const std::string& what);
   std::optional<double> broken_off(double end, const Sites& sites);
+  bool interrupt(const step::StepTiming& timing, double date);
   bool passes(const step::StepTiming& timing, const Sites& sites, bool worth_something);
   bool bring_up_to_date(const Sites& sites);
   bool restore();
