@@ -21,10 +21,10 @@ test("diagnose: each size and each cause stands in a table with its check", asyn
   const answer = result.answer.statements.map(({ words }) => words).join(" ");
   await shows(async () => (await page.locator(".verdict").textContent()).replaceAll("\u00a0", " "), answer);
   assert.deepEqual(result.times.map(({ devices }) => devices), [8, 16]);
-  await shows(() => page.locator("#times > .scroll tbody tr").count(), 2);
-  await openTable(page, "#times");
+  await shows(() => page.locator("#times tbody tr").count(), 2);
+  await openTable(page, "#causes");
   // Bars: what was measured and expected, then each cause.
-  await shows(() => page.locator("#times details tbody tr").count(), 2 + Math.min(6, result.suspicions.length));
+  await shows(() => page.locator("#causes details tbody tr").count(), 2 + Math.min(6, result.suspicions.length));
   const rows = page.locator("#suspicions tbody tr");
   await shows(() => rows.count(), result.suspicions.length);
   await holds(async () => (await rows.first().textContent()).includes(result.suspicions[0].cause.words));

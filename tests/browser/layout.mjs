@@ -23,7 +23,7 @@ test("layout: the answer stands in words, first in the table, and with the optio
   await shows(() => rows.count(), result.layouts.length);
   const [best] = result.layouts;
   await holds(async () => (await rows.first().textContent()).includes(`${best.replicas}×${best.tensor}×${best.pipeline}`));
-  const set = await page.locator("#layouts pre").textContent();
+  const set = await page.locator("#tables pre").textContent();
   for (const one of best.set) assert.ok(set.includes(`--set ${one}`), one);
   await openTable(page, "#parts");
   await shows(() => page.locator("#parts details tbody tr").count(), Math.min(10, result.layouts.length));
@@ -35,7 +35,7 @@ test("layout: one slow layout does not flatten the others", async () => {
   const chart = await page.evaluate(() => JSON.parse(document.getElementById("charts").textContent)["time-and-memory"]);
   const seconds = chart.series.flatMap(({ points }) => points.map(([, y]) => y));
   assert.equal(chart.y.log, Math.max(...seconds) >= 20 * Math.min(...seconds));
-  const type = await page.evaluate(() => Chart.getChart(document.querySelector("#front figure > .drawing > canvas")).options.scales.y.type);
+  const type = await page.evaluate(() => Chart.getChart(document.querySelector("#time-and-memory figure > .drawing > canvas")).options.scales.y.type);
   assert.equal(type, chart.y.log ? "logarithmic" : "linear");
   await close();
 });

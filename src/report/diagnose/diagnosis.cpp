@@ -53,23 +53,12 @@ DocumentTable times_of(const Diagnosis& diagnosis) {
         .say("nine of ten", fmt::format("{} … {}", human_seconds(time.low), human_seconds(time.high)))
         .add("low", time.low)
         .add("high", time.high)
-        .say("÷ expected", fmt::format("{:.2f}", time.measured / time.expected));
+        .say("÷ expected", fmt::format("{:.2f}", time.measured / time.expected))
+        .page("by its band", time.measured > time.high  ? "not normal"
+                             : time.measured < time.low ? "quicker than explained"
+                                                        : "normal");
   }
   return times;
-}
-
-DocumentTable suspicions_of(const Diagnosis& diagnosis) {
-  DocumentTable suspicions;
-  for (const Suspicion& one : diagnosis.suspicions) {
-    suspicions.add_row()
-        .add("cause", one.cause)
-        .add("check", check_of(one))
-        .add("seconds", one.seconds)
-        .add("computing", one.computing)
-        .add("distance", one.distance)
-        .add("explains", one.explains);
-  }
-  return suspicions;
 }
 
 /// Returns measured and expected times with the band of nine in ten, and next to them what each of the first causes
@@ -79,7 +68,10 @@ Chart causes_by_time(const Diagnosis& diagnosis) {
       .name = "causes",
       .title = "Measured time, expected time with the band of nine measurements in ten, and what each cause would take",
       .kind = Chart::Kind::bars,
-      .y = {"", Unit::seconds}};
+      .y = {"", Unit::seconds},
+      .above =
+          "The stroke is the band of nine of ten measurements, by those that predictions of its kind were held "
+          "against. Below it stands what each cause would take: ✓ explains what was measured."};
   const std::size_t count = std::min(kMostSuspicions, diagnosis.suspicions.size());
   chart.names = {"measured", "expected"};
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,6 +115,26 @@ std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std
     if (row.size() < rows[0].size()) row.push_back(fmt::format("{:.2f}", one.distance));
   }
   return rows;
+}
+
+DocumentTable suspicions_of(const Diagnosis& diagnosis) {
+  const bool normal = diagnosis.verdict == Diagnosis::SpeedVerdict::as_expected;
+  const std::vector<std::vector<std::string>> cells = columns_of(diagnosis, diagnosis.suspicions.size());
+  DocumentTable suspicions{.best_first = !normal && !diagnosis.suspicions.empty() && diagnosis.suspicions[0].explains};
+  for (std::size_t i = 0; i < diagnosis.suspicions.size(); ++i) {
+    const Suspicion& one = diagnosis.suspicions[i];
+    const std::string check = in_words(check_of(one));
+    TableRow row = suspicions.add_row();
+    row.add("cause", "cause", one.cause, Unit::plain, in_words(one.cause));
+    for (std::size_t k = 0; k < cells[0].size(); ++k) row.say(cells[0][k], cells[i + 1][k]);
+    if (diagnosis.times.size() > 1) row.say("would take", human_seconds(mean_of(one.seconds)));
+    row.add("check", "check", check_of(one), Unit::plain, check.substr(check.starts_with("Check: ") ? 7 : 0))
+        .add("seconds", one.seconds)
+        .add("computing", one.computing)
+        .add("distance", one.distance)
+        .add("explains", normal ? "within its band" : "explains it", one.explains, Unit::plain);
+  }
+  return suspicions;
 }
 
 /// Writes the first `count` causes with their times and checks, for people.
@@ -204,20 +216,34 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
 
 Document document_of(const Diagnosis& diagnosis) {
   Document document{diagnosis, answer_of(diagnosis)};
-  document.page = PageKind::diagnose;
+  document.command = "dadsim diagnose";
+  document.setting = fmt::format("{}: measured {}", diagnosis.of, human_seconds(diagnosis.measured()));
+  document.facts = {{"Measured", fmt::format("{}, by {}", diagnosis.of, diagnosis.source)}};
   document.charts = {causes_by_time(diagnosis)};
   document.add("of", diagnosis.of);
   document.add("source", diagnosis.source);
   document.add("verdict", to_string(diagnosis.verdict));
   const bool several = diagnosis.times.size() > 1;
   document.parts.push_back({.name = "times",
-                            .shown = several ? Shown::always : Shown::never,
+                            .shown = several ? Shown::always : Shown::page,
                             .what = times_of(diagnosis),
                             .text = several ? "\n" : ""});
   document.add("computing", diagnosis.computing);
   if (!diagnosis.evidence.empty())
     document.parts.push_back({.shown = Shown::always, .text = paragraph(as_paragraph(diagnosis.evidence))});
-  document.parts.push_back({.name = "suspicions", .what = suspicions_of(diagnosis)});
+  document.parts.push_back({.shown = Shown::page, .text = as_paragraph(diagnosis.evidence)});
+  if (!diagnosis.suspicions.empty())
+    document.parts.push_back(
+        {.shown = Shown::page,
+         .text = diagnosis.verdict == Diagnosis::SpeedVerdict::as_expected
+                     ? "All is normal. These would leave the time within its band, and cannot be told from it by the "
+                       "time alone."
+                     : "Each was simulated, the nearest to what was measured first. Where several explain it the time "
+                       "alone does not tell them apart: the check does. Two at once are found as neither."});
+  document.parts.push_back({.name = "suspicions",
+                            .shown = Shown::page,
+                            .heading = "Measured: " + human_seconds(diagnosis.measured()),
+                            .what = suspicions_of(diagnosis)});
   const std::size_t brief = std::min(kMostSuspicions, diagnosis.suspicions.size());
   document.parts.push_back({.shown = Shown::brief, .text = causes_of(diagnosis, brief)});
   document.parts.push_back({.shown = Shown::verbose, .text = causes_of(diagnosis, diagnosis.suspicions.size())});

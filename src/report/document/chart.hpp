@@ -53,6 +53,9 @@ struct Chart {
   std::vector<ChartSeries> series = {};
   std::vector<ChartLimit> limits = {};
   bool own_script = false;  ///< the page draws it with controls of its own, from the JSON
+  std::string above = {};   ///< sentences above it on a page; empty: its title
+  /// Legend of a list, from which a page's reader chooses one of the charts named "FIGURE-…"; empty: it stands alone.
+  std::string choice = {};
 
   /// Adds a series of bars, one value per name; values that are not finite are left out.
   ChartSeries& add_bars(std::string label, const std::vector<double>& values, std::string part = {});

@@ -35,4 +35,10 @@ TableRow& TableRow::csv(std::string name, DocumentValue value) {
   return *this;
 }
 
+TableRow& TableRow::page(std::string title, std::string words) {
+  say(std::move(title), std::move(words));
+  table_.columns[table_.rows.back().size() - 1].in_text = false;
+  return *this;
+}
+
 }  // namespace dadsim::report

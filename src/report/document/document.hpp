@@ -21,12 +21,17 @@
 namespace dadsim::report {
 
 /// Kinds of page with scripts of their own; `document` draws any Document.
-enum class PageKind : std::uint8_t { document, run, sweep, plan, explain, layout, diagnose, scale_study };
+enum class PageKind : std::uint8_t { document, run, sweep, explain };
 
 struct DocumentTable;
 
 /// Leaves a member out of the JSON, where std::monostate writes null.
 struct Omitted {};
+
+/// Settings of the best answer, "path=value", for people who want to use it.
+struct BestSettings {
+  std::vector<std::string> set;
+};
 
 using DocumentVariant =
     std::variant<std::monostate, Omitted, bool, std::int64_t, std::uint64_t, double, std::string, std::vector<double>,
@@ -79,6 +84,8 @@ class TableRow {
   TableRow& say(std::string title, std::string words) {
     return add({}, std::move(title), {}, Unit::plain, std::move(words));
   }
+  /// Adds a column of pages only.
+  TableRow& page(std::string title, std::string words);
 
  private:
   friend struct DocumentTable;
@@ -93,7 +100,7 @@ struct DocumentTable {
     std::string name;
     std::string title;  ///< a second line may name the unit
     bool left = false;  ///< aligned to the left
-    bool in_json = true, in_csv = true;
+    bool in_json = true, in_csv = true, in_text = true;
   };
   struct Cell {
     DocumentValue value;
@@ -103,21 +110,22 @@ struct DocumentTable {
   std::vector<std::vector<Cell>> rows = {};
   std::vector<std::size_t> detail = {};  ///< rows that a terminal shows only with --verbose
   bool object = false;                   ///< at most one row: an object in the JSON, null without a row
+  bool best_first = false;               ///< pages stress the first row
   GridStyle style = {};                  ///< style on a terminal
 
   TableRow add_row(bool is_detail = false);
 };
 
-/// When a terminal shows a part: `brief` only without --verbose, `verbose` only with it; `plots` is a table for the
+/// When a terminal shows a part: `brief` only without --verbose, `verbose` only with it; `page` is for pages and the
 /// files of --plots alone.
-enum class Shown : std::uint8_t { never, brief, verbose, always, plots };
+enum class Shown : std::uint8_t { never, brief, verbose, always, page };
 
 /// A part of a document.
 struct DocumentPart {
   std::string name = {};  ///< member of the JSON, "a.b" for member b of a; empty: none
   Shown shown = Shown::never;
   std::string heading = {};  ///< heading of a table, for people
-  std::variant<DocumentValue, DocumentTable, std::vector<Statement>> what = {};
+  std::variant<DocumentValue, DocumentTable, std::vector<Statement>, BestSettings> what = {};
   std::string text = {};    ///< lines below the part, for people only
   bool background = false;  ///< printed below the result, instead of the assumptions
   bool page_alone = false;  ///< data for the page's scripts only, no member of the JSON
@@ -130,6 +138,9 @@ struct Document {
   std::size_t sentences = 0;             ///< statements of the answer in the headline; 0: all
   std::vector<DocumentPart> parts = {};  ///< in the order of the JSON and of the terminal
   PageKind page = PageKind::document;
+  std::string command = "dadsim";                               ///< name of the page: "dadsim plan"
+  std::string setting = {};                                     ///< line below the title of the page
+  std::vector<std::pair<std::string, std::string>> facts = {};  ///< terms and texts on the page, with its provenance
   std::vector<Chart> charts = {};
   std::vector<std::string> lead =
       {};  ///< paragraphs that replace the answer on a terminal; empty: the answer in one paragraph

@@ -64,9 +64,9 @@ Json in_json(const DocumentTable& table) {
   for (const std::vector<DocumentTable::Cell>& row : table.rows) {
     Json object = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const auto& [name, title, left, is_member, is_column] = table.columns[i];
-      if (!name.empty() && is_member && !std::holds_alternative<Omitted>(row[i].value))
-        member(object, name) = in_json(row[i].value);
+      const DocumentTable::Head& head = table.columns[i];
+      if (!head.name.empty() && head.in_json && !std::holds_alternative<Omitted>(row[i].value))
+        member(object, head.name) = in_json(row[i].value);
     }
     all.push_back(std::move(object));
   }
@@ -75,7 +75,15 @@ Json in_json(const DocumentTable& table) {
 }
 
 Json in_json(const DocumentPart& part) {
-  return std::visit([](const auto& one) { return in_json(one); }, part.what);
+  return std::visit(
+      [](const auto& one) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, BestSettings>) {
+          return one.set;
+        } else {
+          return in_json(one);
+        }
+      },
+      part.what);
 }
 
 Json in_json(const Document& document) {

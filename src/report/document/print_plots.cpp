@@ -68,7 +68,7 @@ std::string in_latex(std::string_view text) {
 std::string latex_of(const DocumentTable& table, const std::string& caption) {
   std::string columns, head, body;
   for (const DocumentTable::Head& one : table.columns) {
-    if (one.title.empty()) continue;
+    if (one.title.empty() || !one.in_text) continue;
     head +=
         (columns.empty() ? "" : " & ") + in_latex(std::string_view(one.title).substr(one.title.find_first_not_of(' ')));
     columns += one.left || columns.empty() || table.style.prose ? 'l' : 'r';
@@ -77,7 +77,7 @@ std::string latex_of(const DocumentTable& table, const std::string& caption) {
     if (row.size() < table.columns.size()) continue;
     std::string cells;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (table.columns[i].title.empty()) continue;
+      if (table.columns[i].title.empty() || !table.columns[i].in_text) continue;
       const std::size_t first = std::min(row[i].words.find_first_not_of(' '), row[i].words.size());
       cells += (cells.empty() ? "" : " & ") + in_latex(row[i].words.substr(first));
       if (cells.empty()) cells = "~";

@@ -38,7 +38,7 @@ std::string grid_of(const DocumentTable& table, bool verbose) {
   GridStyle style = table.style;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const DocumentTable::Head& head = table.columns[i];
-    if (head.title.empty()) continue;
+    if (head.title.empty() || !head.in_text) continue;
     if (head.left) style.left.push_back(titled.size());
     titled.push_back(i);
     lines[0].push_back(head.title);
@@ -59,6 +59,8 @@ std::string text_of(const DocumentPart& part, bool verbose) {
     if (!text.empty() && !part.heading.empty()) text = '\n' + part.heading + '\n' + text;
   } else if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
     for (const Statement& one : *statements) text += paragraph(in_words(one));
+  } else if (const auto* best = std::get_if<BestSettings>(&part.what)) {
+    text = '\n' + paragraph(fmt::format("To use it: --set {}", fmt::join(best->set, " --set ")));
   }
   return text + part.text;
 }

@@ -14,13 +14,16 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns tables and statements in words, for pages without scripts of their own.
-std::string parts_in_words(const Document& document) {
+/// Returns what the page of a document shows in addition to its result and charts: tables and statements in words.
+std::string document_in_words(const Document& document) {
   Json parts = Json::array();
   for (const DocumentPart& part : document.parts) {
-    if (part.shown == Shown::never || part.shown == Shown::plots) continue;
+    if (part.shown == Shown::never || part.page_alone) continue;
+    if (part.shown == Shown::page && !part.text.empty()) parts.push_back({{"sentences", Json::array({part.text})}});
     if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
       parts.push_back({{"sentences", in_words(*statements)}});
+    } else if (const auto* best = std::get_if<BestSettings>(&part.what)) {
+      parts.push_back({{"set", best->set}});
     } else if (const DocumentTable* table = std::get_if<DocumentTable>(&part.what)) {
       Json columns = Json::array();
       Json rows = Json::array();
@@ -32,12 +35,14 @@ std::string parts_in_words(const Document& document) {
         for (std::size_t i = 0; i < row.size(); ++i)
           if (!table->columns[i].title.empty()) cells.push_back(row[i].words);
       }
-      parts.push_back({{"heading", part.heading.empty() ? part.name : part.heading},
+      parts.push_back({{"name", part.name},
+                       {"heading", part.heading.empty() ? part.name : part.heading},
                        {"columns", std::move(columns)},
-                       {"rows", std::move(rows)}});
+                       {"rows", std::move(rows)},
+                       {"first", table->best_first ? 0 : -1}});
     }
   }
-  return one_line(parts) + '\n';
+  return one_line(Json{{"setting", document.setting}, {"facts", document.facts}, {"parts", std::move(parts)}}) + '\n';
 }
 
 const char* name_of(Unit unit) {
@@ -80,7 +85,8 @@ Json in_json(const Chart& chart) {
   for (const ChartLimit& one : chart.limits)
     limits.push_back({{"at", number(one.at)}, {"words", one.words}, {"ofX", one.of_x}});
   constexpr std::array kKinds{"lines", "bars", "stacked"};
-  return {{"title", chart.title},       {"kind", kKinds.at(static_cast<std::size_t>(chart.kind))},
+  return {{"title", chart.title},       {"above", chart.above},
+          {"choice", chart.choice},     {"kind", kKinds.at(static_cast<std::size_t>(chart.kind))},
           {"x", in_json(chart.x)},      {"y", in_json(chart.y)},
           {"names", chart.names},       {"series", std::move(series)},
           {"limits", std::move(limits)}};
@@ -132,21 +138,13 @@ struct KindParts {
 KindParts parts_of(PageKind kind) {
   switch (kind) {
     case PageKind::document:
-      return {"dadsim", kDocumentSections, kDocumentScript};
+      return {{}, kDocumentSections, kDocumentScript};
     case PageKind::run:
       return {"dadsim report", kRunSections, kRunScript};
     case PageKind::sweep:
       return {"dadsim sweep", kSweepSections, kSweepScript};
-    case PageKind::plan:
-      return {"dadsim plan", kPlanSections, kPlanScript};
     case PageKind::explain:
       return {"dadsim explain", kExplainSections, kExplainScript};
-    case PageKind::layout:
-      return {"dadsim layout", kLayoutSections, kLayoutScript};
-    case PageKind::diagnose:
-      return {"dadsim diagnose", kDiagnoseSections, kDiagnoseScript};
-    case PageKind::scale_study:
-      return {"dadsim scale-study", kScaleStudySections, kScaleStudyScript};
   }
   throw std::logic_error("a page of unknown kind");
 }
@@ -176,9 +174,13 @@ std::string to_html(const Document& document, const About& about) {
   if (std::ranges::none_of(more, [](const auto& one) { return one.first == "about"; }))
     more.emplace_back("about", to_json(about));
   more.emplace_back("charts", charts_for_page(document));
-  if (document.page == PageKind::document) more.emplace_back("parts", parts_in_words(document));
-  return make_page(document.page,
-                   {document.head.scenario_name, verdict(document), one_line(in_json(document)) + '\n', {}, more});
+  if (document.page == PageKind::document) more.emplace_back("document", document_in_words(document));
+  return make_page(document.page, {document.head.scenario_name,
+                                   verdict(document),
+                                   one_line(in_json(document)) + '\n',
+                                   {},
+                                   more,
+                                   document.page == PageKind::document ? document.command : std::string()});
 }
 
 std::string make_page(PageKind kind, const PageContent& content) {
@@ -195,7 +197,7 @@ std::string make_page(PageKind kind, const PageContent& content) {
   }
   const std::string script = std::string(kSharedScript) + std::string(own.script);
   const std::array<Part, 9> parts{{{"title", title},
-                                   {"kind", own.title},
+                                   {"kind", content.command.empty() ? own.title : std::string_view(content.command)},
                                    {"sections", sections},
                                    {"glossary", glossary_html()},
                                    {"result", json},

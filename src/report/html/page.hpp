@@ -39,6 +39,7 @@ struct PageContent {
   std::string_view platform_svg{};  ///< markup: picture of a run; may be empty
   /// Further data of a page, in addition to its result: ids of elements, and JSON. Empty entries are left out.
   std::vector<std::pair<std::string, std::string>> more{};
+  std::string command{};  ///< text: name of the page; empty: that of its kind
 };
 
 /// Returns the JSON of the charts that the page's shared script draws, by name; empty without any.

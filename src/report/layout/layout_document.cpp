@@ -81,6 +81,7 @@ void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& repor
     return;
   }
   const RunResult& run = *trial.simulated;
+  const double best = report.trials.empty() ? run.step_seconds : report.trials.front().simulated->step_seconds;
   const Throughput* done = run.throughput ? &*run.throughput : nullptr;
   const bool tokens = done != nullptr && done->tokens;
   row.add("simulated.step_seconds", "a step", run.step_seconds, Unit::seconds, step_of(run))
@@ -93,7 +94,8 @@ void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& repor
            done ? DocumentValue(done->samples) : DocumentValue(), Unit::rate)
       .add("simulated.model_flops_utilisation", "MFU",
            done ? DocumentValue(done->model_flops_utilisation) : DocumentValue(), Unit::share)
-      .say("memory", human_bytes(trial.bytes));
+      .say("memory", human_bytes(trial.bytes))
+      .page("slower by", human_percent(run.step_seconds / best - 1));
   add_parts(row, "simulated", trial.parts, true);
 }
 
@@ -113,7 +115,11 @@ Chart parts_of_steps(const LayoutReport& report) {
   Chart chart{.name = "parts",
               .title = "Shares of a step of the fastest layouts",
               .kind = Chart::Kind::stacked,
-              .y = {"share of a step", Unit::share}};
+              .y = {"share of a step", Unit::share},
+              .above =
+                  "Computing is simulated; what is not computing is divided as the closed form has it: what the "
+                  "devices of a worker hand one another, stages that stand still, and gradients and parameters "
+                  "among workers as far as nothing hides them. Before each layout stands its step."};
   constexpr std::tuple<const char*, double StepParts::*, const char*> kParts[] = {
       {"computing", &StepParts::computing, "compute"},
       {"among the devices of a layer", &StepParts::tensor, "communication"},
@@ -182,7 +188,9 @@ DocumentTable object_of(const LayoutTrial* trial, const LayoutReport& report) {
 
 Document document_of(const LayoutReport& report) {
   Document document{report, answer_of(report)};
-  document.page = PageKind::layout;
+  document.command = "dadsim layout";
+  document.setting = fmt::format("{} on {} {}, {} samples a step", report.workload, human_count(report.devices),
+                                 report.device, human_count(report.global_batch));
   document.sentences = 1;
   DocumentTable facts = facts_of(document.answer);
   const bool more = !facts.rows.empty();
@@ -206,10 +214,15 @@ Document document_of(const LayoutReport& report) {
     failed.add_row().add("set", assignments_of(one.layout)).add("why", one.fault);
   document.parts.push_back({.name = "failed", .what = std::move(failed)});
   document.add("tied", report.tied);
-  DocumentTable layouts;
+  DocumentTable layouts{.best_first = true};
   for (std::size_t i = 0; i < report.trials.size(); ++i)
     add_trial(layouts.add_row(i >= kBestLayouts && !report.trials[i].written), report.trials[i], report);
   const bool written = std::ranges::any_of(report.trials, &LayoutTrial::written);
+  document.parts.push_back(
+      {.shown = Shown::page,
+       .text =
+           "The quickest first. CP are parts of a sequence, EP devices that divide experts, and in brackets are the "
+           "pieces of a stage; ZB is ZB-H1, V DualPipeV, G GPipe."});
   document.parts.push_back({.name = "layouts",
                             .shown = Shown::always,
                             .what = std::move(layouts),
@@ -224,9 +237,7 @@ Document document_of(const LayoutReport& report) {
   }
   if (!report.trials.empty()) {
     document.parts.push_back(
-        {.shown = Shown::always,
-         .text = '\n' + paragraph(fmt::format("To use it: --set {}",
-                                              fmt::join(assignments_of(report.trials.front().layout), " --set ")))});
+        {.shown = Shown::always, .what = BestSettings{assignments_of(report.trials.front().layout)}});
   }
   document.parts.push_back(
       {.name = "without_room", .what = object_of(report.roomy ? &*report.roomy : nullptr, report)});

@@ -73,7 +73,10 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
   Chart chart{.name = "choices",
               .title = fmt::format("Every run and choice: {} against {}", x.axis.title, y.axis.title),
               .x = x.axis,
-              .y = y.axis};
+              .y = y.axis,
+              .above =
+                  "Each mark is a run with a choice, by how surely it meets the goal; strokes are bands, dashed "
+                  "lines are the limits."};
   std::size_t points = 0;
   for (const auto& [standing, name] : names_of(GoalStanding())) {
     ChartSeries series{.label = std::string(name), .marks_only = true};
@@ -98,6 +101,15 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
 /// Returns a quantity of every number of the range, a chart per choice of the other values and a line per run, with
 /// the answers as marks.
 std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
+  const std::int64_t seeds = report.answers.front().trial.seeds;
+  const std::string above =
+      "Each marked number was timed in full; the line between is drawn for the eye, and the last mark of the key is "
+      "the "
+      "answer. " +
+      (seeds > 1
+           ? fmt::format("Means over {} seeds; bands are what seeds, evaluations and the errors of times leave open.",
+                         seeds)
+           : "Bands are what the errors of times leave open, and one seed, if seeds scatter as is assumed of them.");
   std::vector<Chart> charts;
   for (const GoalAnswer& answer : report.answers) {
     if (answer.tried.size() < 2 || !answer.answer) continue;
@@ -112,7 +124,9 @@ std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
       charts.push_back({.name = "curve-" + y.axis.title + with,
                         .title = fmt::format("Every number that was tried: {} along {}{}", y.axis.title, name, with),
                         .x = {.title = name, .suffix = value.substr(unit), .from_least = true},
-                        .y = y.axis});
+                        .y = y.axis,
+                        .above = above,
+                        .choice = "Figure"});
       chart = std::prev(charts.end());
     }
     ChartSeries line{.label = answer.run}, enough{.label = "enough: " + answer.run, .marks_only = true};

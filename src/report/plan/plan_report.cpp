@@ -97,6 +97,14 @@ void add_answer(TableRow row, const PlanReport& report, const GoalAnswer& answer
       .add("band", band)
       .add("misses_again", again)
       .add("remarks", "figures; distance to the goal", remarks, Unit::plain, takes)
+      .page("goal", fmt::format("{}{}{}", to_string(standing_of(report.goal, answer.trial)),
+                                answer.met && answer.front ? ", on the front" : "",
+                                answer.met && answer.tied ? ", not told apart" : ""))
+      .page("answer", answer.met && answer.answer ? answer.answer->value : "–")
+      .page("seeds leave open", !answer.may && !answer.safe               ? "–"
+                                : !answer.safe                            ? "from " + *answer.may + " on"
+                                : answer.may && answer.may != answer.safe ? *answer.may + " to " + *answer.safe
+                                                                          : *answer.safe)
       .add("tried", tried_of(report, answer));
 }
 
@@ -337,13 +345,12 @@ void settle_ties(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers) {
 
 Document document_of(const PlanReport& report) {
   Document document{report, answer_of(report)};
-  document.page = PageKind::plan;
+  document.command = "dadsim plan";
+  document.setting = fmt::format("Goal: {}", in_words(goal_of(report)));
   document.charts = charts_of(report);
   document.add("asked", goal_of(report));
   document.print(
-      paragraph(fmt::format("Goal: {}. By the band of its values: ✓ met, ~ likely met, ? undecided, ✗ missed.",
-                            in_words(goal_of(report)))) +
-      '\n');
+      paragraph(document.setting + ". By the band of its values: ✓ met, ~ likely met, ? undecided, ✗ missed.") + '\n');
   document.add("learned_on", report.learned_on);
   document.add("timed_as", report.timed_as);
   std::map<std::string, std::string> names;
@@ -352,7 +359,13 @@ Document document_of(const PlanReport& report) {
   document.add("names", names);
   document.add("goal", object_of_goal(report));
   document.add("currency", report.currency.empty() ? DocumentValue() : DocumentValue(report.currency));
-  DocumentTable answers{.style = {.prose = true}};
+  document.parts.push_back(
+      {.shown = Shown::page,
+       .text =
+           "Those that meet the goal first, the best first. Where the goal is missed, the figures are of the nearest "
+           "that was tried. A goal is met where all of the band meets it, likely met where what is expected does, "
+           "and missed where nothing of the band does; between these it cannot be said."});
+  DocumentTable answers{.best_first = report.answers.front().met, .style = {.prose = true}};
   for (const GoalAnswer& answer : report.answers)
     add_answer(answers.add_row(answers.rows.size() >= kMostAnswers), report, answer);
   document.parts.push_back({.name = "answers", .shown = Shown::always, .what = std::move(answers)});
@@ -360,11 +373,11 @@ Document document_of(const PlanReport& report) {
     document.print(fmt::format("  … and {} more\n", report.answers.size() - kMostAnswers), Shown::brief);
   document.add("timing_runs", report.timing_runs);
   document.add("learned_runs", report.learned_runs);
-  std::string text = "\n";
-  if (const GoalAnswer& best = report.answers.front(); best.trial.layout) {
-    std::vector<std::string> set = assignments_of(best);
-    std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(set));
-    text += paragraph(fmt::format("To use it: --set {}", fmt::join(set, " --set ")));
+  const GoalAnswer& best = report.answers.front();
+  if (best.trial.layout) {
+    BestSettings settings{assignments_of(best)};
+    std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(settings.set));
+    document.parts.push_back({.shown = Shown::always, .what = std::move(settings)});
   }
   std::string runs =
       fmt::format("{} full timing run{}, {} learned run{}.", report.timing_runs, report.timing_runs == 1 ? "" : "s",
@@ -373,7 +386,17 @@ Document document_of(const PlanReport& report) {
     runs +=
         " Between two neighbouring tried numbers of a range, the goal is assumed to change from missed to met at most "
         "once.";
-  document.print(text + paragraph(runs));
+  document.print((best.trial.layout ? "" : "\n") + paragraph(runs));
+  document.facts = {
+      {"Learned", report.timing_only ? "nothing: times alone were asked for"
+                                     : fmt::format("{} run{} on {}", report.learned_runs,
+                                                   report.learned_runs == 1 ? "" : "s", report.learned_on)},
+      {"Timed", report.timing_runs == 0 ? "nothing: learning does not reach the target"
+                                        : fmt::format("{} times in full, as {}", report.timing_runs, report.timed_as)},
+      {"Seeds", best.trial.seeds > 1 ? fmt::format("{}, of which the first is timed; an interval is one of 95 % of "
+                                                   "their mean",
+                                                   best.trial.seeds)
+                                     : "one: how seeds scatter is not measured, but assumed"}};
   return document;
 }
 

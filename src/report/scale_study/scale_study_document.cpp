@@ -83,6 +83,12 @@ DocumentTable rungs_of(const ScaleStudyReport& report) {
     row.add("gradient_sharing_steps", "gradient sharing", steps_of(rung.gradient_sharing), Unit::plain,
             mean_steps(rung.gradient_sharing));
     for (const StudiedRun& run : report.runs) row.say("× " + run.label, seen_text(run.rungs[i]));
+    row.page("network", rung.learned_on);
+    for (const spec::SizeKind kind : {spec::SizeKind::parameters, spec::SizeKind::rows_per_width})
+      if (std::ranges::find(report.against, kind) == report.against.end())
+        row.page(size_in_words(kind), size_text(kind, rung.size.of(kind)));
+    row.page("batch", human_count(rung.size.batch))
+        .page("critical batch", size_text(spec::SizeKind::parameters, rung.size.critical_batch));
   }
   return rungs;
 }
@@ -263,10 +269,16 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
 /// Returns relative steps of a run against the first kind of size: the fit with its interval, and what was learned.
 Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
   const spec::SizeKind kind = report.against.front();
-  Chart chart{.name = "ladder-" + run.label,
-              .title = "Relative steps against size: " + run.label,
-              .x = {size_in_words(kind), kind == spec::SizeKind::parameters ? Unit::count : Unit::plain},
-              .y = {"relative steps"}};
+  Chart chart{
+      .name = "ladder-" + run.label,
+      .title = "Relative steps against size: " + run.label,
+      .x = {size_in_words(kind), kind == spec::SizeKind::parameters ? Unit::count : Unit::plain},
+      .y = {"relative steps"},
+      .above = fmt::format("Marks are means over the seeds; the line is the fit of all rungs, and the band holds "
+                           "{:.3g} of 100 new networks of this family. A workload is none of this family: its "
+                           "other layers, data and schedule are in no band.",
+                           100 * report.level),
+      .choice = "Run"};
   ChartSeries fit{.label = "fit"}, learned{.label = "learned", .marks_only = true},
       left_out{.label = "left out", .marks_only = true}, workload{.label = report.workload, .marks_only = true};
   if (run.fit)
@@ -317,7 +329,11 @@ std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool
 
 Document document_of(const ScaleStudyReport& report) {
   Document document{report, {}};
-  document.page = PageKind::scale_study;
+  document.command = "dadsim scale-study";
+  document.setting = fmt::format("Relative steps to {:.6g} % against {}", report.target_accuracy * 100,
+                                 size_in_words(report.against.front()));
+  document.facts = {{"Learned", fmt::format("{} networks, {} seeds each", report.rungs.size(), report.seeds)},
+                    {"Target", fmt::format("{:.6g} %", report.target_accuracy * 100)}};
   const HeldOutCount count = held_out_of(report);
   document.lead = {verdict_of(report, count)};
   document.add("verdict", document.lead.front());

@@ -440,7 +440,7 @@ Document document_of(const SweepReport& report) {
   Document document{report, answer_of(report)};
   document.page = PageKind::sweep;
   document.charts = charts_of(report);
-  document.parts.push_back({.shown = Shown::plots,
+  document.parts.push_back({.shown = Shown::page,
                             .heading = figures()[page_figures()[deciding_figure(report)]].title,
                             .what = table_of(report)});
   document.add("scenario.file", report.scenario_file);

@@ -189,7 +189,7 @@ SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
   report::Document& document = answer.document;
   document.page = report::PageKind::document;
   for (report::DocumentPart& part : document.parts) {
-    if (part.shown != report::Shown::never && part.shown != report::Shown::plots) part.shown = report::Shown::verbose;
+    if (part.shown != report::Shown::never && part.shown != report::Shown::page) part.shown = report::Shown::verbose;
   }
   document.parts.insert(document.parts.begin(),
                         {.shown = report::Shown::brief, .what = sites_table(result), .text = "\n"});

@@ -1,24 +1,58 @@
-// The page of a document without scripts of its own: its tables and sentences.
+// The page of a document without scripts of its own: its charts, tables and sentences.
+
+/** A box that a part of the page can be found by. */
+const namedBox = (name) => element("div", { id: name && !document.getElementById(name) ? name : null });
+
+/** Each chart, or of those that are named alike one at a time. */
+function addCharts(page, section) {
+  const seen = new Set();
+  for (const [name, { choice, above }] of Object.entries(chartsOfPage())) {
+    const own = choice ? name.slice(0, name.indexOf("-")) : name;
+    if (seen.has(own)) continue;
+    seen.add(own);
+    const box = namedBox(own);
+    section.append(box);
+    if (choice) addOneOfCharts(box, own, { title: choice, above });
+    else addChart(box, name, { above: above || null });
+  }
+}
 
 function addParts(page, section) {
-  for (const { sentences, heading, columns, rows } of page.parts) {
+  for (const { sentences, set, name, heading, columns, rows, first } of page.parts) {
     if (sentences) section.append(...sentences.map((words) => lead(words)));
-    else section.append(table(heading, columns.map((title) => ({ title })), rows));
+    else if (set) section.append(element("h3", {}, "To use it"), element("pre", { tabindex: "0", role: "region", "aria-label": "Options of dadsim" }, set.map((one) => `--set ${one}`).join(" \\\n")));
+    else if (rows.length > 0) {
+      const box = namedBox(name);
+      const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^–?$/u.test(row[i]));
+      box.append(table(heading, columns.map((title, i) => ({ title, number: numbers(i) })), rows, first));
+      section.append(box);
+    }
   }
 }
 
 function addDocumentProvenance(page, section) {
   const { result, about } = page;
-  section.append(factsList([["Versions", kept(`${versionText(result.dadsim.version, about)}, SimGrid ${result.dadsim.simgrid}`)]]));
+  const { version, simgrid, network_model } = result.dadsim;
+  const facts = [
+    ["Scenario", result.scenario?.name],
+    ...page.facts,
+    ["Network model", network_model],
+    ["Versions", [versionText(version, about), ...(simgrid ? [`SimGrid ${simgrid}`] : []), `Chart.js ${Chart.version}`].join(", ")],
+  ];
+  section.append(factsList(facts.filter(([, text]) => text).map(([term, text]) => [term, kept(text)])));
   addSentences(section, "Assumed", wordsOf(result.assumptions));
   addScenarioText(section, about);
 }
 
 startPage(
-  () => "result.json",
+  () => `${document.querySelector(".kind").textContent.split(" ")[1] ?? "result"}.json`,
   (result) => {
-    const page = { result, about: aboutScenario(), parts: JSON.parse(document.getElementById("parts").textContent) };
+    const page = { result, about: aboutScenario(), ...JSON.parse(document.getElementById("document").textContent) };
+    document.getElementById("setting").textContent = kept(page.setting);
     showDescription(page.about);
+    const facts = JSON.parse(document.getElementById("facts")?.textContent ?? "[]");
+    if (facts.length > 0) document.querySelector(".verdict").after(factsList(facts.map(({ about, words }) => [about, kept(words)])));
+    addSection(page, "drawings", addCharts);
     addSection(page, "tables", addParts);
     addSection(page, "provenance", addDocumentProvenance);
   },
