@@ -46,12 +46,6 @@ po::variables_map read_arguments(const std::vector<std::string>& given, const po
   return values;
 }
 
-void add_colour_option(po::options_description& description) {
-  description.add_options()(
-      "color", po::value<std::string>()->value_name("WHEN"),
-      "bold answers and red errors: auto (on a terminal, unless NO_COLOR is set), always or never");
-}
-
 std::vector<std::string> operands_of(const po::variables_map& values, std::size_t most, const char* remedy) {
   if (!values.contains("positional")) return {};
   const auto& operands = values["positional"].as<std::vector<std::string>>();

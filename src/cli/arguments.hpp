@@ -18,9 +18,6 @@ namespace po = boost::program_options;
 /// abbreviation, -h. --color applies to the whole process. Throws UsageError, which suggests an option if one is near.
 po::variables_map read_arguments(const std::vector<std::string>& arguments, const po::options_description& options);
 
-/// --color, which read_arguments() obeys.
-void add_colour_option(po::options_description& description);
-
 /// Returns the operands, in the sense of POSIX. Throws UsageError for more than `most`, with `remedy`.
 std::vector<std::string> operands_of(const po::variables_map& values,
                                      std::size_t most = std::numeric_limits<std::size_t>::max(),

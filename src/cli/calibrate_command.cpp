@@ -33,32 +33,6 @@ namespace {
 /// A device of the class of NVIDIA's data-centre GPUs that has nothing but the assumptions of its class.
 constexpr const char* kUsualClass = "v100-pcie";
 
-po::options_description calibrate_options() {
-  po::options_description options("Options");
-  options.add_options()                                                                                  //
-      ("device", po::value<std::string>()->value_name("NAME"), "name of the device to write; required")  //
-      ("like", po::value<std::string>()->value_name("DEVICE"),
-       "a device of the catalogue (dadsim devices): its peaks, bandwidth, memory, and all that the measurements do not "
-       "determine")  //
-      ("peak", po::value<std::vector<std::string>>()->value_name("PRECISION=RATE")->composing(),
-       "peak in a precision, e.g. fp16=125TF; repeatable; needed without --like")  //
-      ("bandwidth", po::value<std::string>()->value_name("RATE"),
-       "memory bandwidth of the device, e.g. 900GBps; needed without --like")  //
-      ("workload", po::value<std::string>()->value_name("NAME"),
-       "workload of a profile (dadsim workloads); with --batch and --precision (fp32 if omitted)")  //
-      ("batch", po::value<std::string>()->value_name("N"), "samples per step of a profile")         //
-      ("precision", po::value<std::string>()->value_name("NAME"), "of a profile")                   //
-      ("out", po::value<std::string>()->value_name("FILE"),
-       "write the <device> element there, and the fit to standard output; without it the element goes to standard "
-       "output")  //
-      ("row", po::value<std::string>()->value_name("TIME|RATE"),
-       "one measured step of the scenario in the file: 312ms, 82000tokens/s or 41samples/s of all devices; fits the "
-       "speed of its workers, for other sizes and layouts of the same network and software")  //
-      ("quiet", "do not print the fit")                                                       //
-      ("help", "this text");
-  return options;
-}
-
 /// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
                                          const formats::ProfiledStep& profile) {
@@ -201,6 +175,8 @@ void fit_to_row(const po::variables_map& values) {
                   100 * (fit.own_band.low - 1), 100 * (fit.own_band.high - 1)));
 }
 
+}  // namespace
+
 void run_calibrate(const po::variables_map& values) {
   if (values.contains("row")) return fit_to_row(values);
   const std::string file = only_operand(values, "no measurements are named", "one file", "calibrate");
@@ -226,24 +202,6 @@ void run_calibrate(const po::variables_map& values) {
   const std::string text = in_words(calibration, measurements);
   if (to_file) return print(text);
   say(text);
-}
-
-}  // namespace
-
-Command calibrate_command() {
-  return {
-      "calibrate",
-      "FILE --device NAME",
-      "fit a device to your own measured steps (docs/calibrate.md)",
-      Command::Operand::file,
-      "dadsim calibrate [options] measurements.csv|profile.json --device NAME\n"
-      "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
-      "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
-      "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms. A profile of torch.profiler will do\n"
-      "as well (its trace as JSON, or key_averages().table()), with --workload and --batch.\n"
-      "With --row it fits the speed of the workers of a scenario to one measured step of it instead.\n\n",
-      calibrate_options,
-      run_calibrate};
 }
 
 }  // namespace dadsim::cli

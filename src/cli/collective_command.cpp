@@ -187,7 +187,9 @@ void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& 
   if (!any) throw UsageError("--sizes: none of these sizes was measured; remove it to use those of the log");
 }
 
-void run_collective(const boost::program_options::variables_map& values) {
+}  // namespace
+
+void run_collective(const po::variables_map& values) {
   CollectiveOptions options = collective_options_of(values);
   const OutputFiles outputs({{"--json", options.json}, {"--csv", options.csv}},
                             {{"the platform", options.platform}, {"--measured", options.measured}});
@@ -214,19 +216,6 @@ void run_collective(const boost::program_options::variables_map& values) {
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(document));
   // A result that goes to standard output is not mixed with the table.
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
-}
-
-}  // namespace
-
-Command collective_command() {
-  return {"collective",
-          "--platform FILE --op OP",
-          "time a collective alone, size by size",
-          Command::Operand::none,
-          "dadsim collective --platform FILE --op OP [options]\n"
-          "times a collective by itself on a platform, size by size, with the columns of nccl-tests.\n\n",
-          collective_options,
-          run_collective};
 }
 
 }  // namespace dadsim::cli

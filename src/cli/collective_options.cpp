@@ -155,44 +155,6 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
   return sizes;
 }
 
-po::options_description collective_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()  //
-      ("platform", text("FILE"),
-       "a platform file (of SimGrid, or <cluster-platform>), or a scenario for its platform")  //
-      ("op", text("OP"),
-       "all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, scatter, all-to-all, neighbour-exchange "
-       "(along "
-       "--pairs), send (a message along each of --pairs)")  //
-      ("algorithm", text("A"),
-       "the algorithm, from dadsim collectives; auto (default) takes what the devices' library takes (NCCL, RCCL, "
-       "MPI), best takes the fastest of those that fit")  //
-      ("sizes", text("S"),
-       "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted over all ranks, as nccl-tests "
-       "do (default 1KB:1GB:4)")                                   //
-      ("per-rank", "sizes are those of one rank's block instead")  //
-      ("ranks", text("N"), "the first N hosts")                    //
-      ("hosts", text("HOSTS"),
-       "these hosts in this order, e.g. \"gpu-[0-15]\", \"'Edge 1' Node\\ *\": names with blanks in quotation marks or "
-       "with backslashes, * for any characters (default: all; in a federation without hubs)")                   //
-      ("root", text("R"), "rank of the root (default 0)")                                                       //
-      ("pairs", text("PAIRS"), "directed pairs of ranks, e.g. \"0>1,2>3\" (send: 0>1 by default)")              //
-      ("cold", "time with new connections instead of warm ones")                                                //
-      ("rendezvous", "messages leave when their receivers have posted them")                                    //
-      ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
-      ("transport", text("T"), "transport of the links of a SimGrid file: plain (default), tcp, rdma, nvlink")  //
-      ("measured", text("LOG"),
-       "output of nccl-tests, OSU, UCC or NVSHMEM: predictions are printed next to it; its sizes unless --sizes is "
-       "given")                                                                                             //
-      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")  //
-      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")    //
-      ("quiet", "no table and no progress")                                                                 //
-      ("help", "this text");
-  add_colour_option(options);
-  return options;
-}
-
 CollectiveOptions collective_options_of(const po::variables_map& values) {
   CollectiveOptions options;
   operands_of(values, 0, "dadsim collective --platform FILE --op OP");

@@ -47,6 +47,4 @@ struct CollectiveOptions {
 /// Throws UsageError.
 CollectiveOptions collective_options_of(const boost::program_options::variables_map& values);
 
-boost::program_options::options_description collective_options();
-
 }  // namespace dadsim::cli

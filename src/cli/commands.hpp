@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,8 +10,8 @@ namespace dadsim::cli {
 
 namespace po = boost::program_options;
 
-/// A command with options of its own. --help, the manual page, completion, and words that are nearly a command are all
-/// printed from its row.
+/// A command with options of its own. Its words and options are a section of commands.txt; --help, the manual page,
+/// completion, and words that are nearly a command follow from both.
 struct Command {
   /// The operands, for completion.
   enum class Operand { scenario, platform, file, name, name_or_file, none };
@@ -18,41 +19,51 @@ struct Command {
   using Names = std::vector<std::pair<std::string, std::string>>;
 
   std::string name;
-  std::string synopsis;  ///< operands, after the name
-  std::string summary;   ///< for the list of all commands
   Operand operand;
-  std::string about;  ///< --help, above the options
-  po::options_description (*options)();
   void (*run)(const po::variables_map& values);
-  Names (*names)() = nullptr;  ///< names to complete, with Operand::name and name_or_file
+  Names (*names)() = nullptr;       ///< names to complete, with Operand::name and name_or_file
+  std::string (*more)() = nullptr;  ///< text in place of {more}
+  std::string synopsis = {};        ///< operands, after the name
+  std::string summary = {};         ///< for the list of all commands
+  std::string about = {};           ///< --help, above the options
 };
 
-// A command's row stands in its own file, `<name>_command.cpp`. Each may throw as the whole program does.
-Command calibrate_command();
-Command collective_command();
-Command compare_command();
-Command diagnose_command();
-Command explain_command();
-Command export_command();
-Command import_command();
-Command kernel_command();
-Command layout_command();
-Command lesson_command();
-Command merge_command();
-Command new_command();
-Command plan_command();
-Command platform_command();
-Command scale_study_command();
-Command sites_command();
-Command support_command();
-Command sweep_command();
-Command train_command();
-Command validate_command();
+// What the commands do, each in its own file, `<name>_command.cpp`. Each may throw as the whole program does.
+void run_calibrate(const po::variables_map& values);
+void run_collective(const po::variables_map& values);
+void run_compare(const po::variables_map& values);
+void run_diagnose(const po::variables_map& values);
+void run_explain(const po::variables_map& values);
+void run_export(const po::variables_map& values);
+void run_import(const po::variables_map& values);
+void run_kernel(const po::variables_map& values);
+void run_layout(const po::variables_map& values);
+void run_lesson(const po::variables_map& values);
+void run_merge(const po::variables_map& values);
+void run_new(const po::variables_map& values);
+void run_plan(const po::variables_map& values);
+void run_platform(const po::variables_map& values);
+void run_scale_study(const po::variables_map& values);
+void run_sites(const po::variables_map& values);
+void run_support(const po::variables_map& values);
+void run_sweep(const po::variables_map& values);
+void run_train(const po::variables_map& values);
+void run_validate(const po::variables_map& values);
+
+Command::Names names_of_files();
+Command::Names names_of_models();
+Command::Names names_of_tables();
+Command::Names names_of_templates();
+std::string list_support_files();
+std::string list_templates();
 
 const std::vector<Command>& commands();
 
 /// Returns nullptr if there is none of that name.
 const Command* find_command(const std::string& name);
+
+/// Returns the options of a section of commands.txt, "dadsim" or a command; `more` replaces {more}.
+po::options_description options_of(std::string_view section, const std::string& more = {});
 
 /// The text of --help; options stand in lines that begin with two blanks.
 std::string usage_of(const Command& command);

@@ -17,24 +17,14 @@
 namespace dadsim::cli {
 namespace {
 
-po::options_description compare_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("against", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
-       "a change of the second side only; --set changes both; repeatable")  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the result as JSON (docs/compare.md); - is standard output")  //
-      ("timing-only", "learn nothing: record the runs only for their times (docs/timing-only.md)");
-  add_study_options(options);
-  return options;
-}
-
 /// "nic=200Gbps" of "platform.gpu-cluster.nic=200Gbps".
 std::string end_of_path(const std::string& change) {
   const std::size_t equals = std::min(change.find('='), change.size());
   const std::size_t dot = change.rfind('.', equals);
   return dot == std::string::npos ? change : change.substr(dot + 1);
 }
+
+}  // namespace
 
 void run_compare(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values, 2, "two scenarios");
@@ -72,20 +62,6 @@ void run_compare(const po::variables_map& values) {
   const report::Document document = document_of(comparison);
   if (!json.empty()) write_file_atomically(json, to_json(document));
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
-}
-
-}  // namespace
-
-Command compare_command() {
-  return {"compare",
-          "A.xml B.xml",
-          "how much faster the second is, and why (docs/compare.md)",
-          Command::Operand::scenario,
-          "dadsim compare [options] a.xml b.xml\ndadsim compare [options] a.xml --against PATH=VALUE ...\nreports how "
-          "much faster the second is than the first, the parts of its time, and the differences between the\ntwo "
-          "(docs/compare.md).\n\n",
-          compare_options,
-          run_compare};
 }
 
 }  // namespace dadsim::cli

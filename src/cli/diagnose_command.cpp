@@ -30,35 +30,6 @@ namespace {
 constexpr std::array kMeasures{
     "log", "step", "tokens-per-second", "tokens-per-second-per-gpu", "samples-per-second", "mfu", "bus-bandwidth"};
 
-po::typed_value<std::vector<std::string>>* several(const char* name) {
-  return po::value<std::vector<std::string>>()->value_name(name)->composing();
-}
-
-po::options_description diagnose_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("step", several("TIME"),
-       "time of a step, with its unit, e.g. 480ms; of only the first 16 GPUs as 16:480ms, like the options below; "
-       "repeatable")                                                          //
-      ("tokens-per-second", several("N"), "of all devices")                   //
-      ("tokens-per-second-per-gpu", several("N"), "of one of them")           //
-      ("samples-per-second", several("N"), "of all devices")                  //
-      ("mfu", several("SHARE"), "model flops utilisation, e.g. 0.41 or 41%")  //
-      ("bus-bandwidth", po::value<std::string>()->value_name("RATE"),
-       "bus bandwidth of a single collective, as in nccl-tests, e.g. 6GBps; with --size and --test")  //
-      ("size", po::value<std::string>()->value_name("BYTES"),
-       "size of that collective, in powers of 1024 as in nccl-tests; default 1GB")  //
-      ("test", po::value<std::string>()->value_name("NAME"),
-       "which collective: all_reduce_perf (default), broadcast_perf …; also selects one of several in a log")  //
-      ("log", po::value<std::string>()->value_name("FILE"),
-       "a log with the measurement: of a training program, of torch.profiler (table or trace), of nccl-tests, OSU, UCC "
-       "…; plain or gzip");
-  StudyFiles::add_options(options, "diagnose.md", "write the result as JSON",
-                          "print all possible causes, and all assumptions");
-  add_study_options(options);
-  return options;
-}
-
 /// "16:480ms": of the first 16 devices; without a number of all.
 struct OfDevices {
   std::int64_t devices = 0;
@@ -153,6 +124,8 @@ std::optional<report::Operation> operation_of(const po::variables_map& values) {
   return operation;
 }
 
+}  // namespace
+
 void run_diagnose(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "diagnose");
   const StudyFiles files(values, options, {{"--log", text_of(values, "log")}});
@@ -166,19 +139,6 @@ void run_diagnose(const po::variables_map& values) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::Diagnosis diagnosis = study::diagnose_scenario(scenario, measured, !options.quiet);
   files.write(document_of(diagnosis), report::About{.scenario = source.text(), .set = options.overrides});
-}
-
-}  // namespace
-
-Command diagnose_command() {
-  return {"diagnose",
-          "scenario.xml",
-          "whether a measured time is normal, and why not (docs/diagnose.md)",
-          Command::Operand::scenario,
-          "dadsim diagnose [options] scenario.xml\nreports whether a measured time is what the scenario should take, "
-          "and if not, which causes explain it: each\ncause is simulated (docs/diagnose.md).\n\n",
-          diagnose_options,
-          run_diagnose};
 }
 
 }  // namespace dadsim::cli

@@ -8,15 +8,6 @@
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
-namespace {
-
-po::options_description explain_options() {
-  po::options_description options("Options");
-  StudyFiles::add_options(options, "explain.md");
-  add_study_options(options);
-  return options;
-}
-
 void run_explain(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "explain");
   const StudyFiles files(values, options);
@@ -39,19 +30,6 @@ void run_explain(const po::variables_map& values) {
       document_of(explanation),
       report::About{
           .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}});
-}
-
-}  // namespace
-
-Command explain_command() {
-  return {"explain",
-          "scenario.xml",
-          "what limits each run, and what would help",
-          Command::Operand::scenario,
-          "dadsim explain [options] scenario.xml\nreports the parts of a step of each run, and what would shorten it: "
-          "it learns once and times that again with\none thing changed at a time (docs/explain.md).\n\n",
-          explain_options,
-          run_explain};
 }
 
 }  // namespace dadsim::cli

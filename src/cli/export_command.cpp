@@ -15,6 +15,7 @@
 #include "scenario/document/load.hpp"
 #include "study/export/step_operations.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/thread_limit.hpp"
@@ -23,18 +24,6 @@ namespace dadsim::cli {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
-
-po::options_description export_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                             //
-      ("run", text("LABEL"), "the run; required if the scenario has several")                                       //
-      ("step", text("N"), "the step of its training, from 1 (default)")                                             //
-      ("goal", text("FILE"), "write it in GOAL, for LogGOPSim's txt2bin; - is standard output")                     //
-      ("chakra", text("NAME"), "write it as Chakra execution traces: NAME.0.et, NAME.1.et …, one for every node");  //
-  add_study_options(options);
-  return options;
-}
 
 std::size_t run_named(const scenario::Scenario& scenario, const std::string& label) {
   std::vector<std::string> labels;
@@ -63,6 +52,8 @@ OutputFiles outputs_of(const StudyOptions& options, const std::string& goal, con
   if (!chakra.empty()) outputs.push_back({"--chakra", groups_of(chakra)});
   return {std::move(outputs), {{"the scenario", options.scenario}}};
 }
+
+}  // namespace
 
 void run_export(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "export");
@@ -96,19 +87,6 @@ void run_export(const po::variables_map& values) {
   for (const step::StepOperations::Node& node : operations.nodes) count += node.operations.size();
   print(fmt::format("Step {} of '{}': {} nodes, {} operations.\n", step, scenario.runs[0].label,
                     operations.nodes.size(), count));
-}
-
-}  // namespace
-
-Command export_command() {
-  return {"export",
-          "scenario.xml",
-          "write a step for other simulators: GOAL, Chakra (docs/exchange.md)",
-          Command::Operand::scenario,
-          "dadsim export [options] scenario.xml\nwrites the operations of each node in a step of a run, for other "
-          "simulators (docs/exchange.md).\n\n",
-          export_options,
-          run_export};
 }
 
 }  // namespace dadsim::cli

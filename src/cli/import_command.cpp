@@ -21,29 +21,6 @@ namespace {
 constexpr std::int64_t kMostTokens = 10'000'000;
 constexpr std::int64_t kMostBatch = 1'000'000;
 
-po::options_description import_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                          //
-      ("sequence", text("N"), "tokens of a sample; default: the usual length for the model")                     //
-      ("batch", text("N"), "samples of a worker in a step; default 1")                                           //
-      ("precision", text("NAME"), "fp32, tf32, fp16, bf16 …; default for a model: bf16")                         //
-      ("scenario", "write a whole scenario with it, on a node of eight H100, as a starting point")               //
-      ("layers", text("FILE"), "write its layers, for <timed-as file=\"FILE\"/> (docs/workloads.md)")            //
-      ("step", text("FILE"), "of a trace: write its step, for <timed-as file=\"FILE\"/>")                        //
-      ("ranks", text("N"), "of a trace of one rank: the number of ranks; all repeat its work")                   //
-      ("groups", text("FILE"), "of a trace: the ranks of its process groups, in ASTRA-sim's format")             //
-      ("model-bytes", text("BYTES"), "of logs of a federation: size of the model as sent, if the logs lack it")  //
-      ("step-time", text("TIME"),
-       "training time of a client per round, if logs of a federation lack it")                                 //
-      ("line", text("RATE"), "of logs of a federation: bandwidth of each client's line, if the logs lack it")  //
-      ("devices", text("N"), "number of devices, if launch arguments lack it")                                 //
-      ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")              //
-      ("quiet", "do not print what was found")                                                                 //
-      ("help", "this text");
-  return options;
-}
-
 constexpr const char* kFiles =
     "a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et), logs of a federation or launch "
     "arguments";
@@ -153,6 +130,8 @@ void import_config(const po::variables_map& values, const ReadFile& file, const 
   write_import(values, text, in_words(model));
 }
 
+}  // namespace
+
 void run_import(const po::variables_map& values) {
   const std::vector<std::string> files = operands_of(values);
   if (files.empty() || is_chakra_trace(files[0]))
@@ -172,23 +151,6 @@ void run_import(const po::variables_map& values) {
   only_operand(values, "no file is named", "name one file, or an adapter_config.json and its base's config.json",
                "import");
   import_config(values, first, std::nullopt);
-}
-
-}  // namespace
-
-Command import_command() {
-  return {"import",
-          "FILE...",
-          "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation, launch arguments",
-          Command::Operand::file,
-          "dadsim import [options] FILE...\nturns files of other programs into elements of a scenario: the config.json "
-          "of a model of Hugging Face (with it\nthe adapter_config.json of PEFT), or a params.json of Llama, into "
-          "<timed-as workload=\"…\"/> with its sizes\n(docs/workloads.md), an execution trace of Chakra (NAME.0.et, "
-          "and with it NAME.1.et …) into a recorded step\n(docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
-          "server of Flower into a federation\n(docs/frameworks.md), launch arguments of Megatron-LM, torchtitan, "
-          "Megatron Bridge or DeepSpeed into their\nlayout (docs/launch.md).\n\n",
-          import_options,
-          run_import};
 }
 
 }  // namespace dadsim::cli

@@ -20,28 +20,6 @@
 namespace dadsim::cli {
 namespace {
 
-po::options_description kernel_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("on", po::value<std::string>()->value_name("DEVICE"),
-       "a device of the catalogue whose kernels are known, e.g. h100-sxm5; required")  //
-      ("product", po::value<std::string>()->value_name("MxNxK"),
-       "a product of m × k by k × n, e.g. 4096x11008x4096")  //
-      ("attention", po::value<std::string>()->value_name("HxSxD"),
-       "fused attention: heads of all sequences, positions of one, size of a head, e.g. 64x4096x128")  //
-      ("causal", "causal attention: a position attends to itself and those before it")                 //
-      ("library", po::value<std::string>()->value_name("LIBRARY"),
-       "attention kernel: flash-2, flash-3 (made for Hopper and later; includes cuDNN) or any (default), the mean")  //
-      ("backward", "the backward pass of attention")                                                                 //
-      ("format", po::value<std::string>()->value_name("FORMAT"),
-       "format of the operands: 16-bit (default), fp8, fp8-block or nvfp4")  //
-      ("no-cast",
-       "for a product in 8 or 4 bit: leave out the cast of its rows from 16 bit, if an earlier kernel has cast them")  //
-      ("help", "print this");
-  add_colour_option(options);
-  return options;
-}
-
 std::array<double, 3> sizes_of(const po::variables_map& values, const char* option) {
   const std::string text = text_of(values, option);
   const std::vector<std::string_view> parts = split_at(text, 'x');
@@ -85,6 +63,8 @@ double operand_bytes(sim::KernelFormat format) {
   if (format == sim::KernelFormat::bits16) return kBytesOf16Bit;
   return format == sim::KernelFormat::nvfp4 ? 0.5 : 1;
 }
+
+}  // namespace
 
 void run_kernel(const po::variables_map& values) {
   if (const auto operands = operands_of(values); !operands.empty())
@@ -135,19 +115,6 @@ void run_kernel(const po::variables_map& values) {
                          values.contains("causal") ? "causal " : "", backward ? " backward" : "", heads, size,
                          positions, spec::to_string(format), device.name),
              attention_seconds(*kernel, *rates, {flops, size, seen, backward}), flops, *rates));
-}
-
-}  // namespace
-
-Command kernel_command() {
-  return {"kernel",
-          "--on DEVICE",
-          "time of one product or fused attention on a device (docs/kernels.md)",
-          Command::Operand::none,
-          "dadsim kernel --on DEVICE --product MxNxK | --attention HxSxD [options]\nprints the time of a single "
-          "kernel, from published measurements of kernels (docs/kernels.md).\n\n",
-          kernel_options,
-          run_kernel};
 }
 
 }  // namespace dadsim::cli

@@ -25,30 +25,6 @@
 namespace dadsim::cli {
 namespace {
 
-po::options_description layout_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("fix", po::value<std::vector<std::string>>()->value_name("ATTRIBUTE=VALUE")->composing(),
-       "a fixed attribute of <timed-as>, e.g. tensor=8; repeatable")  //
-      ("global-batch", po::value<std::string>()->value_name("N"),
-       "samples of all workers per step; default: those of the scenario")  //
-      ("margin", po::value<std::string>()->value_name("SHARE"),
-       "share of a device's memory to leave free, from 0 to below 1; default 0.1")                     //
-      ("simulate", po::value<std::string>()->value_name("N"), "most layouts to simulate; default 20")  //
-      ("run", po::value<std::string>()->value_name("LABEL"),
-       "the run whose steps are timed; default: the first that shares anything")  //
-      ("write", po::value<std::string>()->value_name("FRAMEWORK"),
-       fmt::format("write the fastest layout as launch arguments (docs/launch.md) of {}",
-                   fmt::join(formats::launch_frameworks(), ", "))
-           .c_str())  //
-      ("out", po::value<std::string>()->value_name("FILE"), "the file for --write; default: standard output");
-  StudyFiles::add_options(options, "layout.md", "write the result as JSON",
-                          "all layouts that were simulated, and all assumptions");
-  add_plots_option(options);
-  add_study_options(options);
-  return options;
-}
-
 std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_map& values) {
   std::vector<std::pair<std::string, std::string>> fixed;
   if (!values.contains("fix")) return fixed;
@@ -104,6 +80,8 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
                   remedy.empty() ? "" : "; layouts without:", remedy));
 }
 
+}  // namespace
+
 void run_layout(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "layout");
   const study::LayoutOptions asked = search_options(values);
@@ -121,20 +99,6 @@ void run_layout(const po::variables_map& values) {
     throw UsageError(report::in_words(report::answer_of(report).front()) + " Without --fix it lists layouts.");
   files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
   if (!framework.empty()) write_launch_of(report, options, framework, out, source);
-}
-
-}  // namespace
-
-Command layout_command() {
-  return {"layout",
-          "scenario.xml",
-          "the fastest layout of a network on its devices (docs/layout.md)",
-          Command::Operand::scenario,
-          "dadsim layout [options] scenario.xml\nsearches the fastest layout of the scenario's network on its devices, "
-          "at its global batch: data, tensor and\npipeline parallelism, micro-batches, recomputation and sharding "
-          "(docs/layout.md).\n\n",
-          layout_options,
-          run_layout};
 }
 
 }  // namespace dadsim::cli

@@ -25,19 +25,6 @@
 namespace dadsim::cli {
 namespace {
 
-po::options_description lesson_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("out", po::value<std::string>()->value_name("FILE"),
-       "the page; default: lesson-N.html in the current folder. The lesson's scenarios are written next to it, unless "
-       "they exist")  //
-      ("threads", po::value<std::string>()->value_name("N"),
-       "threads for learning; the result does not depend on it")  //
-      ("quiet", "no text and no progress")                        //
-      ("help", "this text");
-  return options;
-}
-
 std::string list_of_lessons() {
   std::string text = "dadsim lesson N writes one as a page, lesson-N.html, and its scenarios next to it.\n\n";
   for (const LessonFile& lesson : lessons()) text += fmt::format("  {}\n", report::title_of(lesson.text));
@@ -102,6 +89,8 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
   return {block.name, fmt::format("Result of {}", block.command), run_page(scenario, result, retiming, about, quiet)};
 }
 
+}  // namespace
+
 void run_lesson(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values, 1, "name one lesson at a time");
   if (operands.empty()) return print(list_of_lessons());
@@ -124,21 +113,6 @@ void run_lesson(const po::variables_map& values) {
   outputs.check_against_inputs();
   write_file_atomically(out, report::lesson_page(lesson.text, runs));
   if (!quiet && !outputs.take_standard_output()) print(fmt::format("{}: {}\n", out, report::title_of(lesson.text)));
-}
-
-}  // namespace
-
-Command lesson_command() {
-  return {"lesson",
-          "[N]",
-          "a lesson as a page for a browser, with its runs",
-          Command::Operand::none,
-          "dadsim lesson [N]\n"
-          "lists the lessons, or writes lesson N as a page for a browser: its text, its questions with answers to "
-          "reveal,\n"
-          "and the results of its runs (docs/lessons).\n\n",
-          lesson_options,
-          run_lesson};
 }
 
 }  // namespace dadsim::cli

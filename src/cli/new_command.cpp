@@ -47,24 +47,17 @@ std::string schema_uri() {
 }
 
 namespace fs = std::filesystem;
-po::options_description new_options() {
-  po::options_description options("Options");
-  options.add_options()                        //
-      ("force", "overwrite an existing file")  //
-      ("quiet", "no text")                     //
-      ("help", "this text");
-  return options;
+/// Returns the next command to type, under the question that the template asks.
+std::string next_steps(const Template& one, const std::string& path) {
+  return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
 }
+
+}  // namespace
 
 std::string list_templates() {
   std::string text;
   for (const Template& one : templates()) text += fmt::format("{:<13}{}\n", one.name, one.question);
   return text;
-}
-
-/// Returns the next command to type, under the question that the template asks.
-std::string next_steps(const Template& one, const std::string& path) {
-  return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
 }
 
 Command::Names names_of_templates() {
@@ -115,22 +108,6 @@ void run_new(const po::variables_map& values) {
   if (schema == "scenario.xsd") {
     print(std::string("For editors: dadsim support schema > scenario.xsd, next to the scenario.\n"));
   }
-}
-
-}  // namespace
-
-Command new_command() {
-  return {"new",
-          "TEMPLATE [FILE]",
-          "write a scenario template; without a name, list them",
-          Command::Operand::name,
-          "dadsim new [options] TEMPLATE [FILE]\nwrites a commented scenario to start from, which names its schema for "
-          "editors, into FILE (default:\nTEMPLATE.xml in the current folder; - is standard output). Without a template "
-          "it lists them:\n\n" +
-              list_templates() + "\n",
-          new_options,
-          run_new,
-          names_of_templates};
 }
 
 }  // namespace dadsim::cli

@@ -21,44 +21,6 @@
 namespace dadsim::cli {
 namespace {
 
-po::options_description visible_options() {
-  po::options_description description("Options");
-  description.add_options()  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the result as JSON (docs/output-json.md); - is standard output")  //
-      ("csv", po::value<std::string>()->value_name("FILE"),
-       "write the learning curves as CSV (docs/output-csv.md); - is standard output")  //
-      ("report", po::value<std::string>()->value_name("FILE"),
-       "write the result as a page for a browser, with charts (docs/report.md); - is standard output")       //
-      ("no-sliders", "with --report: no sliders that re-time and no step to play, which take some seconds")  //
-      ("plots", po::value<std::string>()->value_name("DIR"),
-       "write every chart as SVG and CSV and the table of runs as LaTeX into a folder (docs/report.md)")  //
-      ("trace", po::value<std::string>()->value_name("FILE"),
-       "write the events of steps as a trace for ui.perfetto.dev (docs/trace.md); - is standard output")  //
-      ("trace-steps", po::value<std::string>()->value_name("STEPS"),
-       "the steps of each run that --trace writes, e.g. 1,10-12; default 1 (new connections) and 2 (warm ones)")  //
-      ("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
-       "change the scenario before it is checked, e.g. --set training.batch=64 or --set 'run[rank-dad].cap=4'; "
-       "repeatable")                                                                   //
-      ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")  //
-      ("threads", po::value<std::string>()->value_name("N"),
-       "threads for learning; the result does not depend on it")  //
-      ("on", po::value<std::string>()->value_name("ADDRESS"),
-       "let the workers of the Dask scheduler at this address learn event-driven runs, e.g. tcp://10.0.0.1:8786 "
-       "(docs/many-machines.md)")  //
-      ("timing-only",
-       "learn nothing: record and simulate runs only for their times (docs/timing-only.md)")  //
-      ("pages", po::value<std::string>()->value_name("DIR"),
-       "with `algorithms`: write a page of each algorithm and compressor into a folder (docs/algorithms)")  //
-      ("check", "report errors of the scenario, and run nothing")                                           //
-      ("print-scenario", "print the scenario with every default filled in, and run nothing")                //
-      ("verbose", "print also all assumptions, and how the network was simulated")                          //
-      ("quiet", "no table and no progress");
-  add_colour_option(description);
-  description.add_options()("help", "this text")("version", "versions of dadsim and SimGrid");
-  return description;
-}
-
 /// "1,10-12". Steps of all are many spans, and no trace is meant to hold many.
 std::vector<std::int64_t> parse_steps(const std::string& text) {
   constexpr std::size_t kMost = 100;
@@ -150,7 +112,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (find_listing(arguments[0]) == nullptr)
       check_misspelt_command(arguments[0], arguments.size() > 1 ? arguments[1] : std::string());
   }
-  const po::variables_map values = read_arguments(arguments, visible_options());
+  const po::variables_map values = read_arguments(arguments, options_of("dadsim"));
   if (values.contains("help")) options.command = Options::Command::help;
   if (values.contains("version")) options.command = Options::Command::version;
   if (options.command != Options::Command::run) return options;
@@ -226,7 +188,7 @@ std::string usage() {
                         command.summary);
   }
   for (const Listing& listing : listings()) text += fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
-  text += "\n" + words_of_options(visible_options()) +
+  text += "\n" + words_of_options(options_of("dadsim")) +
           "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n4 a "
           "result could not be written, 5 the simulation failed, 130 interrupted.\n\ndadsim help COMMAND prints the "
           "options of a command; docs/glossary.md defines the words in tables.\n";

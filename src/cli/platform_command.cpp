@@ -159,25 +159,6 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
   return document;
 }
 
-po::options_description platform_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("dot", po::value<std::string>()->value_name("FILE"),
-       "write a picture in the language of Graphviz; - is standard output")  //
-      ("svg", po::value<std::string>()->value_name("FILE"),
-       "write a picture as SVG, drawn by Graphviz's program dot (package graphviz); - is standard output")  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the result as JSON (docs/output-platform.md); - is standard output")  //
-      ("transport", po::value<std::string>()->value_name("T"),
-       "transport of the links of a SimGrid file: plain (default), tcp, rdma, nvlink")  //
-      ("routes", po::value<std::string>()->value_name("FILE"),
-       "write the links of every route as CSV (docs/output-platform.md); - is standard output")  //
-      ("links", "list the names of all links as well, one per line, as profiles use them")       //
-      ("quiet", "no text")                                                                       //
-      ("help", "this text");
-  return options;
-}
-
 constexpr std::size_t kMostHosts = 256;  // with their routes looked at one by one
 
 std::vector<std::string> names_of_hosts(const spec::PlatformSpec& platform) {
@@ -227,6 +208,8 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
   return text;
 }
 
+}  // namespace
+
 void run_platform(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values, 1, "name one platform at a time");
   if (operands.empty()) {
@@ -258,20 +241,6 @@ void run_platform(const po::variables_map& values) {
   if (!json.empty()) write_file_atomically(json, to_json(document));
   if (!routes.empty()) write_file_atomically(routes, routes_text);
   if (!values.contains("quiet") && !outputs.take_standard_output()) print(summary_of(document, false));
-}
-
-}  // namespace
-
-Command platform_command() {
-  return {"platform",
-          "FILE",
-          "inspect a platform: links, routes, bisection; pictures",
-          Command::Operand::platform,
-          "dadsim platform [options] FILE\nprints what a platform file (one of SimGrid, or <cluster-platform>) or a "
-          "scenario defines: hosts, links, the\nbest and the worst route, the bisection bandwidth, and the transports "
-          "of the links.\n\n",
-          platform_options,
-          run_platform};
 }
 
 }  // namespace dadsim::cli

@@ -10,18 +10,6 @@
 
 namespace dadsim::cli {
 
-void QuestionFiles::add_options(po::options_description& options, const std::string& page) {
-  options.add_options()("write", po::value<std::string>()->value_name("FILE"),
-                        "write the scenario of the answer; an existing file is kept");
-  StudyFiles::add_options(options, page, "write the answer as JSON", "all assumptions and tables, too");
-  options.add_options()  //
-      ("threads", po::value<std::string>()->value_name("N"),
-       "threads for learning; the result does not depend on it")  //
-      ("quiet", "no text and no progress");
-  add_colour_option(options);
-  options.add_options()("help", "this text");
-}
-
 void answer_question(const po::variables_map& values, const std::string& read, const std::string& command,
                      const std::function<Answered(bool)>& answer) {
   StudyOptions options;

@@ -8,16 +8,10 @@
 
 namespace dadsim::cli {
 
-/// Answer of a command that makes its own scenario.
+/// Answer of a command that makes its own scenario, and has the options [+question] of commands.txt.
 struct Answered {
   report::Document document;
   std::string scenario;  ///< text of the scenario behind the answer
-};
-
-/// Options of such a command: --write beside what studies have.
-struct QuestionFiles {
-  /// `page`: of docs/, which describes what is written.
-  static void add_options(boost::program_options::options_description& options, const std::string& page);
 };
 
 /// Has `answer` answer, prints that with what to type next, and leaves it where --write, --json and --report say. A

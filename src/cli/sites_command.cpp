@@ -12,21 +12,6 @@ namespace {
 
 constexpr std::int64_t kMostSites = 1000;
 
-po::options_description sites_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                         //
-      ("up", text("RATE"), "bandwidth from a site to the hub, e.g. 20Mbps; or one for each site, with commas")  //
-      ("down", text("RATE"), "bandwidth from the hub to a site; default --up")                                  //
-      ("round-trip", text("TIME"), "round trip between a site and the hub; default 20ms")                       //
-      ("device", text("NAME"), "device of a site, from `dadsim devices`; default rtx-3090")                     //
-      ("model", text("NAME"), "time the steps as a workload of `dadsim workloads`, e.g. resnet-50")             //
-      ("data", text("DATA"), "training data: digits (built in, default), or a table FILE.csv")                  //
-      ("target", text("COLUMN"), "column of the class in a table; default the last");
-  QuestionFiles::add_options(options, "sites.md");
-  return options;
-}
-
 std::vector<std::string> lines_given(const po::variables_map& values, const char* option) {
   const std::string text = text_of(values, option);
   std::vector<std::string> all;
@@ -60,6 +45,8 @@ study::SitesRequest sites_request_of(const po::variables_map& values) {
   return request;
 }
 
+}  // namespace
+
 void run_sites(const po::variables_map& values) {
   const study::SitesRequest request = sites_request_of(values);
   const std::string read = request.data == "digits" ? std::string() : request.data;
@@ -67,20 +54,6 @@ void run_sites(const po::variables_map& values) {
     study::SitesAnswer answer = study::ask_sites(request, show_progress);
     return Answered{std::move(answer.document), std::move(answer.scenario)};
   });
-}
-
-}  // namespace
-
-Command sites_command() {
-  return {"sites",
-          "N",
-          "the fastest algorithm between sites with slow lines (docs/sites.md)",
-          Command::Operand::none,
-          "dadsim sites N --up RATE [options]\nlearns with N sites that keep their data, each with a line to a hub, "
-          "and reports which algorithm reaches 95 %\nfirst on these lines, in what time, with how many bytes, and what "
-          "its messages reveal (docs/sites.md).\n\n",
-          sites_options,
-          run_sites};
 }
 
 }  // namespace dadsim::cli

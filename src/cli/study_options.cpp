@@ -14,21 +14,6 @@
 
 namespace dadsim::cli {
 
-void StudyFiles::add_options(po::options_description& options, const std::string& page, const std::string& json,
-                             const std::string& verbose) {
-  options.add_options()  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       fmt::format("{} (docs/{}); - is standard output", json, page).c_str())  //
-      ("report", po::value<std::string>()->value_name("FILE"),
-       fmt::format("write the result as a page for a browser (docs/{}); - is standard output", page).c_str())  //
-      ("verbose", verbose.c_str());
-}
-
-void add_plots_option(po::options_description& options) {
-  options.add_options()("plots", po::value<std::string>()->value_name("DIR"),
-                        "write every chart as SVG and CSV and every table as LaTeX into a folder (docs/report.md)");
-}
-
 namespace {
 
 using Named = std::pair<std::string, std::string>;
@@ -76,18 +61,6 @@ std::size_t threads_to_use(std::size_t asked) {
   return asked > 0 ? asked : std::max(1U, std::thread::hardware_concurrency());
 }
 
-void add_study_options(po::options_description& description) {
-  description.add_options()  //
-      ("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
-       "change the scenario before it is checked, e.g. --set training.batch=64; repeatable")  //
-      ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")         //
-      ("threads", po::value<std::string>()->value_name("N"),
-       "threads for learning; the result does not depend on it")  //
-      ("quiet", "no text and no progress");
-  add_colour_option(description);
-  description.add_options()("help", "this text");
-}
-
 std::vector<std::string> overrides_of(const po::variables_map& values) {
   std::vector<std::string> overrides;
   if (values.contains("set")) overrides = values["set"].as<std::vector<std::string>>();
@@ -107,12 +80,6 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
   options.threads = threads_of(values);
   options.quiet = values.contains("quiet");
   return options;
-}
-
-void add_on_option(po::options_description& options) {
-  options.add_options()(
-      "on", po::value<std::string>()->value_name("ADDRESS"),
-      "let the workers of the Dask scheduler at this address learn, e.g. tcp://10.0.0.1:8786 (docs/many-machines.md)");
 }
 
 void run_learning_study(const po::variables_map& values, const std::string& command, const LearningStudy& study) {

@@ -22,9 +22,6 @@ struct StudyOptions {
   bool quiet = false;
 };
 
-/// --set, --seed, --threads, --quiet and --help, each with its text.
-void add_study_options(boost::program_options::options_description& description);
-
 /// Returns the changes of --set and --seed, as "path=value". Throws UsageError.
 std::vector<std::string> overrides_of(const boost::program_options::variables_map& values);
 
@@ -37,18 +34,9 @@ std::size_t threads_of(const boost::program_options::variables_map& values);
 /// `asked`, or as many as the machine has where that is 0.
 std::size_t threads_to_use(std::size_t asked);
 
-/// --plots: the charts and tables of the result as files.
-void add_plots_option(boost::program_options::options_description& options);
-
-/// Outputs of a study of a scenario: JSON, a page, and text on standard output.
+/// Outputs of a study of a scenario, by [+files] of commands.txt: JSON, a page, and text on standard output.
 class StudyFiles {
  public:
-  /// --json, --report and --verbose. `page`: of docs/, which describes what is written; `json`, `verbose`: what they
-  /// give, in words.
-  static void add_options(boost::program_options::options_description& options, const std::string& page,
-                          const std::string& json = "write the result as JSON",
-                          const std::string& verbose = "all assumptions, too");
-
   /// Throws UsageError where two files are one, OutputError where one cannot be written.
   /// `read`: options that name files which are read, beside the scenario; `written`: more that the command writes.
   StudyFiles(const boost::program_options::variables_map& values, const StudyOptions& options,
@@ -65,9 +53,6 @@ class StudyFiles {
   bool verbose_, quiet_;
   OutputFiles outputs_;
 };
-
-/// `--on`, for a study that workers of Dask may learn for.
-void add_on_option(boost::program_options::options_description& options);
 
 /// Result of such a study; it calls `on_read` once all is read, and has `queue`, which may be null, learn.
 using LearningStudy =

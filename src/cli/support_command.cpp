@@ -15,12 +15,6 @@
 namespace dadsim::cli {
 namespace {
 
-po::options_description support_options() {
-  po::options_description options("Options");
-  options.add_options()("help", "this text");
-  return options;
-}
-
 /// A file for shells, editors or man: printed by `dadsim support NAME`, and installed where they look for it.
 struct SupportFile {
   std::string name;  ///< "bash"
@@ -41,17 +35,18 @@ const std::vector<SupportFile>& support_files() {
   return all;
 }
 
+}  // namespace
+
 Command::Names names_of_files() {
   Command::Names names;
   for (const SupportFile& file : support_files()) names.emplace_back(file.name, file.what);
   return names;
 }
 
-std::string about_support() {
-  std::string text =
-      "dadsim support NAME\nprints files for shells, editors and man. An installation contains them:\n\n";
+std::string list_support_files() {
+  std::string text;
   for (const SupportFile& file : support_files()) text += fmt::format("  {:<9}{}\n", file.name, file.what);
-  return text + "\n";
+  return text;
 }
 
 void run_support(const po::variables_map& values) {
@@ -64,19 +59,6 @@ void run_support(const po::variables_map& values) {
     throw UsageError(fmt::format("there is no '{}'; {}", operands[0], suggestion(operands[0], names)));
   }
   write_file_atomically("-", found->text());
-}
-
-}  // namespace
-
-Command support_command() {
-  return {"support",
-          "NAME",
-          "print files for shells, editors and man",
-          Command::Operand::name,
-          about_support(),
-          support_options,
-          run_support,
-          names_of_files};
 }
 
 }  // namespace dadsim::cli

@@ -75,36 +75,6 @@ std::string commands_of_shards(const SweepElsewhere& sweep, std::int64_t count) 
 
 constexpr std::int64_t kMostShards = 100'000;
 
-po::options_description sweep_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("out", po::value<std::string>()->value_name("FILE"),
-       "the SQLite file for results, written as they are found; started again, the sweep continues there. Default: "
-       "named after the scenario, in the current folder")  //
-      ("csv", po::value<std::string>()->value_name("FILE"),
-       "write all results as CSV at the end (docs/sweep.md); - is standard output")  //
-      ("report", po::value<std::string>()->value_name("FILE"),
-       "write all results as a page for a browser, with maps and charts (docs/sweep.md); - is standard output")  //
-      ("plots", po::value<std::string>()->value_name("DIR"),
-       "write every chart as SVG and CSV and the table of points as LaTeX into a folder (docs/report.md)")  //
-      ("shard", po::value<std::string>()->value_name("I/N"),
-       "only every N-th point, starting with the I-th; one process or machine per shard, then dadsim merge")  //
-      ("on", po::value<std::string>()->value_name("ADDRESS"),
-       "let the workers of the Dask scheduler at this address run it, e.g. tcp://10.0.0.1:8786 "
-       "(docs/many-machines.md)")  //
-      ("tasks", po::value<std::string>()->value_name("N"),
-       "run nothing: print N commands, one per shard, for GNU parallel and similar tools")  //
-      ("learned", po::value<std::string>()->value_name("FILE"),
-       "reuse learning from another file of results, e.g. of --learn-only")            //
-      ("learn-only", "only learn: write all learning of the sweep, and time nothing")  //
-      ("retry-failed", "repeat points that failed before")                             //
-      ("any-build",
-       "continue results, and reuse learning, of another build of dadsim; the file records both builds")  //
-      ("check", "report errors of the scenario and all points, and run nothing");
-  add_study_options(options);
-  return options;
-}
-
 study::Shard parse_shard(const std::string& text) {
   if (text.empty()) return {};
   using Number = decltype(study::Shard::count);
@@ -271,19 +241,7 @@ void run_on_dask(const SweepArguments& asked, const study::SweepPoints& points) 
   report(asked, database, points, numbers);
 }
 
-po::options_description merge_options() {
-  po::options_description options("Options");
-  options.add_options()                                                                                            //
-      ("any-build", "merge also files of different builds of dadsim")                                              //
-      ("salvage", "merge the intact part of damaged files; lost points are reported, and the sweep repeats them")  //
-      ("csv", po::value<std::string>()->value_name("FILE"),
-       "write all results as CSV (docs/sweep.md); - is standard output")  //
-      ("report", po::value<std::string>()->value_name("FILE"),
-       "write them as a page for a browser (docs/sweep.md); - is standard output")  //
-      ("quiet", "no text")                                                          //
-      ("help", "this text");
-  return options;
-}
+}  // namespace
 
 void run_sweep(const po::variables_map& values) {
   const SweepArguments asked = understand(values);
@@ -320,21 +278,6 @@ void run_sweep(const po::variables_map& values) {
   }
 }
 
-}  // namespace
-
-Command sweep_command() {
-  return {"sweep",
-          "scenario.xml",
-          "run it at every point of its <sweep> (docs/sweep.md)",
-          Command::Operand::scenario,
-          "dadsim sweep [options] scenario.xml\nruns a scenario at every point of its <sweep>. Runs that several "
-          "points share are learned once. After an\ninterruption, the same command continues.\n\n",
-          sweep_options,
-          run_sweep};
-}
-
-namespace {
-
 void run_merge(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.size() < 2)
@@ -366,20 +309,6 @@ void run_merge(const po::variables_map& values) {
   if (merged.failed > 0)
     throw sim::SimulationError(
         fmt::format("the simulation of {} of the merged trials failed", human_count(merged.failed)));
-}
-
-}  // namespace
-
-Command merge_command() {
-  return {"merge",
-          "OUT FILE...",
-          "merge the shards of a sweep",
-          Command::Operand::file,
-          "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\nmerges the results of the shards of a sweep (dadsim sweep "
-          "--shard) into one new file, and reports what is\nmissing. dadsim sweep scenario.xml --out OUT.sqlite "
-          "continues with it.\n\n",
-          merge_options,
-          run_merge};
 }
 
 }  // namespace dadsim::cli

@@ -25,3 +25,9 @@ foreach(part bash:dadsim.bash zsh:dadsim.zsh fish:dadsim.fish catalog:catalog.xm
 endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/support_text.hpp.in ${PROJECT_BINARY_DIR}/generated/cli/support_text.hpp @ONLY)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/support_command.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
+
+# Embeds the words of the commands and their options.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/commands.txt)
+file(READ ${CMAKE_CURRENT_LIST_DIR}/commands.txt DADSIM_COMMANDS)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/commands_text.hpp.in ${PROJECT_BINARY_DIR}/generated/cli/commands_text.hpp @ONLY)
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/commands.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)

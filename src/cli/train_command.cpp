@@ -14,32 +14,6 @@ namespace {
 
 constexpr std::int64_t kMostTrainDevices = 100'000;
 
-po::options_description train_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                           //
-      ("gpus", text("N"), "devices")                              //
-      ("device", text("NAME"), "of `dadsim devices`, e.g. h100")  //
-      ("nic", text("LINK"),
-       "network adapters between nodes, e.g. 400G; default: those of the device's usual system")           //
-      ("inside", text("LINK"), "link between the devices of a node; default: that of the usual system")    //
-      ("gpus-per-node", text("K"), "devices per node; default: those of the usual system")                 //
-      ("global-batch", text("N"), "samples of all devices per step; default: usual for the model's size")  //
-      ("sequence", text("N"), "tokens per sample; default: those of the model")                            //
-      ("precision", text("NAME"), "bf16, fp8 …; default bf16, or what the device has")                     //
-      ("tokens", text("COUNT"), "training tokens, e.g. 15T: prints duration and cost")                     //
-      ("within", text("TIME"), "limit for the duration, e.g. 30d; with --tokens")                          //
-      ("price", text("USD"), "price of a device and hour; with --tokens; default: as in `dadsim prices`");
-  QuestionFiles::add_options(options, "train.md");
-  return options;
-}
-
-Command::Names names_of_models() {
-  Command::Names names;
-  for (const spec::Workload& workload : spec::workload_registry().all()) names.emplace_back(workload.name, "");
-  return names;
-}
-
 study::TrainRequest train_request_of(const po::variables_map& values) {
   study::TrainRequest request;
   request.model = only_operand(values, "no model is named", "one model", "train");
@@ -71,6 +45,14 @@ study::TrainRequest train_request_of(const po::variables_map& values) {
   return request;
 }
 
+}  // namespace
+
+Command::Names names_of_models() {
+  Command::Names names;
+  for (const spec::Workload& workload : spec::workload_registry().all()) names.emplace_back(workload.name, "");
+  return names;
+}
+
 void run_train(const po::variables_map& values) {
   const study::TrainRequest request = train_request_of(values);
   const bool is_file = request.model.ends_with(".json");
@@ -78,22 +60,6 @@ void run_train(const po::variables_map& values) {
     study::TrainAnswer answer = study::train(request, show_progress);
     return Answered{std::move(answer.document), std::move(answer.scenario)};
   });
-}
-
-}  // namespace
-
-Command train_command() {
-  return {
-      "train",
-      "MODEL",
-      "how long a model trains on a given cluster (docs/train.md)",
-      Command::Operand::name_or_file,
-      "dadsim train MODEL --gpus N --device NAME [options]\nprints the time of a step of a model on a cluster, in its "
-      "fastest layout, and with --tokens how long training\ntakes. MODEL is a name of `dadsim workloads`, as people "
-      "write it, or a config.json; omitted options take usual\nvalues, which are printed (docs/train.md).\n\n",
-      train_options,
-      run_train,
-      names_of_models};
 }
 
 }  // namespace dadsim::cli

@@ -20,20 +20,6 @@ namespace {
 
 constexpr std::int64_t kDevicesUnlessSaid = 64;
 
-po::options_description validate_options() {
-  po::options_description options("Options");
-  options.add_options()  //
-      ("devices", po::value<std::string>()->value_name("N|all"),
-       "use rows of published tables with at most so many devices; default 64: more take minutes each")   //
-      ("list", "the published tables")                                                                    //
-      ("json", po::value<std::string>()->value_name("FILE"), "write the result as JSON, with every row")  //
-      ("verbose", "every row of published tables, too")                                                   //
-      ("quiet", "no table and no progress")                                                               //
-      ("help", "print this");
-  add_colour_option(options);
-  return options;
-}
-
 std::vector<study::MeasuredJob> jobs_of_file(const std::string& path) {
   return study::read_measured_jobs(path, read_input(path, "a file of measurements", kMostOfTable));
 }
@@ -54,12 +40,6 @@ std::vector<std::string> tables_to_validate() {
   for (const study::MeasuredJob& job : study::published_jobs()) {
     if (std::ranges::find(names, job.table) == names.end()) names.push_back(job.table);
   }
-  return names;
-}
-
-Command::Names names_of_tables() {
-  Command::Names names;
-  for (const std::string& table : tables_to_validate()) names.emplace_back(table, "");
   return names;
 }
 
@@ -100,6 +80,14 @@ std::vector<study::MeasuredJob> jobs_asked_for(const std::vector<std::string>& o
   return jobs;
 }
 
+}  // namespace
+
+Command::Names names_of_tables() {
+  Command::Names names;
+  for (const std::string& table : tables_to_validate()) names.emplace_back(table, "");
+  return names;
+}
+
 void run_validate(const po::variables_map& values) {
   if (values.contains("list")) return print(list_of_tables());
   const std::vector<std::string> operands = operands_of(values);
@@ -137,21 +125,6 @@ void run_validate(const po::variables_map& values) {
   if (!json.empty()) write_file_atomically(json, to_json(document));
   if (quiet || outputs.take_standard_output()) return;
   print(summary_of(document, false));
-}
-
-}  // namespace
-
-Command validate_command() {
-  return {"validate",
-          "[TABLE|FILE.csv]...",
-          "compare predictions with measured steps, published or your own (docs/validate.md)",
-          Command::Operand::name_or_file,
-          "dadsim validate [options] [TABLE|FILE.csv]...\npredicts measured training steps, published or your own, and "
-          "reports the errors and how many steps lie in\ntheir bands (docs/validate.md). A file has a line of columns, "
-          "as scenario,time, and one measurement per line,\nas lab.xml,312ms.\n\n",
-          validate_options,
-          run_validate,
-          names_of_tables};
 }
 
 }  // namespace dadsim::cli
