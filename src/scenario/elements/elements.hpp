@@ -33,9 +33,6 @@ inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole nu
 /// Elements of a platform, in a scenario and in a file of its own.
 inline const std::vector<std::string> kPlatformParts{"gpu-cluster", "federation", "wan",   "pair",
                                                      "profile",     "background", "change"};
-inline const std::vector<std::string> kLayers{
-    "dense",     "convolution", "max-pool",   "mean-pool", "mean",      "select",      "gru",     "lstm",
-    "attention", "layer-norm",  "batch-norm", "embedding", "positions", "class-token", "dropout", "residual"};
 
 const Table<Scenario>& scenario_table();
 const Table<Scenario>& workers_table();

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <variant>
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
@@ -13,162 +15,112 @@
 namespace dadsim::scenario {
 namespace {
 
-// Tables of the layers of <model>.
-const Table<spec::DenseSpec>& dense_table() {
-  using Spec = spec::DenseSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>(
+/// A layer of <model>, except residuals: its rule, its reading, and its printing.
+struct LayerRow {
+  ElementRule rule;
+  std::function<spec::LayerSpec(const Node&, const ReadContext&)> read;
+  std::function<bool(XmlWriter&, const spec::LayerSpec&)> print;  ///< returns false for another layer
+};
+
+template <class Spec>
+LayerRow layer(std::string name, std::string words, std::vector<Row<Spec>> rows, Spec initial = {}) {
+  const Table<Spec> table = Table<Spec>(std::move(name), std::move(words), std::move(rows), initial).repeats();
+  return {
+      table.rule(),
+      [table](const Node& node, const ReadContext& context) -> spec::LayerSpec { return table.read(node, context); },
+      [table](XmlWriter& xml, const spec::LayerSpec& layer) {
+        const Spec* one = std::get_if<Spec>(&layer.what);
+        if (one == nullptr) return false;
+        if constexpr (requires { one->kind; }) {
+          if (one->kind != table.initial().kind) return false;
+        } else if constexpr (requires { one->cell; }) {
+          if (one->cell != table.initial().cell) return false;
+        }
+        table.print(xml, *one, {});
+        return true;
+      }};
+}
+
+const std::vector<LayerRow>& layer_rows() {
+  static const std::vector<LayerRow> kRows{
+      layer<spec::DenseSpec>(
           "dense", "A fully connected layer.",
-          {attribute("units", &Spec::units, integer(1, 1'000'000)).must(),
-           attribute("activation", &Spec::activation)
+          {attribute("units", &spec::DenseSpec::units, integer(1, 1'000'000)).must(),
+           attribute("activation", &spec::DenseSpec::activation)
                .without_default()
                .if_left_out("`relu`; of the last layer `identity`"),
-           attribute("bias", &Spec::bias),
-           attribute("positions", &Spec::each_position, one_of({"together", "each"})).if_left_out("`together`"),
-           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}))
+           attribute("bias", &spec::DenseSpec::bias),
+           attribute("positions", &spec::DenseSpec::each_position, one_of({"together", "each"}))
+               .if_left_out("`together`"),
+           attribute("initial", &spec::DenseSpec::initial_limit,
+                     real({.minimum = 0, .maximum = 1e3, .open_minimum = true}))
                .if_left_out("√(6/inputs) before ReLU and GELU (He et al.), otherwise √(6/(inputs + units)) (Glorot and "
-                            "Bengio)")})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::ConvolutionSpec>& convolution_table() {
-  using Spec = spec::ConvolutionSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>(
+                            "Bengio)")}),
+      layer<spec::ConvolutionSpec>(
           "convolution", "A convolution of an image with square kernels.",
-          {attribute("filters", &Spec::filters, integer(1, 1'000'000)).must(),
-           attribute("kernel", &Spec::kernel, integer(1, 100)), attribute("stride", &Spec::stride, integer(1, 100)),
-           attribute("padding", &Spec::padding, integer(0, 100)), attribute("activation", &Spec::activation),
-           attribute("bias", &Spec::bias),
-           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}))
+          {attribute("filters", &spec::ConvolutionSpec::filters, integer(1, 1'000'000)).must(),
+           attribute("kernel", &spec::ConvolutionSpec::kernel, integer(1, 100)),
+           attribute("stride", &spec::ConvolutionSpec::stride, integer(1, 100)),
+           attribute("padding", &spec::ConvolutionSpec::padding, integer(0, 100)),
+           attribute("activation", &spec::ConvolutionSpec::activation), attribute("bias", &spec::ConvolutionSpec::bias),
+           attribute("initial", &spec::ConvolutionSpec::initial_limit,
+                     real({.minimum = 0, .maximum = 1e3, .open_minimum = true}))
                .if_left_out("√(6/(kernel² · channels)) before ReLU and GELU (He et al.), otherwise √(6/(kernel² · "
-                            "(channels + filters))) (Glorot and Bengio)")})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::PoolSpec>& max_pool_table() {
-  using Spec = spec::PoolSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("max-pool", "The largest value of each square window of an image, channel by channel.",
-                  {attribute("size", &Spec::size, integer(1, 100)),
-                   attribute("stride", &Spec::stride, integer(1, 100)).without_default().if_left_out("the size")},
-                  {.kind = Spec::Kind::maximum})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::PoolSpec>& mean_pool_table() {
-  using Spec = spec::PoolSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("mean-pool", "The mean of each square window of an image, channel by channel.",
-                  {attribute("size", &Spec::size, integer(1, 100)),
-                   attribute("stride", &Spec::stride, integer(1, 100)).without_default().if_left_out("the size")},
-                  {.kind = Spec::Kind::mean})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::MeanSpec>& mean_table() {
-  using Spec = spec::MeanSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("mean", "The mean over all positions, channel by channel.", {}).repeats();
-  return kTable;
-}
-
-const Table<spec::SelectSpec>& select_table() {
-  using Spec = spec::SelectSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("select", "One position alone.",
-                  {attribute("position", &Spec::last, one_of({"first", "last"})).if_left_out("`first`")})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::RecurrentSpec>& gru_table() {
-  using Spec = spec::RecurrentSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("gru", "A gated recurrent unit over the positions; gives its state at each.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000)).must(), attribute("bias", &Spec::bias)},
-                  {.cell = Spec::Cell::gru})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::RecurrentSpec>& lstm_table() {
-  using Spec = spec::RecurrentSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("lstm", "A long short-term memory over the positions; gives its output at each.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000)).must(), attribute("bias", &Spec::bias)},
-                  {.cell = Spec::Cell::lstm})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::AttentionSpec>& attention_table() {
-  using Spec = spec::AttentionSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("attention", "Multi-head self-attention over the positions, with its projections.",
-                  {attribute("heads", &Spec::heads, integer(1, 1'000'000)), attribute("causal", &Spec::causal),
-                   attribute("bias", &Spec::bias)})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::LayerNormSpec>& layer_norm_table() {
-  using Spec = spec::LayerNormSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("layer-norm",
-                  "Mean 0 and variance 1 over the channels of each position, then a learned gain and shift.",
-                  {attribute("epsilon", &Spec::epsilon, real(kPositiveShare))})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::BatchNormSpec>& batch_norm_table() {
-  using Spec = spec::BatchNormSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>(
+                            "(channels + filters))) (Glorot and Bengio)")}),
+      layer<spec::PoolSpec>(
+          "max-pool", "The largest value of each square window of an image, channel by channel.",
+          {attribute("size", &spec::PoolSpec::size, integer(1, 100)),
+           attribute("stride", &spec::PoolSpec::stride, integer(1, 100)).without_default().if_left_out("the size")},
+          {.kind = spec::PoolSpec::Kind::maximum}),
+      layer<spec::PoolSpec>(
+          "mean-pool", "The mean of each square window of an image, channel by channel.",
+          {attribute("size", &spec::PoolSpec::size, integer(1, 100)),
+           attribute("stride", &spec::PoolSpec::stride, integer(1, 100)).without_default().if_left_out("the size")},
+          {.kind = spec::PoolSpec::Kind::mean}),
+      layer<spec::MeanSpec>("mean", "The mean over all positions, channel by channel.", {}),
+      layer<spec::SelectSpec>(
+          "select", "One position alone.",
+          {attribute("position", &spec::SelectSpec::last, one_of({"first", "last"})).if_left_out("`first`")}),
+      layer<spec::RecurrentSpec>("gru", "A gated recurrent unit over the positions; gives its state at each.",
+                                 {attribute("units", &spec::RecurrentSpec::units, integer(1, 1'000'000)).must(),
+                                  attribute("bias", &spec::RecurrentSpec::bias)},
+                                 {.cell = spec::RecurrentSpec::Cell::gru}),
+      layer<spec::RecurrentSpec>("lstm", "A long short-term memory over the positions; gives its output at each.",
+                                 {attribute("units", &spec::RecurrentSpec::units, integer(1, 1'000'000)).must(),
+                                  attribute("bias", &spec::RecurrentSpec::bias)},
+                                 {.cell = spec::RecurrentSpec::Cell::lstm}),
+      layer<spec::AttentionSpec>(
+          "attention", "Multi-head self-attention over the positions, with its projections.",
+          {attribute("heads", &spec::AttentionSpec::heads, integer(1, 1'000'000)),
+           attribute("causal", &spec::AttentionSpec::causal), attribute("bias", &spec::AttentionSpec::bias)}),
+      layer<spec::LayerNormSpec>(
+          "layer-norm", "Mean 0 and variance 1 over the channels of each position, then a learned gain and shift.",
+          {attribute("epsilon", &spec::LayerNormSpec::epsilon, real(kPositiveShare))}),
+      layer<spec::BatchNormSpec>(
           "batch-norm",
           "Mean 0 and variance 1 of each channel over the samples and positions of a worker, then a learned gain and "
           "shift.",
-          {attribute("epsilon", &Spec::epsilon, real(kPositiveShare)),
-           attribute("momentum", &Spec::momentum, real(kPositiveShare)),
-           attribute("activation", &Spec::activation).if_left_out("`identity`")})
-          .repeats();
-  return kTable;
+          {attribute("epsilon", &spec::BatchNormSpec::epsilon, real(kPositiveShare)),
+           attribute("momentum", &spec::BatchNormSpec::momentum, real(kPositiveShare)),
+           attribute("activation", &spec::BatchNormSpec::activation).if_left_out("`identity`")}),
+      layer<spec::EmbeddingSpec>("embedding",
+                                 "A learned vector for each symbol: the first layer where the data are symbols.",
+                                 {attribute("units", &spec::EmbeddingSpec::units, integer(1, 1'000'000)).must()}),
+      layer<spec::PositionsSpec>("positions", "Adds a learned vector at each position.", {}),
+      layer<spec::ClassTokenSpec>("class-token", "Puts a learned position before the others.", {}),
+      layer<spec::DropoutSpec>("dropout", "Sets values to zero at random in training, and scales the others.",
+                               {attribute("rate", &spec::DropoutSpec::rate, real(kDecay))})};
+  return kRows;
 }
 
-const Table<spec::EmbeddingSpec>& embedding_table() {
-  using Spec = spec::EmbeddingSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("embedding", "A learned vector for each symbol: the first layer where the data are symbols.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000)).must()})
-          .repeats();
-  return kTable;
-}
-
-const Table<spec::PositionsSpec>& positions_table() {
-  using Spec = spec::PositionsSpec;
-  static const Table<Spec> kTable = Table<Spec>("positions", "Adds a learned vector at each position.", {}).repeats();
-  return kTable;
-}
-
-const Table<spec::ClassTokenSpec>& class_token_table() {
-  using Spec = spec::ClassTokenSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("class-token", "Puts a learned position before the others.", {}).repeats();
-  return kTable;
-}
-
-const Table<spec::DropoutSpec>& dropout_table() {
-  using Spec = spec::DropoutSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("dropout", "Sets values to zero at random in training, and scales the others.",
-                  {attribute("rate", &Spec::rate, real(kDecay))})
-          .repeats();
-  return kTable;
+const std::vector<std::string>& layer_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const LayerRow& row : layer_rows()) names.push_back(row.rule.name);
+    names.emplace_back("residual");
+    return names;
+  }();
+  return kNames;
 }
 
 const Table<spec::ResidualSpec>& residual_table() {
@@ -178,44 +130,17 @@ const Table<spec::ResidualSpec>& residual_table() {
           "residual",
           "The sum of the output of its layers and its shortcut: the input itself unless it holds a shortcut element.",
           {attribute("activation", &Spec::activation).if_left_out("`identity`")})
-          .holds(kLayers)
+          .holds(layer_names())
           .holds({"shortcut"})
           .repeats();
   return kTable;
 }
 
-namespace {
-
-const Table<spec::DenseSpec>& table_of(const spec::DenseSpec&) { return dense_table(); }
-const Table<spec::ConvolutionSpec>& table_of(const spec::ConvolutionSpec&) { return convolution_table(); }
-const Table<spec::PoolSpec>& table_of(const spec::PoolSpec& pool) {
-  return pool.kind == spec::PoolSpec::Kind::maximum ? max_pool_table() : mean_pool_table();
-}
-const Table<spec::MeanSpec>& table_of(const spec::MeanSpec&) { return mean_table(); }
-const Table<spec::SelectSpec>& table_of(const spec::SelectSpec&) { return select_table(); }
-const Table<spec::RecurrentSpec>& table_of(const spec::RecurrentSpec& layer) {
-  return layer.cell == spec::RecurrentSpec::Cell::gru ? gru_table() : lstm_table();
-}
-const Table<spec::AttentionSpec>& table_of(const spec::AttentionSpec&) { return attention_table(); }
-const Table<spec::LayerNormSpec>& table_of(const spec::LayerNormSpec&) { return layer_norm_table(); }
-const Table<spec::BatchNormSpec>& table_of(const spec::BatchNormSpec&) { return batch_norm_table(); }
-const Table<spec::EmbeddingSpec>& table_of(const spec::EmbeddingSpec&) { return embedding_table(); }
-const Table<spec::PositionsSpec>& table_of(const spec::PositionsSpec&) { return positions_table(); }
-const Table<spec::ClassTokenSpec>& table_of(const spec::ClassTokenSpec&) { return class_token_table(); }
-const Table<spec::DropoutSpec>& table_of(const spec::DropoutSpec&) { return dropout_table(); }
-
-}  // namespace
-
 void write_layers(XmlWriter& xml, const std::vector<spec::LayerSpec>& layers) {
   for (const spec::LayerSpec& layer : layers) {
     const auto* residual = std::get_if<spec::ResidualSpec>(&layer.what);
     if (residual == nullptr) {
-      std::visit(
-          [&](const auto& what) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, spec::ResidualSpec>)
-              table_of(what).print(xml, what, {});
-          },
-          layer.what);
+      static_cast<void>(std::ranges::any_of(layer_rows(), [&](const LayerRow& row) { return row.print(xml, layer); }));
       continue;
     }
     XmlWriter::Open element(xml, "residual");
@@ -274,7 +199,7 @@ class LayersReader {
   }
 
   static bool is_layer(const Element& element) {
-    return !element.in_namespace && std::ranges::find(kLayers, element.name) != kLayers.end();
+    return !element.in_namespace && std::ranges::find(layer_names(), element.name) != layer_names().end();
   }
 
   std::size_t count() const { return count_; }
@@ -285,24 +210,19 @@ class LayersReader {
  private:
   /// Reads a layer; nullopt if the shape is not known.
   std::optional<spec::LayerSpec> read(const Node& node, bool last) {
-    const std::string& name = node.element().name;
-    if (name == "dense") return read_dense(node, last);
-    if (name == "convolution") return read_layer(node, convolution_table());
-    if (name == "max-pool") return read_pool(node, max_pool_table());
-    if (name == "mean-pool") return read_pool(node, mean_pool_table());
-    if (name == "mean") return spec::MeanSpec{};
-    if (name == "select") return read_layer(node, select_table());
-    if (name == "gru") return read_layer(node, gru_table());
-    if (name == "lstm") return read_layer(node, lstm_table());
-    if (name == "attention") return read_layer(node, attention_table());
-    if (name == "layer-norm") return read_layer(node, layer_norm_table());
-    if (name == "batch-norm") return read_layer(node, batch_norm_table());
-    if (name == "embedding") return read_layer(node, embedding_table());
-    if (name == "positions") return spec::PositionsSpec{};
-    if (name == "class-token") return spec::ClassTokenSpec{};
-    if (name == "dropout") return read_layer(node, dropout_table());
-    if (name == "residual") return read_residual(node);
-    throw std::logic_error("a layer without a reader: " + name);
+    if (node.element().name == "residual") return read_residual(node);
+    const auto row =
+        std::ranges::find(layer_rows(), node.element().name, [](const LayerRow& one) { return one.rule.name; });
+    spec::LayerSpec layer = row->read(node, context_);
+    auto* dense = std::get_if<spec::DenseSpec>(&layer.what);
+    auto* pool = std::get_if<spec::PoolSpec>(&layer.what);
+    if (dense != nullptr && last && !node.has("activation")) dense->activation = spec::Activation::identity;
+    if (pool != nullptr && !node.has("stride")) pool->stride = pool->size;
+    if (!has_shape(node)) return std::nullopt;
+    if (dense != nullptr && last && classes_ > 0 && dense->units != classes_)
+      node.fail_at("units", "does not fit the data as the last layer",
+                   fmt::format("the data have {} classes", classes_));
+    return layer;
   }
 
   /// Returns whether the sizes that determine shapes are given and valid.
@@ -311,32 +231,6 @@ class LayersReader {
       if (rule.kind.of != Kind::Of::integer && rule.name != "positions") return true;
       return node.has(rule.name) ? takes(rule.kind, node.text(rule.name, "")) : !rule.required;
     });
-  }
-
-  template <class Spec>
-  std::optional<spec::LayerSpec> read_layer(const Node& node, const Table<Spec>& table) {
-    Spec layer = table.read(node, context_);
-    if (!has_shape(node)) return std::nullopt;
-    return layer;
-  }
-
-  std::optional<spec::LayerSpec> read_dense(const Node& node, bool last) {
-    spec::DenseSpec dense;
-    if (last) dense.activation = spec::Activation::identity;
-    dense_table().read(node, context_, dense);
-    if (!has_shape(node)) return std::nullopt;
-    if (last && classes_ > 0 && dense.units != classes_) {
-      node.fail_at("units", "does not fit the data as the last layer",
-                   fmt::format("the data have {} classes", classes_));
-    }
-    return dense;
-  }
-
-  std::optional<spec::LayerSpec> read_pool(const Node& node, const Table<spec::PoolSpec>& table) {
-    spec::PoolSpec pool = table.read(node, context_);
-    if (!node.has("stride")) pool.stride = pool.size;
-    if (!has_shape(node)) return std::nullopt;
-    return pool;
   }
 
   std::optional<spec::LayerSpec> read_residual(const Node& node) {
@@ -512,27 +406,15 @@ void write_model(XmlWriter& xml, const spec::ModelSpec& model) {
 }
 
 std::vector<ElementRule> model_rules() {
-  return {element("model", "The network that learns: layers, input first, then softmax cross-entropy; or a preset.",
-                  {attribute("name", text()), attribute("preset", name_in("models"))})
-              .holds(kLayers)
-              .takes_parameters("Parameters of the preset; `dadsim models` lists them with their ranges and defaults."),
-          dense_table().rule(),
-          convolution_table().rule(),
-          max_pool_table().rule(),
-          mean_pool_table().rule(),
-          mean_table().rule(),
-          select_table().rule(),
-          gru_table().rule(),
-          lstm_table().rule(),
-          attention_table().rule(),
-          layer_norm_table().rule(),
-          batch_norm_table().rule(),
-          embedding_table().rule(),
-          positions_table().rule(),
-          class_token_table().rule(),
-          dropout_table().rule(),
-          residual_table().rule(),
-          element("shortcut", "The layers of the other branch of a residual.").holds(kLayers)};
+  std::vector<ElementRule> rules{
+      element("model", "The network that learns: layers, input first, then softmax cross-entropy; or a preset.",
+              {attribute("name", text()), attribute("preset", name_in("models"))})
+          .holds(layer_names())
+          .takes_parameters("Parameters of the preset; `dadsim models` lists them with their ranges and defaults.")};
+  for (const LayerRow& row : layer_rows()) rules.push_back(row.rule);
+  rules.push_back(residual_table().rule());
+  rules.push_back(element("shortcut", "The layers of the other branch of a residual.").holds(layer_names()));
+  return rules;
 }
 
 }  // namespace dadsim::scenario
