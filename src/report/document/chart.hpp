@@ -27,6 +27,7 @@ struct ChartPoint {
   std::optional<double> low = {}, high = {};  ///< interval of y
   std::optional<double> deviation = {};       ///< standard deviation of y over seeds
   std::string words = {};                     ///< name of the point
+  std::optional<double> begin = {};           ///< spans: bars run from here to y
 };
 
 struct ChartSeries {
@@ -44,8 +45,8 @@ struct ChartLimit {
 };
 
 struct Chart {
-  enum class Kind : std::uint8_t { lines, bars, stacked };
-  std::string name;  ///< name of its files: "memory"
+  enum class Kind : std::uint8_t { lines, bars, stacked, spans };  ///< spans need `own_script`
+  std::string name;                                                ///< name of its files: "memory"
   std::string title;
   Kind kind = Kind::lines;
   ChartAxis x = {}, y = {};             ///< bars run along y, which is drawn horizontally
@@ -67,8 +68,8 @@ struct Chart {
 /// Returns the chart as SVG, with the palette of Okabe and Ito (2008) and, for print without colour, dashes, markers
 /// and fillings. Equal charts give equal bytes.
 std::string to_svg(const Chart& chart);
-/// Returns the points as CSV: series, name or x, y, and if some point has them low, high, deviation and the point's
-/// name.
+/// Returns the points as CSV: series, name or x, y, and if some point has them begin, low, high, deviation and the
+/// point's name.
 std::string to_csv(const Chart& chart);
 
 }  // namespace dadsim::report

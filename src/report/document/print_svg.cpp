@@ -203,6 +203,7 @@ std::vector<double> values_along(const Chart& chart, bool of_x) {
     for (const ChartPoint& point : series.points) {
       if (!has_place(chart, point)) continue;
       values.push_back(of_x ? point.x : point.y);
+      if (!of_x && point.begin) values.push_back(*point.begin);
       if (!of_x && point.low && point.high) values.insert(values.end(), {*point.low, *point.high});
     }
   }
@@ -274,18 +275,19 @@ std::string filling(const Chart& chart, std::size_t index) {
 
 std::string drawn_bars(const Chart& chart, double& bottom) {
   const bool stacked = chart.kind == Chart::Kind::stacked;
+  const bool labelled = chart.kind == Chart::Kind::bars;  // a value at the end of each bar
   std::vector<double> sums(chart.names.size(), 0.0);
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) sums.at(static_cast<std::size_t>(point.x)) += point.y;
   AxisScale x = scale_of(chart.y, stacked ? sums : values_along(chart, false), 5);
   std::size_t name_columns = 0, end_columns = 0;
   for (const std::string& name : chart.names) name_columns = std::max(name_columns, display_width(name));
-  for (const double value : stacked ? sums : values_along(chart, false))
+  for (const double value : stacked ? sums : labelled ? values_along(chart, false) : std::vector<double>())
     end_columns = std::max(end_columns, display_width(value_text(chart.y, value)));
   const double left = 14 + std::min(kWidestName, kCharacter * static_cast<double>(name_columns));
   x.from = left, x.to = kWidth - 16 - kCharacter * static_cast<double>(end_columns);
-  const double bar = stacked || chart.series.size() == 1 ? kBar : kBar - 4;
-  const double row = (stacked ? 1 : static_cast<double>(chart.series.size())) * bar + 8;
+  const double bar = !labelled || chart.series.size() == 1 ? kBar : kBar - 4;
+  const double row = (labelled ? static_cast<double>(chart.series.size()) : 1) * bar + 8;
   constexpr double kTop = 6;
   const double low = kTop + row * static_cast<double>(chart.names.size());
   std::string svg;
@@ -303,18 +305,18 @@ std::string drawn_bars(const Chart& chart, double& bottom) {
     for (const ChartPoint& point : chart.series[i].points) {
       if (!(std::isfinite(point.y) && (!chart.y.logarithmic || point.y > 0))) continue;
       double& end = ends[static_cast<std::size_t>(point.x)];
-      const double y = kTop + row * point.x + 4 + (stacked ? 0 : static_cast<double>(i) * bar);
-      const double from = stacked && end > 0 ? x.at(end) : x.from;
+      const double y = kTop + row * point.x + 4 + (labelled ? static_cast<double>(i) * bar : 0);
+      const double from = point.begin ? x.at(*point.begin) : stacked && end > 0 ? x.at(end) : x.from;
       end += point.y;
       const double to = x.at(stacked ? end : point.y);
       svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", from, y,
-                         std::max(0.0, to - from), bar - 2, filling(chart, i));
+                         std::max(point.begin ? 1.0 : 0.0, to - from), bar - 2, filling(chart, i));
       double text_at = to;
       if (point.low && point.high) {
         text_at = x.at(*point.high);
         svg += whisker(x.at(*point.low), y + bar / 2 - 1, text_at, y + bar / 2 - 1, "#1b2430");
       }
-      if (!stacked) svg += text(text_at + 5, y + bar / 2 + 3, value_text(chart.y, point.y));
+      if (labelled) svg += text(text_at + 5, y + bar / 2 + 3, value_text(chart.y, point.y));
     }
   }
   for (std::size_t i = 0; stacked && i < sums.size(); ++i)
@@ -403,19 +405,21 @@ std::string to_csv(const Chart& chart) {
     return std::ranges::any_of(chart.series,
                                [&](const ChartSeries& one) { return std::ranges::any_of(one.points, has); });
   };
+  const bool begun = any([](const ChartPoint& point) { return point.begin.has_value(); });
   const bool banded = any([](const ChartPoint& point) { return point.low && point.high; });
   const bool seeds = any([](const ChartPoint& point) { return point.deviation.has_value(); });
   const bool named = any([](const ChartPoint& point) { return !point.words.empty(); });
   const bool bars = chart.kind != Chart::Kind::lines;
   std::string csv =
-      fmt::format("series,{},{}{}{}{}\n", bars ? "name" : heading(chart.x, "x"), heading(chart.y, "value"),
-                  banded ? ",low,high" : "", seeds ? ",deviation" : "", named ? ",point" : "");
+      fmt::format("series,{},{}{}{}{}{}\n", bars ? "name" : heading(chart.x, "x"), heading(chart.y, "value"),
+                  begun ? ",begin" : "", banded ? ",low,high" : "", seeds ? ",deviation" : "", named ? ",point" : "");
   const auto field = [](const std::optional<double>& value) { return value ? csv_field(*value) : std::string(); };
   for (const ChartSeries& series : chart.series) {
     for (const ChartPoint& point : series.points) {
       csv += csv_field(std::string_view(series.label)) + ',';
       csv += bars ? csv_field(std::string_view(chart.names.at(static_cast<std::size_t>(point.x)))) : csv_field(point.x);
       csv += ',' + csv_field(point.y);
+      if (begun) csv += ',' + field(point.begin);
       if (banded) csv += ',' + field(point.low) + ',' + field(point.high);
       if (seeds) csv += ',' + field(point.deviation);
       if (named) csv += ',' + csv_field(std::string_view(point.words));

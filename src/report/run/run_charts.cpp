@@ -163,6 +163,41 @@ Chart staleness_of(const RunResult& run) {
   return chart;
 }
 
+/// Returns when which worker took part, a row per worker: as much as the page draws (participation.js).
+Chart timeline_of(const RunResult& run) {
+  constexpr std::size_t kMostRows = 40;
+  constexpr std::size_t kMostParts = 4000;
+  using End = step::Participation::Part::End;
+  const EventDrivenResult& event_driven = *run.event_driven;
+  Chart chart{.name = "participation-" + run.spec.label,
+              .title = "When who took part: " + run.spec.label,
+              .kind = Chart::Kind::spans,
+              .y = {"simulated time", Unit::seconds},
+              .series = {{"went into the model"}, {"came too late"}, {"never came"}, {"was down"}},
+              .own_script = true};
+  const std::size_t rows = std::min(event_driven.workers, kMostRows);
+  for (std::size_t i = 0; i < rows; ++i)
+    chart.names.push_back(i < event_driven.hosts.size() ? fmt::format("worker {} ({})", i, event_driven.hosts[i])
+                                                        : fmt::format("worker {}", i));
+  const auto has_row = [&](std::int32_t node) { return node >= 0 && static_cast<std::size_t>(node) < rows; };
+  std::size_t drawn = 0;
+  for (const step::Participation::Part& part : event_driven.participation.parts) {
+    if (!has_row(part.client) || drawn++ >= kMostParts) continue;
+    const std::size_t end = part.end == End::used ? 0 : part.end == End::late ? 1 : 2;
+    chart.series[end].points.push_back({.x = static_cast<double>(part.client),
+                                        .y = part.ended,
+                                        .words = fmt::format("round {}", part.round),
+                                        .begin = part.asked});
+  }
+  for (const step::EventLog::Outage& outage : event_driven.log.outages) {
+    if (has_row(outage.node))
+      chart.series.back().points.push_back(
+          {.x = static_cast<double>(outage.node), .y = outage.end, .begin = outage.begin});
+  }
+  std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
+  return chart;
+}
+
 }  // namespace
 
 Chart step_parts(const Result& result, bool own_script) {
@@ -205,6 +240,7 @@ std::vector<Chart> charts_of(const Result& result) {
   for (const RunResult& run : result.runs) {
     if (!run.ranks.empty()) charts.push_back(ranks_of_layers(run, result.layer_names));
     if (!run.network.link_use.empty()) charts.push_back(busy_links(run));
+    if (run.event_driven) charts.push_back(timeline_of(run));
     if (run.event_driven && !run.event_driven->participation.staleness.empty()) charts.push_back(staleness_of(run));
   }
   if (some([](const RunResult& run) { return run.memory.total() > 0; })) charts.push_back(memory_of_worker(result));

@@ -152,6 +152,28 @@ TEST(Plots, StacksBarsToTheirSum) {
   EXPECT_NE(svg.find(">4.00 s<"), std::string::npos);
 }
 
+TEST(Plots, DrawsSpansFromTheirBeginnings) {
+  const Chart chart{.name = "spans",
+                    .title = "spans",
+                    .kind = Chart::Kind::spans,
+                    .y = {"time", Unit::seconds},
+                    .names = {"first", "second"},
+                    .series = {{"used", {{.x = 0, .y = 20, .begin = 10}, {.x = 1, .y = 40, .begin = 0}}},
+                               {"late", {{.x = 0, .y = 40, .begin = 30}}}}};
+  const std::string svg = to_svg(chart);
+  expect_well_formed(svg);
+  const std::regex bar(R"rx(<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="16.0")rx");
+  std::vector<std::vector<double>> bars;
+  for (std::sregex_iterator found(svg.begin(), svg.end(), bar), end; found != end; ++found)
+    bars.push_back({std::stod((*found)[1]), std::stod((*found)[2]), std::stod((*found)[3])});
+  ASSERT_EQ(bars.size(), 3U);
+  EXPECT_NEAR(bars[0][2] / bars[1][2], 0.25, 0.01) << "10 s and 40 s";
+  EXPECT_NEAR(bars[0][0] - bars[1][0], bars[0][2], 0.11) << "10 s after the beginning";
+  EXPECT_NEAR(bars[2][0] - bars[0][0], 2 * bars[0][2], 0.11) << "20 s later";
+  EXPECT_EQ(bars[2][1], bars[0][1]) << "a row of its own has each name, not each series";
+  EXPECT_GT(bars[1][1], bars[0][1]);
+}
+
 TEST(Plots, WritesPointsAsCsv) {
   EXPECT_EQ(to_csv(marks_over_decades()),
             "series,size (B),time (s),low,high,deviation,point\n"

@@ -61,6 +61,24 @@ TEST(RunCharts, LeaveOutWhatIsNotKnown) {
   EXPECT_NE(chart_of(charts, "bytes"), nullptr);
 }
 
+TEST(RunCharts, SayWhenWhoTookPart) {
+  Result result = sample_result();
+  EXPECT_EQ(chart_of(charts_of(result), "participation-simulated"), nullptr) << "its run takes steps together";
+  result.runs.push_back(sample_event_driven_run());
+  const Chart chart = *chart_of(charts_of(result), "participation-simulated");
+  EXPECT_EQ(chart.names, (std::vector<std::string>{"worker 0 (a)", "worker 1 (b \"quoted\")"}));
+  EXPECT_EQ(to_csv(chart),
+            "series,name,simulated time (s),begin,point\n"
+            "went into the model,worker 0 (a),6,0,round 1\n"
+            "went into the model,\"worker 1 (b \"\"quoted\"\")\",6.5,0,round 1\n"
+            "went into the model,worker 0 (a),13,7,round 2\n"
+            "went into the model,worker 0 (a),29,15,round 3\n"
+            "came too late,\"worker 1 (b \"\"quoted\"\")\",22,7,round 2\n"
+            "never came,\"worker 1 (b \"\"quoted\"\")\",16,7,round 2\n"
+            "was down,\"worker 1 (b \"\"quoted\"\")\",16,10,\n");
+  EXPECT_FALSE(embedded(to_html(result), "charts").contains("participation-simulated")) << "its script draws the JSON";
+}
+
 TEST(RunCharts, AreOnThePageUnlessItsScriptHasControlsForThem) {
   Result result = sample_result();
   result.runs[0].memory = {4e6, 2e6, 8e6, 4e6, 3e7, 1e6};
