@@ -819,7 +819,7 @@ class MalformedCases {
     exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),
           {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; use sizes that divide one another)"});
     exact("micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
-          {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; micro-batch of 1, 2, 3, 6)"});
+          {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; use micro-batch="1", "2", "3" or "6")"});
     exact(
         "dividing what does not divide", timed(R"(tensor="5")"),
         {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove tensor, context and pipeline)",

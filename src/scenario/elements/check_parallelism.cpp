@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,20 +32,23 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
   }
 }
 
-std::string in_words(std::vector<std::size_t> numbers) {
-  const bool more = numbers.size() > kListed;
-  numbers.resize(std::min(numbers.size(), kListed));
-  return fmt::format("of {}{}", fmt::join(numbers, ", "), more ? " …" : "");
+/// Returns `use NAME="1", "2" or "4"`, and at most kListed of the numbers.
+std::string remedy_of(std::string_view name, const std::vector<std::size_t>& numbers) {
+  std::string words = fmt::format("use {}=\"{}\"", name, numbers.front());
+  const std::size_t listed = std::min(numbers.size(), kListed);
+  for (std::size_t i = 1; i < listed; ++i)
+    words += fmt::format("{}\"{}\"", i + 1 == numbers.size() ? " or " : ", ", numbers[i]);
+  return numbers.size() > kListed ? words + " …" : words;
 }
 
 }  // namespace
 
-std::string divisors_of(std::size_t number) {
+std::string use_divisor(std::string_view attribute, std::size_t number) {
   std::vector<std::size_t> divisors;
   for (std::size_t one = 1; one <= number && divisors.size() <= kListed; ++one) {
     if (number % one == 0) divisors.push_back(one);
   }
-  return in_words(divisors);
+  return remedy_of(attribute, divisors);
 }
 
 std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
@@ -58,12 +61,14 @@ std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
                                   {"expert-parallel", &spec::ParallelismSpec::experts}}) {
     const std::int32_t asked = std::exchange(timed.parallelism.*way, 1);
     std::vector<std::size_t> numbers;
-    for (std::size_t one = 1; asked > 1 && one <= kMostTried && numbers.size() <= kListed; ++one) {
+    // sequence-parallel has no effect without tensor parallelism, and would be refused.
+    const bool several = way == &spec::ParallelismSpec::tensor && timed.parallelism.sequence_parallel;
+    for (std::size_t one = several ? 2 : 1; asked > 1 && one <= kMostTried && numbers.size() <= kListed; ++one) {
       timed.parallelism.*way = static_cast<std::int32_t>(one);
       const bool divides = devices == 0 || devices % static_cast<std::size_t>(timed.parallelism.devices()) == 0;
       if (divides && !spec::fault_of_workload(timed)) numbers.push_back(one);
     }
-    if (!numbers.empty()) return fmt::format("{} {}", name, in_words(numbers));
+    if (!numbers.empty()) return remedy_of(name, numbers);
     timed.parallelism.*way = asked;
   }
   return devices % multiple == 0 ? "use sizes that divide one another"
@@ -106,7 +111,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
         timed_as.origin,
         infeasible(fmt::format("expert-parallel=\"{}\" of <timed-as> does not divide the {} devices of a stage",
                                how.experts, of_stage / static_cast<std::size_t>(how.expert_tensor)),
-                   "expert-parallel " + divisors_of(of_stage / static_cast<std::size_t>(how.expert_tensor))));
+                   use_divisor("expert-parallel", of_stage / static_cast<std::size_t>(how.expert_tensor))));
   }
   if (how.experts > 1 && how.tensor > 1 && !how.sequence_parallel) {
     context.findings.add(timed_as.origin, not_built("expert-parallel with tensor needs sequence-parallel",
@@ -128,7 +133,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
             ? not_built("sharding-group and context of <timed-as> cannot be combined", "remove sharding-group")
             : infeasible(fmt::format("sharding-group=\"{}\" of <timed-as> does not divide the {} workers",
                                      how.sharding_group, workers),
-                         "sharding-group " + divisors_of(workers)));
+                         use_divisor("sharding-group", workers)));
   }
   check_experts(timed_as, timed, runs, context);
   if (!how.divides()) return;

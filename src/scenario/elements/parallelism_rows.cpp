@@ -101,7 +101,7 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch) {
   if (how.micro_batch > 0 && batch % how.micro_batch != 0) {
     node.fail_at("micro-batch", infeasible(fmt::format("does not divide the batch of {}", batch),
-                                           "micro-batch " + divisors_of(static_cast<std::size_t>(batch))));
+                                           use_divisor("micro-batch", static_cast<std::size_t>(batch))));
     how.micro_batch = 0;
   }
   const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;

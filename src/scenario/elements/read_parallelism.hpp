@@ -25,8 +25,8 @@ std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string
 /// Checks rules that several of them share. Invalid values are reset, so that no further faults follow from them.
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch);
 
-/// Returns "of 1, 2, 4 …" with the divisors of a number, at most twelve.
-std::string divisors_of(std::size_t number);
+/// Returns `use ATTRIBUTE="1", "2" or "4"` with the divisors of a number, at most twelve.
+std::string use_divisor(std::string_view attribute, std::size_t number);
 
 /// Returns the remedy for a network that cannot be divided as `timed` says: the numbers of one attribute that go with
 /// all others. `devices` are to be divided among workers; 0: not known yet.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -140,8 +141,19 @@ TEST(DividedExperts, AreSimulatedAndMessagesAgreeWithFlow) {
 TEST(DividedExperts, NeedWholeGroupsAndGradients) {
   EXPECT_NE(fault_of(R"(expert-parallel="16")").find("has 8 experts, which 16 devices cannot share equally"),
             std::string::npos);
-  EXPECT_NE(fault_of(R"(expert-parallel="4" pipeline="2" tensor="8")").find("is no multiple of tensor of 8"),
-            std::string::npos);
+  const auto divided = [](const std::string& tensor) {
+    return fault_of(R"(expert-parallel="4" pipeline="2" sequence-parallel="true" tensor=)" + tensor);
+  };
+  const std::string fault = divided("\"8\"");
+  EXPECT_NE(fault.find("expert-parallel of 4 is no multiple of tensor of 8"), std::string::npos) << fault;
+  const std::string remedy = "use tensor=";
+  ASSERT_NE(fault.find(remedy), std::string::npos) << fault;
+  const std::regex number(R"("\d+")");
+  std::size_t applied = 0;
+  for (std::sregex_iterator one(fault.begin() + static_cast<std::ptrdiff_t>(fault.find(remedy)), fault.end(), number);
+       one != std::sregex_iterator(); ++one, ++applied)
+    EXPECT_EQ(divided(one->str()), "");
+  EXPECT_GT(applied, 0U) << fault;
   EXPECT_NE(fault_of(R"(expert-parallel="3")", 9).find("does not divide the 16 devices of a stage"), std::string::npos);
   EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("needs expert parallelism"), std::string::npos);
   EXPECT_NE(fault_of("", 8, R"(<run algorithm="rank-dad" exchange="peer"/>)").find("needs one matrix per layer"),
