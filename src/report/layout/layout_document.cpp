@@ -251,6 +251,8 @@ Document document_of(const LayoutReport& report) {
                     .with("fitting", static_cast<double>(report.fitting))
                     .with("simulated", static_cast<double>(report.trials.size()))
                     .with("margin", report.margin)});
+  if (report.too_large > 0)
+    document.say({Statement{"layouts-too-large"}.with("layouts", static_cast<double>(report.too_large))});
   if (!report.failed.empty()) {
     document.say({Statement{"layouts-failed"}
                       .with("layouts", static_cast<double>(report.failed.size()))

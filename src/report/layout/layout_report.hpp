@@ -57,6 +57,7 @@ struct LayoutReport : ReportHead {
   std::size_t divisible = 0;         ///< layouts that divide evenly
   std::size_t fitting = 0;           ///< layouts that also fit into the memory with its margin
   std::vector<FailedLayout> failed;  ///< layouts whose simulation failed
+  std::size_t too_large = 0;         ///< layouts selected and not simulated, as the work of all has a limit
   std::vector<LayoutTrial> trials;   ///< simulated layouts, the quickest first
   std::size_t tied = 1;              ///< layouts that cannot be told apart from the first, with the first
   std::vector<std::size_t> front;    ///< indices of trials that no other beats in time and memory; the quickest first

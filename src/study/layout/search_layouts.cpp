@@ -268,6 +268,8 @@ void rank_trials(report::LayoutReport& report) {
 
 constexpr std::int64_t kManyDevices = 512;  // devices that take longer to load than candidates to estimate
 constexpr std::size_t kAtATime = 4;         // layouts simulated before the closed form is corrected again
+constexpr std::size_t kTogether = 2;        // layouts simulated before their work is compared with its limit
+constexpr double kOfOne = 0.1;              // share of the limit for the shorter steps of a layout in doubt
 constexpr double kWorthSaying = 0.97;  // share of the best time: layouts with more memory must beat it to be reported
 
 /// "path=value" of --set, with what the layout and its memory need.
@@ -388,26 +390,45 @@ class LayoutSearch {
     return std::move(loaded.result);
   }
 
+  /// Simulates layouts while the limit of the work allows it.
   void simulate(const std::vector<std::size_t>& picked) {
+    const std::size_t together = options_.most_work > 0 ? kTogether : std::max<std::size_t>(1, picked.size());
+    for (std::size_t first = 0; first < picked.size(); first += together) {
+      const auto some = std::span(picked).subspan(first, std::min(together, picked.size() - first));
+      for (const std::size_t i : some) candidates_[i].simulated = true;
+      if (affords(0)) {
+        simulate_together(some);
+      } else {
+        report_.too_large += some.size();
+      }
+    }
+  }
+
+  bool affords(double work) const { return !(options_.most_work > 0) || work_ + work <= options_.most_work; }
+
+  void simulate_together(std::span<const std::size_t> picked) {
     std::vector<Prepared> prepared;
     for (const std::size_t i : picked) {
-      candidates_[i].simulated = true;
       std::optional<scenario::Scenario> scenario = scenario_of(candidates_[i].layout);
       if (!scenario) continue;
       Learned learned = learn_scenario(*scenario, &store_, false);
       tell_of(*scenario, learned);
       prepared.push_back({i, std::move(*scenario), std::move(learned)});
     }
+    std::vector<SimulationWork> works(prepared.size());
     auto trials = outcomes_of(prepared.size(), [&](std::size_t i) {
+      if (options_.most_work > 0) works[i].most = kOfOne * options_.most_work;
       const LayoutCandidate& one = candidates_[prepared[i].trial];
       const scenario::Scenario& scenario = prepared[i].scenario;
       const report::Result result =
-          time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false, {}, true);
+          time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false, {}, &works[i]);
       report::LayoutTrial trial{one.layout, one.bytes, one.estimate, result.runs.front()};
       trial.parts = parts_of(*trial.simulated, one.estimate);
       return trial;
     });
     for (std::size_t i = 0; i < trials.size(); ++i) {
+      work_ += works[i].done;
+      whole_work_[assignments_of(candidates_[prepared[i].trial].layout)] = works[i].whole;
       if (trials[i].result) {
         report_.trials.push_back(std::move(*trials[i].result));
       } else {
@@ -485,8 +506,12 @@ class LayoutSearch {
   void time_whole(std::span<report::LayoutTrial> trials) {
     std::vector<Prepared> prepared;
     for (std::size_t i = 0; i < trials.size(); ++i) {
+      const double work = whole_work_[assignments_of(trials[i].layout)];
+      const bool in_doubt = report::doubt_of(*trials[i].simulated) > 0;  // and would be as a whole
+      if (options_.most_work > 0 && (in_doubt || !affords(work))) continue;
       std::optional<scenario::Scenario> scenario = scenario_of(trials[i].layout);
       if (!scenario) continue;
+      work_ += work;
       Learned learned = learn_scenario(*scenario, &store_, false);
       prepared.push_back({i, std::move(*scenario), std::move(learned)});
     }
@@ -536,6 +561,8 @@ class LayoutSearch {
   LearningStore store_;
   report::LayoutReport report_;
   Progress* progress_ = nullptr;
+  double work_ = 0;                                          ///< work of the simulations so far
+  std::map<std::vector<std::string>, double> whole_work_{};  ///< work of a whole step, by the layout's assignments
 };
 
 }  // namespace

@@ -15,10 +15,13 @@ namespace dadsim::study {
 
 /// Options of `dadsim layout`.
 struct LayoutOptions {
-  std::optional<std::int64_t> global_batch;                ///< none: that of the scenario
-  double margin = 0.1;                                     ///< share of a device's memory that is left free
-  std::size_t simulated = 20;                              ///< most layouts, in addition to the scenario's; 0: none
-  bool simulates_written = true;                           ///< the scenario's own layout is simulated too
+  std::optional<std::int64_t> global_batch;  ///< none: that of the scenario
+  double margin = 0.1;                       ///< share of a device's memory that is left free
+  std::size_t simulated = 20;                ///< most layouts, in addition to the scenario's; 0: none
+  bool simulates_written = true;             ///< the scenario's own layout is simulated too
+  /// Most work (SimulationWork) of all simulations together, which bounds the time of an answer; 0: no limit. The
+  /// closed form alone ranks what lies beyond it.
+  double most_work = 0;
   double most_bytes = 0;                                   ///< most additional bytes per device; 0: no limit
   std::string run;                                         ///< label; empty: the first that shares anything
   std::vector<std::pair<std::string, std::string>> fixed;  ///< attributes of <timed-as> that are not searched

@@ -50,27 +50,67 @@ sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const sche
   return time_schedules(cluster, schedules, progress, request);
 }
 
-/// Times a run by two shorter steps. Returns nothing if that is not possible, or no shorter.
+double work_of(const std::vector<schedule::Schedule>& schedules) {
+  constexpr double kLeastDevices = 16;  // a task of fewer takes as long: it is made, read and dated
+  double work = 0;
+  for (const schedule::Schedule& one : schedules) {
+    work += static_cast<double>(one.tasks.size()) *
+            std::max(kLeastDevices, static_cast<double>(one.workers) / static_cast<double>(one.pipeline));
+  }
+  return work;
+}
+
+/// Times a run by two shorter steps. Returns nothing if that is not possible, or no shorter. Throws SimulationError if
+/// flow refuses steps of `work.most`.
 std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const ScheduleMemory::TrajectoryPtr& trajectory,
                                             const spec::ModelShape& learned, const TimedAs& timed,
                                             const std::vector<step::Assignment>& assignment,
-                                            const sim::Cluster& cluster) {
-  const std::optional<FewerMicroBatches> numbers = fewer_micro_batches(timed, cluster);
-  if (!numbers) return std::nullopt;
-  const auto time = [&](std::int64_t micro_batches) {
+                                            const sim::Cluster& cluster, SimulationWork& work) {
+  constexpr double kTimesInDoubt = 4;  // a step in doubt is timed several times
+  constexpr double kSame = 2.5e-3;     // share, difference of micro-batches that count as equally long
+  std::string refused;
+  double own = 0;  // work of the step timed last
+  const auto time = [&](std::int64_t micro_batches, std::int64_t all) -> std::optional<sim::TimedRun> {
     TimedAs shorter = timed;
     shorter.micro_batches = micro_batches;
     const ScheduleMemory::Pointer known = ScheduleMemory().of(run, trajectory, learned, shorter, assignment);
-    return time_run(known->schedules, &known->kinds, *trajectory, cluster, {}, 0, [](std::size_t) {
-      if (interrupted().load()) throw Cancelled();
-    });
+    own = work_of(known->schedules);
+    work.done += own;
+    work.whole = own * static_cast<double>(all) / static_cast<double>(micro_batches);
+    try {
+      return time_run(known->schedules, &known->kinds, *trajectory, cluster, {}, 0, [](std::size_t) {
+        if (interrupted().load()) throw Cancelled();
+      });
+    } catch (const sim::SimulationError& error) {  // doubts are a larger share of a short step
+      refused = error.what();
+      return std::nullopt;
+    }
   };
-  try {
-    const sim::TimedRun few = time(numbers->few);
-    return continued(*numbers, few, time(numbers->more));
-  } catch (const sim::SimulationError&) {  // flow may refuse a short step, of which doubts are a larger share
-    return std::nullopt;
+  std::optional<FewerMicroBatches> numbers = fewer_micro_batches(timed, cluster);
+  std::optional<sim::TimedRun> few = numbers ? time(numbers->few, numbers->all) : std::nullopt;
+  std::optional<double> before;  // seconds of a micro-batch in the steps before
+  while (numbers) {
+    std::optional<sim::TimedRun> more = time(numbers->more, numbers->all);
+    const std::optional<FewerMicroBatches> next = further(*numbers);
+    const double again = next ? own * static_cast<double>(next->more) / static_cast<double>(next->few) : work.whole;
+    const bool is_last = work.done + kTimesInDoubt * again > work.most;
+    if (few && more) {
+      const double of_one = seconds_of_one(*numbers, *few, *more);
+      std::optional<double> apart;
+      if (before && of_one > 0) apart = std::abs(of_one / *before - 1);
+      if (auto all = continued(*numbers, *few, *more, apart && (is_last || *apart <= kSame) ? apart : std::nullopt))
+        return all;
+      if (is_last && before)
+        throw sim::SimulationError("flow has doubts about steps that are short enough to simulate");
+      before = of_one;
+    } else if (is_last) {
+      throw sim::SimulationError(refused);
+    }
+    work.done += (kTimesInDoubt - 1) * own;
+    few = std::move(more);
+    numbers = next;
   }
+  return std::nullopt;
 }
 
 /// Every training step by itself, so that each is timed at its own date.
@@ -233,7 +273,7 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
 
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned_first,
                              const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace,
-                             bool shortens) {
+                             SimulationWork* shortens) {
   const auto start = std::chrono::steady_clock::now();
   Learned learned = learned_first;  // learning on the cluster adds to it
   const LearnedRun& any = *learned.runs.front();
@@ -272,14 +312,15 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
         choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, own_cluster);
     const ScheduleMemory::TrajectoryPtr steps{learned.runs[i], &run.trajectory};
     std::optional<sim::TimedRun> shortened;
-    if (shortens && !in_order)
-      shortened = time_shortened(scenario.runs[i], steps, run.shape, timed, assignment, own_cluster);
+    if (shortens != nullptr && !in_order)
+      shortened = time_shortened(scenario.runs[i], steps, run.shape, timed, assignment, own_cluster, *shortens);
     if (shortened) {
       limit_by_input(timed, run.trajectory, *shortened);
       result.runs.push_back(result_of_steps(context, i, {run.trajectory, *shortened, assignment, trace.steps}));
       continue;
     }
     const ScheduleMemory::Pointer known = learned.schedules->of(scenario.runs[i], steps, run.shape, timed, assignment);
+    if (shortens != nullptr) shortens->done += work_of(known->schedules);
     std::optional<step::Trajectory> every_step;
     std::vector<schedule::Schedule> every_schedule;
     if (in_order) every_step = unfolded(run.trajectory);

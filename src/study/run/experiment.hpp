@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "report/html/page.hpp"
@@ -21,15 +22,24 @@ struct TraceRequest {
   std::vector<std::int64_t> steps;  ///< rising, the first step of training is 1; empty: no timelines
 };
 
+/// Work of simulations by flow: tasks × devices of a stage (16 at least), and four times that where flow has doubts,
+/// as steps are then timed several times.
+struct SimulationWork {
+  double most = std::numeric_limits<double>::infinity();  ///< limit of a step; whole steps above it are not simulated
+  double done = 0;                                        ///< work of the steps simulated
+  double whole = 0;                                       ///< work of the whole step
+};
+
 /// All of a result that is known before anything is timed: its runs are missing.
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned);
 
 /// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
 /// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
-/// `shortens`: steps of many micro-batches follow from shorter ones where flow times them (fewer_micro_batches).
+/// `shortens`: steps of many micro-batches follow from shorter ones where flow times them (fewer_micro_batches). Where
+/// flow has doubts, these are lengthened until two agree, or up to `shortens->most`, and the step keeps the doubts.
 /// Throws SimulationError, Cancelled.
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
-                             bool show_progress, const TraceRequest& trace = {}, bool shortens = false);
+                             bool show_progress, const TraceRequest& trace = {}, SimulationWork* shortens = nullptr);
 
 /// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) that the
 /// store (may be null) does not have, and times it on its cluster. Throws InputError, SimulationError, and Cancelled

@@ -49,10 +49,21 @@ class Line {
   double factor_;
 };
 
-/// Returns whether a run was timed without messages and doubts: errors of flow do not grow in a straight line.
-bool is_certain(const sim::TimedRun& timed) {
-  return timed.network.messages == 0 && timed.network.fidelity_notes.empty() && !timed.first &&
-         timed.first_steps.empty();
+constexpr const char* kDoubt = "late-ranks-by-flow";
+
+/// Returns the share of a step by which flow may be wrong; nothing if it was timed otherwise, or is in another doubt.
+std::optional<double> share_in_doubt(const sim::TimedRun& timed) {
+  if (timed.network.messages > 0 || timed.first || !timed.first_steps.empty()) return std::nullopt;
+  double share = 0;
+  for (const Statement& note : timed.network.fidelity_notes) {
+    if (note.kind != kDoubt) return std::nullopt;
+    share = std::max(share, note.number("share"));
+  }
+  return share;
+}
+
+bool are_much_shorter(const FewerMicroBatches& numbers) {
+  return static_cast<double>(numbers.few + numbers.more) <= kMuchShorter * static_cast<double>(numbers.all);
 }
 
 }  // namespace
@@ -70,24 +81,37 @@ std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const
   numbers.few = numbers.all % round;
   while (numbers.few < 2 * how.pipeline + 2) numbers.few += round;
   numbers.more = numbers.few + (in_turn ? round : kRounds);
-  if (static_cast<double>(numbers.few + numbers.more) > kMuchShorter * static_cast<double>(numbers.all))
-    return std::nullopt;
-  return numbers;
+  return are_much_shorter(numbers) ? std::optional(numbers) : std::nullopt;
+}
+
+std::optional<FewerMicroBatches> further(const FewerMicroBatches& numbers) {
+  const FewerMicroBatches next{numbers.more, 3 * numbers.more - 2 * numbers.few, numbers.all};
+  return are_much_shorter(next) ? std::optional(next) : std::nullopt;
+}
+
+double seconds_of_one(const FewerMicroBatches& numbers, const sim::TimedRun& few, const sim::TimedRun& more) {
+  return (more.steps.front().seconds - few.steps.front().seconds) / static_cast<double>(numbers.more - numbers.few);
 }
 
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
-                                       const sim::TimedRun& more) {
-  if (!is_certain(few) || !is_certain(more) || few.steps.size() != more.steps.size()) return std::nullopt;
+                                       const sim::TimedRun& more, std::optional<double> doubt) {
+  const std::optional<double> of_few = share_in_doubt(few);
+  const std::optional<double> of_more = share_in_doubt(more);
+  if (!of_few || !of_more || few.steps.size() != more.steps.size()) return std::nullopt;
+  const double known = std::max(*of_few, *of_more);
+  if (!doubt && known > 0) return std::nullopt;
   const Line line(numbers);
   sim::TimedRun run = more;
   for (std::size_t i = 0; i < run.steps.size(); ++i) run.steps[i] = line(few.steps[i], std::move(run.steps[i]));
   const double longer = run.steps.front().seconds / more.steps.front().seconds;
   const double shorter = few.steps.front().seconds / more.steps.front().seconds;
-  std::map<std::string, const step::LinkUse*> of_few;
-  for (const step::LinkUse& link : few.network.link_use) of_few[link.link] = &link;
+  run.network.fidelity_notes.clear();
+  if (known > 0) run.network.fidelity_notes.push_back(Statement{kDoubt}.with("share", known + *doubt));
+  std::map<std::string, const step::LinkUse*> links_of_few;
+  for (const step::LinkUse& link : few.network.link_use) links_of_few[link.link] = &link;
   for (step::LinkUse& link : run.network.link_use) {
-    const auto known = of_few.find(link.link);
-    const step::LinkUse& before = known == of_few.end() ? link : *known->second;
+    const auto same = links_of_few.find(link.link);
+    const step::LinkUse& before = same == links_of_few.end() ? link : *same->second;
     link.busy_share = line(before.busy_share * shorter, link.busy_share) / longer;
     link.bytes_per_step = line(before.bytes_per_step, link.bytes_per_step);
   }

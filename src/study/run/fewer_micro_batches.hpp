@@ -17,9 +17,17 @@ struct FewerMicroBatches {
 /// Returns the shorter steps; nothing if they are not much shorter, or a device's step was measured as a whole.
 std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const sim::Cluster& cluster);
 
-/// Continues two shorter steps to all micro-batches. Returns nothing unless both were timed by flow or closed form
-/// without a doubt that a result would report, with equal schedules in the same order.
+/// Returns shorter steps further apart, of which the shorter one is `numbers.more`; nothing if they are not much
+/// shorter than the whole step.
+std::optional<FewerMicroBatches> further(const FewerMicroBatches& numbers);
+
+/// Returns the seconds of a further micro-batch in the first schedule.
+double seconds_of_one(const FewerMicroBatches& numbers, const sim::TimedRun& few, const sim::TimedRun& more);
+
+/// Continues two shorter steps to all micro-batches. Returns nothing unless both were timed by flow or closed form with
+/// equal schedules in the same order. Without `doubt`, nor where flow has a doubt that a result would report; with it,
+/// the step keeps that doubt, and this share of the step is added to it.
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
-                                       const sim::TimedRun& more);
+                                       const sim::TimedRun& more, std::optional<double> doubt = {});
 
 }  // namespace dadsim::study

@@ -40,6 +40,7 @@ namespace {
 constexpr std::int64_t kUsualSamples = 32;        // samples per device that are no sequences: an assumption
 constexpr std::int64_t kLongSequence = 32768;     // tokens from which on devices may divide a sequence
 constexpr std::size_t kSimulatedForTraining = 8;  // layouts
+constexpr double kMostWork = 7e7;                 // work of all simulations (SimulationWork)
 constexpr std::size_t kNextLayouts = 2;           // layouts listed after the best
 
 /// The system in which a device usually stands: a row of usual_systems.csv.
@@ -171,6 +172,7 @@ class TrainSearch {
     options.global_batch = batch_;
     options.simulated = simulated;
     options.simulates_written = false;
+    options.most_work = kMostWork;
     if (sequence_ < kLongSequence) options.fixed.emplace_back("context", "1");
     options.fixed.emplace_back("schedule", "1f1b");
     return search_layouts(scenario::ScenarioSource("train.xml", text_of({})), {}, options, show_progress);
@@ -354,6 +356,13 @@ class TrainSearch {
 [[noreturn]] void refuse_unfit(const TrainSearch& training, const report::LayoutReport& report) {
   constexpr std::int64_t kMostFactor = 64;
   const TrainRequest& asked = training.asked();
+  if (!report.failed.empty())
+    throw InputError(
+        Diagnostic{"--gpus", 0,
+                   fmt::format("{} of {} that fit {} {} could not be simulated: {}",
+                               report.failed.size() == 1 ? "the layout" : "the best layouts", training.workload(),
+                               asked.gpus, training.device().name, report.failed.front().fault),
+                   "write a scenario, and time one layout in it with <network fidelity=\"message\"/>", false, true});
   const std::string what = report.divisible == 0
                                ? fmt::format("no layout of {} divides {} devices and {} samples evenly",
                                              training.workload(), asked.gpus, training.batch())
@@ -387,7 +396,10 @@ report::Statement train_step_of(const TrainSearch& training, const report::Layou
                                .with("seconds", run.step_seconds)
                                .with("bytes", best.bytes)
                                .with("device_bytes", report.device_bytes);
-  if (run.step_band) step.with("low", run.step_band->low).with("high", run.step_band->high);
+  if (run.step_band) {
+    const double doubt = report::doubt_of(run);
+    step.with("low", run.step_band->low * (1 - doubt)).with("high", run.step_band->high * (1 + doubt));
+  }
   if (run.throughput) {
     step.with("samples_per_second", run.throughput->samples);
     if (run.throughput->tokens) step.with("tokens_per_second", *run.throughput->tokens);
@@ -467,6 +479,9 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
   document.answer.push_back(report::Statement{"train-layout"}.with(statement_of(report.trials.front().layout)));
   if (report.trials.size() > 1) document.answer.push_back(train_next_of(report));
   document.answer.push_back(train_help_of(training, report));
+  if (report.too_large > 0)
+    document.answer.push_back(
+        report::Statement{"layouts-too-large"}.with("layouts", static_cast<double>(report.too_large)));
   document.lead = report::in_words(document.answer);
   document.head.assumptions.insert(document.head.assumptions.begin(), training.taken().begin(), training.taken().end());
   document.rests_on(report::paragraph("Assumed: " + report::as_paragraph(training.taken())), report::Shown::brief);
