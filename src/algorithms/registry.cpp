@@ -1,15 +1,29 @@
 #include "algorithms/registry.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "algorithms/methods.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::algorithms {
+namespace {
+
+/// Lets sites be groups of devices, except where each layer chooses what it shares by the timed network.
+std::vector<SynchronousMethod> with_islands(std::vector<SynchronousMethod> methods) {
+  for (SynchronousMethod& method : methods) {
+    if (method.communicates() && method.statistics.empty()) method.parameters.emplace_back(spec::kIslands);
+  }
+  return methods;
+}
+
+}  // namespace
 
 Registry<SynchronousMethod>& algorithm_registry() {
   static Registry<SynchronousMethod> registry{
       "algorithm",
-      {pooled_method(),
+      with_islands({pooled_method(),
        no_sharing_method(),
        gradient_sharing_method(),
        dad_method(),
@@ -36,7 +50,7 @@ Registry<SynchronousMethod>& algorithm_registry() {
        rgp_method(),
        lsg_method(),
        forward_gradient_method(),
-       cogd_method()},
+       cogd_method()}),
   };
   return registry;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "methods/divides_step.hpp"
+
 namespace dadsim::methods {
 
 spec::ParameterValues default_parameters(const MethodInfo& info) {
@@ -51,6 +53,15 @@ bool may_divide_sequences(const MethodInfo& info, const spec::RunSpec& run) {
 spec::Sharding most_sharding(const MethodInfo& info, const spec::RunSpec& run) {
   if (!may_divide_sequences(info, run)) return spec::Sharding::none;
   return info.sums_gradients(run) ? spec::Sharding::parameters : spec::Sharding::optimizer;
+}
+
+bool divides_step(const MethodInfo& info, const spec::RunSpec& run, const spec::ParallelismSpec& how) {
+  if (!run.communicates) return true;
+  const bool weight_gradients_apart =
+      how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v ||
+      how.tensor_overlap != spec::TensorOverlap::none || how.offload != spec::Offload::none;
+  return !run.decentralised && run.exchange == spec::ExchangeMode::peer &&
+         (how.context == 1 || may_divide_sequences(info, run)) && (!weight_gradients_apart || info.sends_gradients);
 }
 
 RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {

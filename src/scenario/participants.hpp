@@ -7,10 +7,10 @@
 
 namespace dadsim::scenario {
 
-/// Participants of an event-driven run, groups of devices that follow one another, all of one size: a group is one
-/// replica of the network, or several that share gradients. Workers of every other run.
+/// Participants of a run: groups of devices that follow one another, all of one size. A group is one replica of the
+/// network, or several that share gradients.
 inline std::size_t participants_of(const Scenario& scenario, const spec::RunSpec& run) {
-  const auto islands = static_cast<std::size_t>(run.event_driven ? spec::islands_of(run.parameters) : 0);
+  const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
   return islands > 0 ? islands : scenario.workers.size();
 }
 

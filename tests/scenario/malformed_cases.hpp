@@ -280,10 +280,10 @@ class MalformedCases {
 
   /// Pooled runs have one worker.
   void divided_with_no_other_worker() {
-    const auto aggregator = [](const std::string& run) {
+    const auto states = [](const std::string& run) {
       return "@FILE@:20: run '" + run +
-             "' uses an aggregator, and workers with micro-batches or several devices need peers; "
-             "set exchange=\"peer\" on the run";
+             "' cannot divide states or experts among workers, which exchange other than sums of gradients; "
+             "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>";
     };
     exact(
         "states divided with no other worker",
@@ -291,7 +291,7 @@ class MalformedCases {
                  R"(<timed-as workload="bert-large" batch="8" sharding="parameters" sharding-group="5"/>
   <run algorithm="pooled"/>)"}}),
         {R"(@FILE@:20: run 'pooled' has one worker, and dividing states or experts needs several; use <timed-as> without sharding-group and expert-parallel, or another algorithm)",
-         aggregator("dad"), aggregator("rank-dad")});
+         states("dad"), states("rank-dad")});
   }
 
   /// <allow layout="any">.
@@ -822,9 +822,7 @@ class MalformedCases {
           {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; use micro-batch="1", "2", "3" or "6")"});
     exact(
         "dividing what does not divide", timed(R"(tensor="5")"),
-        {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove tensor, context and pipeline)",
-         R"(@FILE@:20: run 'dad' uses an aggregator, and workers with micro-batches or several devices need peers; set exchange="peer" on the run)",
-         R"(@FILE@:20: run 'rank-dad' uses an aggregator, and workers with micro-batches or several devices need peers; set exchange="peer" on the run)"});
+        {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove tensor, context and pipeline)"});
     exact("pieces without stages", timed(R"(workload="gpt" interleave="2")"),
           {R"(@FILE@:20: interleave="2" of <timed-as> needs a pipeline; set pipeline="2" or more)"});
     exact("flash attention of nothing", timed(R"(attention="flash")"),

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "methods/divides_step.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/islands.hpp"
@@ -153,7 +154,9 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     if (own_steps && one_device) continue;
     const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
     const std::size_t replicas = islands > 0 ? workers / islands : 1;
-    const bool in_islands = own_steps && spec::takes_islands(run.parameters) && replicas > 0;
+    const bool chooses = !info->statistics.empty();
+    const bool of_groups = !run.event_driven && (islands > 0 || !methods::divides_step(*info, run, how));
+    const bool in_islands = own_steps ? spec::takes_islands(run.parameters) && replicas > 0 : of_groups && !chooses;
     const auto cannot = [&](const std::string& what, const std::string& remedy) {
       context.findings.add(timed_as.origin, infeasible(fmt::format("run '{}' {}", printable(run.label), what), remedy));
     };
@@ -161,6 +164,10 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
       refuse("cannot have participants of several devices, or offload",
              "use <timed-as> without tensor, context, pipeline, expert-parallel, sharding and offload, or another "
              "algorithm");
+    } else if (in_islands && of_groups && islands == 0 &&
+               (!divides_states(1) || how.of_stage() % static_cast<std::int32_t>(of_experts) != 0)) {
+      refuse("cannot divide states or experts among workers, which exchange other than sums of gradients",
+             "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>");
     } else if (in_islands && !divides_states(replicas)) {
       cannot("has participants of one replica, and sharding needs several",
              "set islands=\"1\" on the run, or sharding=\"none\"");
@@ -175,7 +182,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
              "set islands=\"1\" on the run, or remove expert-parallel");
     } else if (in_islands) {
       continue;
-    } else if (run.event_driven || run.decentralised) {
+    } else if (run.event_driven) {
       refuse("cannot have workers with micro-batches or several devices",
              "use <timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
     } else if (info->sharing == methods::Sharing::pooled &&
@@ -191,15 +198,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                    : "does not sum gradients, and sharding needs their sum",
              fmt::format("set sharding=\"{}\", or use gradient-sharing without <compress>",
                          to_string(alone ? spec::Sharding::optimizer : spec::Sharding::none)));
-    } else if (how.context > 1 && run.communicates && !methods::may_divide_sequences(*info, run)) {
-      refuse("does not sum gradients, and devices that divide a sequence have to",
-             "set context=\"1\", or use gradient-sharing without <compress>");
-    } else if ((how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v ||
-                how.tensor_overlap != spec::TensorOverlap::none || how.offload != spec::Offload::none) &&
-               run.communicates && !info->sends_gradients) {
-      refuse("does not compute weight gradients separately, as this schedule, tensor-overlap or offload needs",
-             "use schedule=\"1f1b\" without tensor-overlap and offload, or gradient-sharing");
-    } else if (how.devices() > 1 && !run.share.empty()) {
+    } else if (of_groups || (how.devices() > 1 && !run.share.empty())) {
       refuse("chooses what each layer shares, which needs workers of one device", "use a run without <share>");
     }
   }

@@ -22,6 +22,7 @@
 #include "study/event_driven/islands.hpp"
 #include "study/learning/learned.hpp"
 #include "study/setting/outages_of.hpp"
+#include "study/setting/problem_of_run.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
@@ -246,12 +247,6 @@ double samples_of(const models::Partition& partition) {
   return samples;
 }
 
-/// The network whose messages and work are counted. Islands send all of it, however their devices divide it.
-TimedAs whole_network(scenario::Scenario scenario, const TimedAs& timed, const models::Network& learned) {
-  scenario.timed_as->parallelism = {};
-  return timed_as_of(scenario, learned.shape(), timed.rows / timed.sample_scale);
-}
-
 /// Adds the islands and the times of their steps to the facts of the run.
 void add_islands(IslandSteps& islands, report::EventDrivenResult& result) {
   auto& facts = result.participation.facts;
@@ -302,15 +297,11 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, scenario.seed);
   const std::size_t workers = scenario::participants_of(scenario, run);
   const std::size_t replicas = scenario::replicas_of_participant(scenario, run);
-  const models::Partition merged = replicas > 1 ? data_of_islands(problem->partition, workers) : models::Partition{};
-  algorithms::LearningProblem asked{problem->data,  replicas > 1 ? merged : problem->partition,
-                                    scenario.model, scenario.training,
-                                    scenario.seed,  &problem->drift};
+  const ProblemOfRun own(scenario, run, problem->data, problem->partition, scenario.training, scenario.seed,
+                         &problem->drift);
+  const algorithms::LearningProblem& asked = own.asked();
   std::uint64_t question = scenario::learning_problem_hash_of(scenario, scenario.seed);
-  if (replicas > 1) {
-    asked.training.batch *= static_cast<std::int64_t>(replicas);
-    question = fingerprint(fmt::format("{} islands", workers), question);
-  }
+  if (replicas > 1) question = fingerprint(fmt::format("{} islands", workers), question);
   world::History history(question, &shared_cache.histories());
   if (!options.learns) history.set_dry_run();
   // Processes elsewhere know the data of workers, not of islands.
@@ -330,7 +321,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     islands.emplace(scenario, run, asked, timed, network.sample_scale, cluster);
     if (scenario.timed_as) {
       const TimedAs whole =
-          whole_network(scenario, timed, models::Network(problem->data.shape, scenario.model, scenario.seed));
+          whole_network(scenario, timed, models::Network(problem->data.shape, scenario.model, scenario.seed).shape());
       network.shape = whole.shape;
       network.saved_numbers = whole.saved_numbers;
     }

@@ -5,12 +5,14 @@
 #include <numeric>
 #include <string>
 #include <tuple>
+#include <variant>
 
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/network.hpp"
 #include "scenario/elements/default_buckets.hpp"
 #include "scenario/participants.hpp"
+#include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "support/interrupt.hpp"
@@ -93,21 +95,6 @@ std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
 
 }  // namespace
 
-bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run) {
-  if (!run.event_driven || !spec::takes_islands(run.parameters)) return false;
-  const bool offloads = scenario.timed_as && scenario.timed_as->parallelism.offload != spec::Offload::none;
-  return offloads || scenario::devices_of_participant(scenario, run) > 1;
-}
-
-models::Partition data_of_islands(const models::Partition& workers, std::size_t islands) {
-  models::Partition merged(islands);
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    std::vector<std::int32_t>& into = merged[i * islands / workers.size()];
-    into.insert(into.end(), workers[i].begin(), workers[i].end());
-  }
-  return merged;
-}
-
 sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                 const sim::Cluster& cluster) {
   const std::size_t devices = scenario::devices_of_participant(scenario, run);
@@ -184,6 +171,62 @@ double IslandSteps::seconds(std::size_t island, std::int64_t samples, std::int64
   double sum = 0;
   for (std::int64_t i = first; i < first + count; ++i) sum += steps[static_cast<std::size_t>(i) % steps.size()];
   return sum / static_cast<double>(count);
+}
+
+schedule::Schedule IslandSteps::plain_step(std::int64_t samples, const TimedAs& whole) const {
+  step::Step step = recorded_.distinct_steps.front();
+  std::ranges::fill(step.sizes.samples, static_cast<std::int32_t>(std::max<std::int64_t>(1, samples)));
+  return schedule_of(inner_, recorded_, step, learned_, whole);
+}
+
+std::vector<schedule::Schedule> IslandSteps::schedules_among(const spec::RunSpec& run,
+                                                             const step::Trajectory& trajectory,
+                                                             const std::vector<std::size_t>& numbers,
+                                                             const TimedAs& whole, const sim::Cluster& outside) {
+  const auto share_rest = [share = share_of_parameters()](schedule::Schedule& step) {
+    for (schedule::Task& task : step.tasks) {
+      auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+      if (compute == nullptr || compute->who != step::Role::workers || compute->of_pass) continue;
+      compute->flops = compute->flops.scaled(share);
+      compute->bytes_moved = compute->bytes_moved.scaled(share);
+    }
+  };
+  const auto seconds_of = [&](const schedule::Schedule& step, std::size_t device, bool of_pass) {
+    double seconds = 0;
+    for (const schedule::Task& task : step.tasks) {
+      const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+      if (compute != nullptr && compute->who == step::Role::workers && compute->of_pass == of_pass)
+        seconds += sim::seconds_on(outside.devices.at(device), *compute, 0, step.precision);
+    }
+    return seconds;
+  };
+  std::vector<schedule::Schedule> schedules;
+  for (const std::size_t number : numbers) {
+    const step::Step& step = trajectory.distinct_steps.at(static_cast<std::size_t>(trajectory.steps.at(number)));
+    schedule::Schedule& among = schedules.emplace_back(schedule_of(run, trajectory, step, learned_, whole));
+    std::vector<double> stretched;  // per island, seconds of its passes ÷ those on one device
+    for (std::size_t island = 0; island < islands(); ++island) {
+      const std::int64_t samples = step.sizes.samples.at(island);
+      schedule::Schedule plain = plain_step(samples, whole);
+      share_rest(plain);
+      const double passes =
+          seconds(island, samples, static_cast<std::int64_t>(number), 1) - seconds_of(plain, island, false);
+      stretched.push_back(std::max(0.0, passes) / seconds_of(plain, island, true));
+    }
+    share_rest(among);
+    for (schedule::Task& task : among.tasks) {
+      auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+      if (compute == nullptr || compute->who != step::Role::workers || !compute->of_pass) continue;
+      std::vector<double> seconds;
+      for (std::size_t island = 0; island < islands(); ++island)
+        seconds.push_back(stretched[island] *
+                          sim::seconds_on(outside.devices[island], *compute, island, among.precision));
+      compute->seconds = schedule::PerWorker(seconds);
+      compute->flops = compute->bytes_moved = compute->launches = schedule::PerWorker(0.0);
+      compute->shape = {};
+    }
+  }
+  return schedules;
 }
 
 double IslandSteps::share_of_parameters() const {

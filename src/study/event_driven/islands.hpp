@@ -18,12 +18,6 @@
 
 namespace dadsim::study {
 
-/// Returns whether participants take their steps as synchronous steps of a group of devices.
-bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run);
-
-/// The data of participants: those of the replicas of each together.
-models::Partition data_of_islands(const models::Partition& workers, std::size_t islands);
-
 /// The cluster as it is seen from outside of its islands: the first device of each, as slow as its slowest.
 sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                 const sim::Cluster& cluster);
@@ -45,6 +39,12 @@ class IslandSteps {
   std::size_t islands() const { return clusters_.size(); }
   std::size_t devices() const { return devices_; }  ///< devices of each island
   std::size_t replicas() const { return replicas_; }
+  /// Returns steps `numbers` of a method that is learned first, among islands: the method's step of the network `whole`
+  /// among as many devices. Passes take as long as those of the island's own step, times what they take longer than
+  /// passes of gradient sharing on one device. Devices share the rest of the work. `outside`: outside_of_islands().
+  std::vector<schedule::Schedule> schedules_among(const spec::RunSpec& run, const step::Trajectory& trajectory,
+                                                  const std::vector<std::size_t>& numbers, const TimedAs& whole,
+                                                  const sim::Cluster& outside);
   /// Share of the parameters on a device, for work that is done once per parameter.
   double share_of_parameters() const;
   /// The fewest and the most seconds of the steps that were timed.
@@ -54,6 +54,8 @@ class IslandSteps {
   using Key = std::pair<std::size_t, std::int64_t>;  ///< island, samples
   const std::vector<double>& steps_of(std::size_t island, std::int64_t samples);
   schedule::Schedule step_of(std::int64_t samples) const;
+  /// Returns a step of gradient sharing with so many samples on one device.
+  schedule::Schedule plain_step(std::int64_t samples, const TimedAs& whole) const;
 
   std::size_t replicas_ = 1, devices_ = 1;
   spec::RunSpec inner_;  ///< gradient sharing among the replicas of an island

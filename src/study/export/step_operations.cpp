@@ -23,6 +23,10 @@ step::StepOperations operations_of_step(const scenario::Scenario& scenario, cons
                                   asked.label),
                       "set absent=\"wait\", or failures=\"none\" and availability=\"none\""});
   }
+  if (has_islands(scenario, asked)) {
+    throw InputError({scenario.file, 0, fmt::format("run '{}' has islands, whose devices are simulated apart", asked.label),
+                      "choose a run without islands, among peers"});
+  }
   const LearnedRunPtr& known = learned.runs.at(run);
   const auto steps = static_cast<std::int64_t>(known->trajectory.steps.size());
   if (number < 1 || number > steps) {

@@ -25,6 +25,7 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/outages_of.hpp"
+#include "study/setting/problem_of_run.hpp"
 #include "study/setting/run_check.hpp"
 #include "study/setting/scale_setting.hpp"
 #include "study/setting/timed_as.hpp"
@@ -167,20 +168,23 @@ class Learner {
     const std::shared_ptr<const Problem> of_seed = shared_cache_->problem(scenario_, seed);
     const Problem& problem = *of_seed;
     const models::Network network(problem.data.shape, scenario_.model, seed);
-    const algorithms::LearningProblem asked{
-        problem.data, problem.partition, scenario_.model,
-        scenario_.timing_only ? first_steps(training, problem, seed, scenario::kRecordedSteps) : training, seed};
+    const spec::TrainingSpec taken =
+        scenario_.timing_only ? first_steps(training, problem, seed, scenario::kRecordedSteps) : training;
+    const auto problem_of = [&](const spec::RunSpec& run, const spec::TrainingSpec& steps) {
+      return ProblemOfRun(scenario_, run, problem.data, problem.partition, steps, seed);
+    };
     // The whole training, even if only some of its steps are recorded: remarks refer to the whole.
     const algorithms::RunContext planned =
         algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
     const auto facts_of = [&](const spec::RunSpec& run) {
+      const algorithms::RunContext of_run = algorithms::planned_run(problem_of(run, training).asked());
       return methods::RunFacts{run,
                                scenario::participants_of(scenario_, run),
                                &scenario_.model,
                                problem.data.shape,
                                seed,
-                               planned,
-                               planned,
+                               of_run,
+                               of_run,
                                scenario_.stand_in};
     };
     Progress progress("learning", missing.size(), show_progress_);
@@ -191,10 +195,11 @@ class Learner {
       observer.cancelled = &interrupted();
       observer.measures_leak = !scenario_.timing_only;
       auto result = std::make_shared<LearnedRun>();
+      const ProblemOfRun own = problem_of(run, taken);
       if (beside != nullptr) {
-        result->trajectory = record_beside(run, asked, beside->trajectory, observer.measures_leak);
+        result->trajectory = record_beside(run, own.asked(), beside->trajectory, observer.measures_leak);
       } else if (!learns_on_cluster(scenario_, run)) {
-        result->trajectory = dadsim::algorithms::learn(run, asked, observer);
+        result->trajectory = dadsim::algorithms::learn(run, own.asked(), observer);
       }
       result->shape = network.shape();
       result->data = problem.data.name;
@@ -263,8 +268,9 @@ bool learns_the_pooled_gradient(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   if (info == nullptr || run.event_driven || !info->exact(run)) return false;
   if (run.weights != spec::SiteWeights::published || run.absence.goes_without()) return false;
+  // Islands draw their batches from the data of several workers.
   return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
-         !has_own_layers(*info, run);
+         !has_own_layers(*info, run) && spec::islands_of(run.parameters) == 0;
 }
 
 namespace {

@@ -240,7 +240,7 @@ class Bill {
     double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
     bool powered = true;
-    const std::size_t devices = run.event_driven ? workers_ : run.workers;
+    const std::size_t devices = run.busy_seconds.size() < workers_ ? run.workers : workers_;
     for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {
       // A run of fewer workers uses the first; the aggregator comes after those it uses.
       const Terms& terms = nodes_[node < devices ? node : workers_];
@@ -505,8 +505,18 @@ std::optional<report::Divergence> divergence_of(const step::Trajectory& trajecto
 
 /// Returns the number of devices on which the run is timed.
 std::size_t devices_of(const ResultContext& context, const spec::RunSpec& run) {
+  if (has_islands(context.scenario, run)) return scenario::participants_of(context.scenario, run);
   const bool pooled = algorithms::algorithm_registry().at(run.algorithm).sharing == algorithms::Sharing::pooled;
   return pooled ? static_cast<std::size_t>(context.timed.parallelism.devices()) : context.scenario.all_devices().size();
+}
+
+/// Lets all devices of a participant be at work while it is.
+void repeat_busy_devices(const scenario::Scenario& scenario, report::RunResult& result) {
+  const std::size_t each = scenario::devices_of_participant(scenario, result.spec);
+  std::vector<double> busy;
+  for (std::size_t node = 0; node < result.busy_seconds.size(); ++node)
+    busy.insert(busy.end(), node < result.workers ? each : 1, result.busy_seconds[node]);
+  result.busy_seconds = std::move(busy);
 }
 
 void add_memory(const RunMemory& memory, report::RunResult& result) {
@@ -528,6 +538,7 @@ report::RunResult result_of_steps(const ResultContext& context, std::size_t i, c
   report::RunResult result =
       report::summarise(scenario.runs[i], run.trajectory, run.timings.steps, devices_of(context, scenario.runs[i]),
                         scenario.training.target_accuracy, run.timings.first, run.timings.stand_for);
+  if (has_islands(scenario, scenario.runs[i])) repeat_busy_devices(scenario, result);
   result.network = run.timings.network;
   result.traced = traced_steps(run);
   result.statistics = statistics_of(trajectory, run.assignment, timed.shape);
@@ -543,12 +554,7 @@ report::RunResult result_of_steps(const ResultContext& context, std::size_t i, c
 report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::EventDrivenRun run) {
   report::RunResult result =
       report::summarise(context.scenario.runs[i], std::move(run), context.scenario.training.target_accuracy);
-  // All devices of a participant are at work while it is.
-  const std::size_t each = scenario::devices_of_participant(context.scenario, context.scenario.runs[i]);
-  std::vector<double> busy;
-  for (std::size_t node = 0; node < result.busy_seconds.size(); ++node)
-    busy.insert(busy.end(), node < result.workers ? each : 1, result.busy_seconds[node]);
-  result.busy_seconds = std::move(busy);
+  repeat_busy_devices(context.scenario, result);
   if (!context.learned.nothing) result.divergence = report::divergence_of(result.curve);
   add_memory(context.memory[i], result);
   return result;

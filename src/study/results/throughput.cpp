@@ -192,12 +192,14 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     report::Throughput& throughput = run.throughput.emplace();
     throughput.samples = mean_rows(learned.runs[i]->trajectory, timed.sample_scale) / run.step_seconds;
     if (tokens) throughput.tokens = *tokens * throughput.samples;
-    const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
+    const bool islands = has_islands(scenario, run.spec);
+    const std::size_t devices = islands ? scenario.all_devices().size() : run.workers;
+    const std::optional<double> peak = peak_of(scenario, devices, timed.precision);
     if (peak && flops > 0) throughput.model_flops_utilisation = flops * throughput.samples / *peak;
     if (throughput.model_flops_utilisation && masked < flops)
       throughput.masked_flops_utilisation = masked * throughput.samples / *peak;
     const double done = throughput.masked_flops_utilisation.value_or(throughput.model_flops_utilisation.value_or(0));
-    if (done > 1) throughput.above_peak = why_above_peak(scenario, run.workers, timed);
+    if (done > 1) throughput.above_peak = why_above_peak(scenario, devices, timed);
     if (!scales || !run.spec.communicates) continue;
     throughput.scaling_efficiency = alone ? alone->step_seconds / run.step_seconds : 1;
     if (*throughput.scaling_efficiency > 1) throughput.above_linear = why_above_linear(scenario.timed_as, *alone, run);

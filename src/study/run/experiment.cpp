@@ -13,6 +13,7 @@
 #include "spec/tiles.hpp"
 #include "study/absence/absence_run.hpp"
 #include "study/event_driven/event_driven_run.hpp"
+#include "study/event_driven/islands.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/results/notes.hpp"
@@ -22,6 +23,8 @@
 #include "study/setting/input_limit.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/outages_of.hpp"
+#include "study/setting/problem_of_run.hpp"
+#include "study/setting/scale_setting.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/human.hpp"
@@ -229,6 +232,33 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   return result;
 }
 
+/// Run whose sites are groups of devices.
+report::RunResult run_among_islands(const ResultContext& context, std::size_t i, const sim::Cluster& cluster,
+                                    const Learned& learned, const TraceRequest& trace, std::size_t most_spans) {
+  const scenario::Scenario& scenario = context.scenario;
+  const spec::RunSpec& run = scenario.runs[i];
+  const LearnedRun& known = *learned.runs[i];
+  const std::shared_ptr<const Problem> problem = learned.shared_cache->problem(scenario, scenario.seed);
+  const ProblemOfRun own(scenario, run, problem->data, problem->partition, scenario.training, scenario.seed);
+  IslandSteps islands(scenario, run, own.asked(), context.timed, context.timed.sample_scale, cluster);
+  sim::Cluster outside = outside_of_islands(scenario, run, cluster);
+  outside.network.jitter = {};  // of devices: steps of islands have it
+  const bool in_order = every_step_differs(cluster);
+  const step::Trajectory trajectory = in_order ? unfolded(known.trajectory) : known.trajectory;
+  std::vector<std::size_t> numbers(trajectory.distinct_steps.size());
+  for (std::size_t number = trajectory.steps.size(); number-- > 0;)
+    numbers.at(static_cast<std::size_t>(trajectory.steps[number])) = number;
+  const std::vector<schedule::Schedule> schedules = islands.schedules_among(
+      run, trajectory, numbers, whole_network(scenario, context.timed, known.shape), outside);
+  sim::TimedRun timings = time_run(schedules, nullptr, trajectory, outside, trace, most_spans, [](std::size_t) {
+    if (interrupted().load()) throw Cancelled();
+  });
+  TimedAs fed = context.timed;
+  fed.input_rate *= static_cast<double>(islands.replicas());
+  limit_by_input(fed, trajectory, timings);
+  return result_of_steps(context, i, {trajectory, timings, {}, trace.steps});
+}
+
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                               const std::vector<RunMemory>& memory, const std::optional<report::ScaleSetting>& scale) {
   // Sample counts of sites do not matter if nothing is learned, or if all runs minimise the same objective.
@@ -306,6 +336,10 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     }
     if (may_be_absent(scenario, scenario.runs[i])) {
       result.runs.push_back(run_through_outages(context, i, own_cluster, learned, progress));
+      continue;
+    }
+    if (has_islands(scenario, scenario.runs[i])) {
+      result.runs.push_back(run_among_islands(context, i, own_cluster, learned, trace, most_spans));
       continue;
     }
     const std::vector<step::Assignment> assignment =

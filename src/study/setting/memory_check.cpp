@@ -34,7 +34,7 @@ double models_held(const spec::RunSpec& run, double sites, bool fails) {
 
 /// Replicas that share gradients, and with them divide states.
 std::int64_t sharing_replicas(const scenario::Scenario& scenario, const spec::RunSpec& run) {
-  const bool apart = run.event_driven && scenario::devices_of_participant(scenario, run) > 1;
+  const bool apart = has_islands(scenario, run) && scenario::devices_of_participant(scenario, run) > 1;
   return static_cast<std::int64_t>(apart ? scenario::replicas_of_participant(scenario, run) : scenario.workers.size());
 }
 

@@ -31,6 +31,7 @@
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/outages_of.hpp"
+#include "study/setting/problem_of_run.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/human.hpp"
@@ -69,9 +70,10 @@ step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSp
   const models::Dataset data = models::load_dataset(scenario.data, scenario.seed);
   const models::Partition partition =
       split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), scenario.seed);
-  const algorithms::LearningProblem problem{data, partition, scenario.model, scenario.training, scenario.seed};
+  const ProblemOfRun own(scenario, run, data, partition, scenario.training, scenario.seed);
+  const algorithms::LearningProblem& problem = own.asked();
   algorithms::Batch batch;
-  for (const std::vector<std::int32_t>& of_site : partition) batch.push_back({of_site.front()});
+  for (const std::vector<std::int32_t>& of_site : problem.partition) batch.push_back({of_site.front()});
   algorithms::Learners::LearnerStep taken =
       algorithms::make_learners(run, problem, algorithms::planned_run(problem).steps)->train(0, 0, batch);
   step::Trajectory trajectory;
@@ -88,19 +90,23 @@ struct Carried {
 };
 
 Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned) {
-  const TimedAs timed = timed_as_of(scenario, learned);
-  if (scenario.workers.size() < 2 && !timed.parallelism.divides()) return {};
+  const bool islands = has_islands(scenario, run);
+  TimedAs timed = timed_as_of(scenario, learned);
+  if (islands) timed = whole_network(scenario, timed, learned);
+  if (scenario::participants_of(scenario, run) < 2 && !timed.parallelism.divides()) return {};
   const step::Trajectory trajectory = take_step(scenario, run);
   if (!trajectory.structures.front().alternatives.all.empty())
     return {recorded_kinds(trajectory.structures.front()), std::nullopt};
   const schedule::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
   Carried carried{scheduled_kinds(schedule), std::nullopt};
   // Otherwise all workers take part, and have been checked.
-  if (!timed.parallelism.divides() && !timed.recorded) return carried;
+  if (!timed.parallelism.divides() && !timed.recorded && !islands) return carried;
   std::map<std::string, std::int32_t> node_of;
   for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) node_of[host.name] = host.node;
   std::vector<std::int32_t> nodes;
-  for (const spec::Placement& device : scenario.all_devices()) nodes.push_back(node_of.at(device.host));
+  const std::size_t each = islands ? scenario::devices_of_participant(scenario, run) : 1;
+  for (std::size_t first = 0; first < scenario.all_devices().size(); first += each)
+    nodes.push_back(node_of.at(scenario.all_devices()[first].host));
   carried.fault = sim::fault_of_collectives(schedule, nodes);
   return carried;
 }
@@ -161,15 +167,14 @@ void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleS
     const models::Dataset data = models::load_dataset(scenario.data, seed);
     const models::Partition partition =
         split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), seed);
-    const methods::RunContext planned =
-        algorithms::planned_run({data, partition, scenario.model, scenario.training, seed});
     for (std::size_t r = 0; r < scenario.runs.size(); ++r) {
       const spec::RunSpec& run = scenario.runs[r];
       if (wrong[r] || !asks(run)) continue;
       methods::RunFacts facts{run, scenario::participants_of(scenario, run)};
       facts.sample = sample;
       facts.seed = seed;
-      facts.planned = planned;
+      facts.planned = algorithms::planned_run(
+          ProblemOfRun(scenario, run, data, partition, scenario.training, seed).asked());
       for (methods::RunFault& fault : faults_of(*protocols::find_method(run.algorithm), facts)) {
         faults.emplace_back(r, std::move(fault));
         wrong[r] = true;
@@ -275,6 +280,13 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
   Faults faults;
   if (scenario.timing_only) faults = faults_where_nothing_is_learned(scenario);
   if (scenario.recorded) add_faults_of_recorded(scenario.runs, faults);
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
+    if (scenario.runs[i].event_driven || !has_islands(scenario, scenario.runs[i])) continue;
+    if (may_be_absent(scenario, scenario.runs[i]))
+      faults.emplace_back(i, not_built("takes its steps among groups of devices, which cannot be absent",
+                                       "set failures=\"none\" and availability=\"none\", or use <timed-as> and the run "
+                                       "without groups of devices"));
+  }
   if (!scenario.ignore_memory) {
     const std::vector<RunMemory> memory =
         memory_of_runs(scenario, timed_as_of(scenario, spec::model_shape(scenario.model, sample)));

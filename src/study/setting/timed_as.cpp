@@ -9,7 +9,9 @@
 
 #include "algorithms/registry.hpp"
 #include "estimate/memory.hpp"
+#include "methods/divides_step.hpp"
 #include "models/optimizer.hpp"
+#include "scenario/participants.hpp"
 #include "spec/context_parallel.hpp"
 #include "spec/expert_parallel.hpp"
 #include "spec/payload_specification.hpp"
@@ -128,6 +130,21 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
         scenario.timed_as->adapted == spec::Adapted::all ? "frozen weights" : "frozen weights of attention");
   }
   return timed;
+}
+
+bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run) {
+  const spec::ParallelismSpec how = scenario.timed_as ? scenario.timed_as->parallelism : spec::ParallelismSpec{};
+  const bool several = scenario::devices_of_participant(scenario, run) > 1;
+  if (run.event_driven)
+    return spec::takes_islands(run.parameters) && (several || how.offload != spec::Offload::none);
+  if (spec::islands_of(run.parameters) > 0 && several) return true;
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  return info != nullptr && how.divides() && !methods::divides_step(*info, run, how);
+}
+
+TimedAs whole_network(scenario::Scenario scenario, const TimedAs& timed, const spec::ModelShape& learned) {
+  if (scenario.timed_as) scenario.timed_as->parallelism = {};
+  return timed_as_of(scenario, learned, timed.rows / timed.sample_scale);
 }
 
 double samples_at_once(const TimedAs& timed) {

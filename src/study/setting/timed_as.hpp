@@ -37,6 +37,13 @@ struct TimedAs {
 /// network is its workers' mean; the learning network's is what <training> asks for.
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned, double rows = 0);
 
+/// Returns whether participants take their passes as groups of devices: islands.
+bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run);
+
+/// Returns the network whose messages and work are counted outside of islands. Islands send all of it, however their
+/// devices divide it.
+TimedAs whole_network(scenario::Scenario scenario, const TimedAs& timed, const spec::ModelShape& learned);
+
 /// Returns for example "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);
 

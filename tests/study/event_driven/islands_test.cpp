@@ -21,6 +21,7 @@ struct IslandDraft {
   std::string runs = R"(<run algorithm="local-sgd" period="3" rounds="4" islands="2"/>)";
   std::string beside = {}, network = {}, worker = {};
   std::int64_t samples = 32;
+  std::string pair = R"(bandwidth="1Gbps" round-trip="20ms")", split = {};
 
   std::string xml() const {
     return fmt::format(
@@ -28,18 +29,18 @@ struct IslandDraft {
   <platform>
     <gpu-cluster name="a" nodes="3" gpus="2" inside="nvlink-4" nic="ib-ndr"><one-switch/></gpu-cluster>
     <gpu-cluster name="b" nodes="2" gpus="2" inside="nvlink-4" nic="ib-ndr"><one-switch/></gpu-cluster>
-    <pair from="a" to="b" bandwidth="1Gbps" round-trip="20ms"/>
+    <pair from="a" to="b" {}/>
   </platform>
   <network>{}</network>
   <workers><worker hosts="{}" device="h100-sxm5"{}/>{}</workers>
-  <data><digits train="{}" test="10"/></data>
+  <data><digits train="{}" test="10"/>{}</data>
   <model><dense units="10"/></model>
   <training batch="4" batches="equal" epochs="1"><sgd learning-rate="0.1"/></training>
   <timed-as workload="decoder" layers="4" hidden="256" heads="4" kv-heads="4" feed-forward="512" vocabulary="1000" sequence="128" batch="4" precision="bf16" {}/>
   {}{}
 </scenario>
 )",
-        network, hosts, worker, aggregator, samples, timed, beside, runs);
+        pair, network, hosts, worker, aggregator, samples, split, timed, beside, runs);
   }
 };
 
@@ -134,6 +135,105 @@ TEST(Islands, LearnWithTheDataOfTheirWorkers) {
   EXPECT_NEAR(island.curve.back().loss, pooled.curve.back().loss, 1e-4 * pooled.curve.back().loss);
 }
 
+/// A synchronous method among two islands of two replicas, on sites with unequal shares of each class.
+IslandDraft every_step(const std::string& run, const std::string& timed = R"(tensor="2")") {
+  return {.timed = timed,
+          .runs = fmt::format("<run {}/>", run),
+          .split = R"(<split by="dirichlet" alpha="0.5"/>)"};
+}
+
+double bytes_of_model(const IslandDraft& draft) {
+  spec::TimedAsSpec whole = *loaded(draft).timed_as;
+  whole.parallelism = {};
+  return 2 * static_cast<double>(spec::shape_of_workload(whole).parameters());
+}
+
+// One island of all devices exchanges nothing: its step is theirs.
+TEST(Islands, TakeEachStepOfAllDevicesAsOne) {
+  for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="1")", R"(sharding="optimizer")"}) {
+    const report::RunResult one =
+        result_of(every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="1")", timed));
+    const report::RunResult all = result_of(every_step(R"(algorithm="gradient-sharing" exchange="peer")", timed));
+    EXPECT_NEAR(one.step_seconds / all.step_seconds, 1, 1e-6) << timed;
+    EXPECT_EQ(one.total_bytes, 0) << timed;
+    EXPECT_EQ(one.workers, 1U) << timed;
+    EXPECT_NEAR(one.throughput->samples / all.throughput->samples, 1, 1e-6) << timed;
+  }
+}
+
+// Among two peers an all-reduce sends what is summed once in each direction; devices of an island send nothing.
+TEST(Islands, ExchangeOnceAStepWhatAMethodSends) {
+  const IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2" bucket="0")");
+  const double model = bytes_of_model(draft);
+  const report::RunResult run = result_of(draft);
+  EXPECT_NEAR(run.total_bytes / (2 * model * static_cast<double>(run.steps)), 1, 1e-9);
+  EXPECT_GT(run.step_seconds, model / 125e6);  // the line has 1 Gbit/s
+  for (const char* method : {"power-sgd", "rank-dad", "dad", "acp-sgd", "sign-sgd", "top-k"}) {
+    const report::RunResult other =
+        result_of(every_step(fmt::format(R"(algorithm="{}" exchange="peer" islands="2")", method)));
+    EXPECT_EQ(other.workers, 2U) << method;
+    EXPECT_NE(other.total_bytes, run.total_bytes) << method;
+    EXPECT_GT(other.step_seconds, 0) << method;
+  }
+}
+
+// On a quick line a step takes as long as that of an island alone; its samples are those of both.
+TEST(Islands, HideAQuickExchangeOfEveryStep) {
+  IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2")");
+  draft.pair = R"(bandwidth="400Gbps" round-trip="1us")";
+  IslandDraft alone = every_step(R"(algorithm="gradient-sharing" exchange="peer")");
+  alone.hosts = "b.gpu-[0-3]";
+  alone.aggregator = "";
+  alone.samples = 16;
+  const report::RunResult run = result_of(draft), one = result_of(alone);
+  EXPECT_GE(run.step_seconds, one.step_seconds);
+  EXPECT_LE(run.step_seconds, one.step_seconds + 4 * bytes_of_model(draft) / 50e9 + 1e-3);
+  draft.worker = R"( speed-spread="0.5")";
+  EXPECT_GT(result_of(draft).step_seconds, run.step_seconds);
+}
+
+TEST(Islands, OfOneDeviceThatTakeEachStepAreWorkers) {
+  for (const char* method : {"gradient-sharing", "power-sgd", "dad"}) {
+    const report::RunResult workers =
+        result_of(every_step(fmt::format(R"(algorithm="{}" exchange="peer")", method), ""));
+    const report::RunResult islands =
+        result_of(every_step(fmt::format(R"(algorithm="{}" exchange="peer" islands="8")", method), ""));
+    EXPECT_EQ(workers.total_seconds, islands.total_seconds) << method;
+    EXPECT_EQ(workers.total_bytes, islands.total_bytes) << method;
+    EXPECT_EQ(workers.curve.back().loss, islands.curve.back().loss) << method;
+  }
+}
+
+// The mean gradient of all samples is the same however they are grouped.
+TEST(Islands, LearnTheGradientOfAllSamples) {
+  for (const char* method : {"gradient-sharing", "dad"}) {
+    const std::string run = fmt::format(R"(algorithm="{}" exchange="peer" islands="1")", method);
+    const report::RunResult island = result_of(every_step(run, "")), pooled = result_of(every_step(R"(algorithm="pooled")", ""));
+    EXPECT_NEAR(island.curve.back().loss, pooled.curve.back().loss, 1e-4 * pooled.curve.back().loss) << method;
+  }
+}
+
+// Gossip, and an aggregator, among workers of several devices: a worker is an island of one replica.
+TEST(Islands, LetWorkersOfSeveralDevicesGossipAndSendToAnAggregator) {
+  const double model = bytes_of_model(every_step(R"(algorithm="gradient-sharing")"));
+  for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="2")"}) {
+    const report::RunResult ring = result_of(every_step(R"(algorithm="d-psgd" graph="ring")", timed));
+    // Four workers, each with two neighbours.
+    EXPECT_NEAR(ring.total_bytes / (8 * model * static_cast<double>(ring.steps)), 1, 1e-9) << timed;
+    const report::RunResult star = result_of(every_step(R"(algorithm="gradient-sharing" exchange="aggregator")", timed));
+    EXPECT_NEAR(star.total_bytes / (8 * model * static_cast<double>(star.steps)), 1, 1e-9) << timed;
+    EXPECT_GT(star.step_seconds, 2 * model / 125e6) << timed;
+  }
+}
+
+TEST(Islands, ThatTakeEachStepRefuseAbsence) {
+  IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2")");
+  draft.beside = R"(<failures><outage hosts="b.gpu-3" from="1ms" for="20s"/></failures>)";
+  EXPECT_NE(refusal(draft).find("cannot be absent"), std::string::npos) << refusal(draft);
+  draft.runs = R"(<run algorithm="gradient-sharing" exchange="peer" islands="2" failures="none"/>)";
+  EXPECT_EQ(refusal(draft), "");
+}
+
 TEST(Islands, GoDownWithAnyOfTheirDevicesAndSlowDownWithTheSlowest) {
   IslandDraft draft;
   const report::RunResult whole = result_of(draft);
@@ -171,7 +271,7 @@ TEST(Islands, SayWhatTheyCannotBe) {
   };
   EXPECT_NE(said("", R"(<run algorithm="diloco" islands="3"/>)").find("does not divide the 8 workers"),
             std::string::npos);
-  for (const char* method : {"gradient-sharing", "async-sgd", "partial-dad"}) {
+  for (const char* method : {"pooled", "flexible", "async-sgd", "partial-dad"}) {
     EXPECT_NE(said("", fmt::format(R"(<run algorithm="{}" islands="2"/>)", method)).find("islands"), std::string::npos)
         << method;
   }
