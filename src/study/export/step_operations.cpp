@@ -24,7 +24,8 @@ step::StepOperations operations_of_step(const scenario::Scenario& scenario, cons
                       "set absent=\"wait\", or failures=\"none\" and availability=\"none\""});
   }
   if (has_islands(scenario, asked)) {
-    throw InputError({scenario.file, 0, fmt::format("run '{}' has islands, whose devices are simulated apart", asked.label),
+    throw InputError({scenario.file, 0,
+                      fmt::format("run '{}' has islands, whose devices are simulated apart", asked.label),
                       "choose a run without islands, among peers"});
   }
   const LearnedRunPtr& known = learned.runs.at(run);

@@ -175,7 +175,9 @@ class Retimer {
   void add_run(std::size_t i) {
     const spec::RunSpec& run = scenario_.runs[i];
     const LearnedRun& learned = *learned_.runs[i];
-    if (run.event_driven || may_be_absent(scenario_, run) || has_islands(scenario_, run) || learned.trajectory.steps.empty()) return;
+    if (run.event_driven || may_be_absent(scenario_, run) || has_islands(scenario_, run) ||
+        learned.trajectory.steps.empty())
+      return;
     const std::vector<step::Assignment> assignment =
         choose_alternatives(run, learned.trajectory, learned.shape, timed_as_, cluster_);
     const ScheduleMemory::Pointer known =

@@ -248,8 +248,8 @@ report::RunResult run_among_islands(const ResultContext& context, std::size_t i,
   std::vector<std::size_t> numbers(trajectory.distinct_steps.size());
   for (std::size_t number = trajectory.steps.size(); number-- > 0;)
     numbers.at(static_cast<std::size_t>(trajectory.steps[number])) = number;
-  const std::vector<schedule::Schedule> schedules = islands.schedules_among(
-      run, trajectory, numbers, whole_network(scenario, context.timed, known.shape), outside);
+  const std::vector<schedule::Schedule> schedules =
+      islands.schedules_among(run, trajectory, numbers, whole_network(scenario, context.timed, known.shape), outside);
   sim::TimedRun timings = time_run(schedules, nullptr, trajectory, outside, trace, most_spans, [](std::size_t) {
     if (interrupted().load()) throw Cancelled();
   });

@@ -173,8 +173,8 @@ void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleS
       methods::RunFacts facts{run, scenario::participants_of(scenario, run)};
       facts.sample = sample;
       facts.seed = seed;
-      facts.planned = algorithms::planned_run(
-          ProblemOfRun(scenario, run, data, partition, scenario.training, seed).asked());
+      facts.planned =
+          algorithms::planned_run(ProblemOfRun(scenario, run, data, partition, scenario.training, seed).asked());
       for (methods::RunFault& fault : faults_of(*protocols::find_method(run.algorithm), facts)) {
         faults.emplace_back(r, std::move(fault));
         wrong[r] = true;

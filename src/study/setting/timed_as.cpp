@@ -135,8 +135,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
 bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run) {
   const spec::ParallelismSpec how = scenario.timed_as ? scenario.timed_as->parallelism : spec::ParallelismSpec{};
   const bool several = scenario::devices_of_participant(scenario, run) > 1;
-  if (run.event_driven)
-    return spec::takes_islands(run.parameters) && (several || how.offload != spec::Offload::none);
+  if (run.event_driven) return spec::takes_islands(run.parameters) && (several || how.offload != spec::Offload::none);
   if (spec::islands_of(run.parameters) > 0 && several) return true;
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return info != nullptr && how.divides() && !methods::divides_step(*info, run, how);
