@@ -661,7 +661,7 @@ std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm
   };
   for (const spec::ParameterSpec& own : algorithms::algorithm_registry().at(algorithm).parameters) {
     // A step of some sites follows from its weights alone: there is no memory of others.
-    if (own.name != "separate" && own.name != "memory") parameters.push_back(own);
+    if (own.name != "separate" && own.name != "memory" && own.name != "islands") parameters.push_back(own);
   }
   return parameters;
 }
