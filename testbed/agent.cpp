@@ -126,14 +126,30 @@ void Agent::push(Peer& peer) {
   if (peer.waits != waited) watch(peer, static_cast<std::int32_t>(&peer - peers_.data()), EPOLL_CTL_MOD);
 }
 
+void Agent::attend(double seconds) {
+  std::array<epoll_event, 64> ready{};
+  const int count =
+      epoll_wait(events_, ready.data(), static_cast<int>(ready.size()), static_cast<int>(std::max(0.0, seconds) * 1e3));
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = ready[static_cast<std::size_t>(i)];
+    Peer& peer = peers_[event.data.u32];
+    if (peer.socket < 0) continue;
+    if (event.events & EPOLLOUT) push(peer);
+    if (!(event.events & EPOLLIN)) continue;
+    const ssize_t got = recv(peer.socket, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (got == 0) throw std::runtime_error("a connection was closed");
+    if (got > 0) peer.received += got;
+  }
+}
+
 Outcome Agent::carry_out(const std::vector<Round>& rounds, double start, double deadline) {
   const timespec date{static_cast<time_t>(start),
                       static_cast<long>((start - static_cast<double>(static_cast<time_t>(start))) * 1e9)};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &date, nullptr);
   Outcome outcome;
   for (Peer& peer : peers_) peer.received = peer.needed = 0;
-  std::array<epoll_event, 64> ready{};
   for (const Round& round : rounds) {
+    for (const double done = now() + round.computing; now() < done;) attend(done - now());
     for (const Round::Part& part : round.sends) {
       Peer& peer = peers_[static_cast<std::size_t>(part.peer)];
       peer.to_send += part.bytes;
@@ -152,27 +168,13 @@ Outcome Agent::carry_out(const std::vector<Round>& rounds, double start, double 
         outcome.end = -1;
         return outcome;
       }
-      const int count =
-          epoll_wait(events_, ready.data(), static_cast<int>(ready.size()), static_cast<int>(left * 1e3) + 1);
-      for (int i = 0; i < count; ++i) {
-        Peer& peer = peers_[ready[static_cast<std::size_t>(i)].data.u32];
-        if (peer.socket < 0) continue;
-        if (ready[static_cast<std::size_t>(i)].events & EPOLLOUT) push(peer);
-        if (!(ready[static_cast<std::size_t>(i)].events & EPOLLIN)) continue;
-        const ssize_t got = recv(peer.socket, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-        if (got == 0) throw std::runtime_error("a connection was closed");
-        if (got > 0) peer.received += got;
-      }
+      attend(left + 1e-3);
     }
   }
   outcome.end = now();
   // What is still to be sent has to leave, though nobody here waits for it.
   while (std::ranges::any_of(peers_, [](const Peer& peer) { return peer.to_send > 0; }) && now() < deadline) {
-    const int count = epoll_wait(events_, ready.data(), static_cast<int>(ready.size()), 10);
-    for (int i = 0; i < count; ++i) {
-      Peer& peer = peers_[ready[static_cast<std::size_t>(i)].data.u32];
-      if (ready[static_cast<std::size_t>(i)].events & EPOLLOUT) push(peer);
-    }
+    attend(10e-3);
   }
   std::int64_t most = 0;
   for (const Peer& peer : peers_) {

@@ -7,14 +7,15 @@
 
 namespace testbed {
 
-/// What a rank sends and receives at once. It goes on to its next round when all that it receives in this one is there;
-/// it does not wait for what it sends.
+/// What a rank sends and receives at once, once it has computed. It goes on to its next round when all that it receives
+/// in this one is there; it does not wait for what it sends.
 struct Round {
   struct Part {
     std::int32_t peer = 0;
     std::int64_t bytes = 0;
   };
   std::vector<Part> sends, receives;
+  double computing = 0;  ///< seconds on a device of its own, during which connections go on
 };
 
 /// How a rank fared.
@@ -57,6 +58,8 @@ class Agent {
   };
 
   void push(Peer& peer);
+  /// Sends and receives what is possible now, or within `seconds`.
+  void attend(double seconds);
   void watch(const Peer& peer, std::int32_t number, int operation) const;
   void add(std::int32_t peer, int socket);
 

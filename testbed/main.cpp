@@ -5,7 +5,7 @@
 //   line BYTES_PER_SECOND DELAY_SECONDS QUEUE_BYTES            numbered from 0 in order
 //   way FROM TO LINE...
 //   job LABEL CONGESTION_CONTROL warm|cold|idle WARM_UPS REPETITIONS GAP_SECONDS LIMIT_SECONDS
-//   round RANK [>PEER:BYTES | <PEER:BYTES]...                  sends and receives of the rank's next round
+//   round RANK [~SECONDS] [>PEER:BYTES | <PEER:BYTES]...       computing, sends and receives of the rank's next round
 //   go
 //   program RANK WORDS...                                      a command of a shell, in the rank's namespace
 //   run                                                        all programs at once, until the last has ended
@@ -67,6 +67,10 @@ std::string hear(int socket) {
 Round parse_round(std::istream& in) {
   Round round;
   for (std::string word; in >> word;) {
+    if (word[0] == '~') {
+      round.computing = std::stod(word.substr(1));
+      continue;
+    }
     const std::size_t colon = word.find(':');
     if (word.size() < 4 || colon == std::string::npos) throw std::runtime_error("'" + word + "' is no part of a round");
     const Round::Part part{std::stoi(word.substr(1)), std::stoll(word.substr(colon + 1))};
@@ -223,6 +227,7 @@ class Master {
  private:
   static std::string text_of(const Round& round) {
     std::string text = "round";
+    if (round.computing > 0) text += " ~" + std::to_string(round.computing);
     for (const Round::Part& part : round.sends)
       text += " >" + std::to_string(part.peer) + ":" + std::to_string(part.bytes);
     for (const Round::Part& part : round.receives) {

@@ -61,11 +61,12 @@ def others(ranks, rank):
 OPERATIONS = {"p2p": p2p, "p2px": p2px, "pairs": pairs, "ring": ring, "agring": agring, "agdirect": agdirect, "ps": ps}
 
 
-def job_text(label, congestion_control, mode, warm_ups, repetitions, gap, limit, program):
-    """A job in the words of the tool (testbed/main.cpp)."""
+def job_text(label, congestion_control, mode, warm_ups, repetitions, gap, limit, program, computing=None):
+    """A job in the words of the tool (testbed/main.cpp). `computing`: seconds of every rank before its first round."""
     lines = [f"job {label} {congestion_control} {mode} {warm_ups} {repetitions} {gap:.6f} {limit:.3f}"]
     for rank, rounds in enumerate(program):
-        for sends, receives in rounds:
-            parts = [f">{peer}:{size}" for peer, size in sends] + [f"<{peer}:{size}" for peer, size in receives]
+        for number, (sends, receives) in enumerate(rounds):
+            parts = [f"~{computing[rank]:.6f}"] if computing and computing[rank] > 0 and number == 0 else []
+            parts += [f">{peer}:{size}" for peer, size in sends] + [f"<{peer}:{size}" for peer, size in receives]
             lines.append(f"round {rank} " + " ".join(parts))
     return "\n".join(lines) + "\ngo\n"
