@@ -15,7 +15,7 @@ SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/va
 COLUMNS = ["topology", "run", "period", "step_s", "vocabulary", "bytes", "repetitions", "median_s", "least_s", "greatest_s",
            "predicted_s"]
 # Run, local steps and entries of the table of words, whose size decides the bytes.
-CELLS = [("ddp", 1, 8192), ("diloco, peers", 8, 8192), ("diloco, peers", 32, 16384), ("diloco, aggregator", 8, 8192)]
+CELLS = [("ddp", 1, 8192), ("diloco peers", 8, 8192), ("diloco peers", 32, 16384), ("diloco aggregator", 8, 8192)]
 
 
 def read_arguments():
@@ -48,7 +48,7 @@ def predict(arguments, hosts, run, period, vocabulary):
     runs = {one["label"]: one for one in json.loads(testbed.ask(arguments, *words))["runs"]}
     of = runs[run]
     warm = (of["total_seconds"] - of["first_step_seconds"]) / (of["steps"] - 1)
-    return warm, round(runs["diloco, aggregator"]["bytes_up_per_worker"])
+    return warm, round(runs["diloco aggregator"]["bytes_up_per_worker"])
 
 
 def program_of(ranks, run, seconds, size):

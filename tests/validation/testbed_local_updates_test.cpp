@@ -17,13 +17,13 @@ namespace {
 using LocalRow = std::map<std::string, std::string>;
 
 /// The hosts of a network of platforms/testbed/, whose first one serves if `served`.
-std::string hosts_of(const std::string& topology, bool served) {
+std::string workers_of(const std::string& topology, bool served) {
   if (topology.starts_with("star4")) return served ? "host-[2-4]" : "host-[1-4]";
   return served ? "host-1 host-2 host-3 host-4" : "host-0 host-1 host-2 host-3 host-4";
 }
 
 /// Seconds of a step or round on warm connections; checks that as many bytes were measured as are predicted.
-double predict(const LocalRow& row) {
+double predict_warm(const LocalRow& row) {
   const std::string& topology = row.at("topology");
   const bool served = row.at("run").ends_with("aggregator");
   std::vector<std::string> settings{"platform.file=../../platforms/testbed/" + topology + ".xml",
@@ -31,7 +31,7 @@ double predict(const LocalRow& row) {
                                     "timed-as.vocabulary=" + row.at("vocabulary"),
                                     "run[2].period=" + row.at("period"),
                                     "run[3].period=" + row.at("period"),
-                                    "workers.worker.hosts=" + hosts_of(topology, served)};
+                                    "workers.worker.hosts=" + workers_of(topology, served)};
   if (served)
     settings.push_back(std::string("workers.aggregator.host=") + (topology.starts_with("star4") ? "host-1" : "host-0"));
   const scenario::Scenario scenario = scenario::load_scenario(
@@ -52,7 +52,7 @@ TEST(TestbedLocalUpdates, RowsAreAsDocumented) {
                                "computing predicted %", "measured %"});
   std::vector<test::Compared> rows;
   for (const LocalRow& row : test::measured("testbed-local-updates")) {
-    const test::Compared seconds{predict(row), std::stod(row.at("median_s"))};
+    const test::Compared seconds{predict_warm(row), std::stod(row.at("median_s"))};
     const double computing = std::stod(row.at("period")) * std::stod(row.at("step_s"));
     EXPECT_LE(std::abs(seconds.error()), 0.1) << row.at("topology") << ' ' << row.at("run");
     table.add({row.at("topology"), row.at("run"), row.at("period"),
