@@ -13,6 +13,7 @@
 #include "cli/usage_error.hpp"
 #include "report/collective/collective_report.hpp"
 #include "scenario/elements/host_list.hpp"
+#include "sim/operations.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/measured/collective_times.hpp"
@@ -109,17 +110,6 @@ study::CollectiveSizes sizes_of(const CollectiveOptions& options, std::size_t ra
   return sizes;
 }
 
-/// Nodes are numbered anew among those that take part.
-collectives::RankLayout layout_of(const std::vector<sim::PlatformHost>& ranks) {
-  collectives::RankLayout layout;
-  std::map<std::int32_t, std::int32_t> number_of;
-  for (const sim::PlatformHost& host : ranks) {
-    layout.node_of.push_back(
-        number_of.try_emplace(host.node, static_cast<std::int32_t>(number_of.size())).first->second);
-  }
-  return layout;
-}
-
 bool has_root(const CollectiveOptions& options) {
   return options.root || options.operation == report::Operation::broadcast ||
          options.operation == report::Operation::reduce || options.operation == report::Operation::gather ||
@@ -130,14 +120,15 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
                                         const std::vector<sim::PlatformHost>& ranks, bool show_progress) {
   check_pairs(options, ranks.size());
   const study::CollectiveSizes sizes = sizes_of(options, ranks.size());
-  try {
-    lay_out(study::request_of(sizes, sizes.bytes.front(), ranks.size()), sizes.algorithm, layout_of(ranks));
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
   sim::Cluster cluster;
   cluster.platform = platform;
   for (const sim::PlatformHost& host : ranks) cluster.hosts.push_back(host.name);
+  try {
+    lay_out(study::request_of(sizes, sizes.bytes.front(), ranks.size()), sizes.algorithm,
+            sim::ranks_on(platform, cluster.hosts).value());
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
   check_routes_of_file(platform, cluster.hosts, pairs_to_check(options, ranks.size()));
   cluster.network.rendezvous = options.rendezvous;
   // New connections are simulated message by message.

@@ -179,6 +179,9 @@ std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view
     return Fault{"'" + entry->info.name + "' needs nodes of one size, numbered node by node",
                  "use 'tree' or 'ring' for nodes of any size"};
   }
+  if (layout.ranks() > 1 && entry->info.name == "torus" && layout.torus.empty()) {
+    return Fault{"'torus' needs single chips that fill a grid of one torus", "use 'ring' for any ranks"};
+  }
   if (layout.ranks() == 1 || !entry->needs_nodes || layout.is_hierarchical()) return {};
   return Fault{"'" + entry->info.name +
                    "' needs several nodes, each with the same number of ranks, two or more, numbered node by node",

@@ -162,8 +162,7 @@ class TorusRounds final : public LaneRounds {
 };
 
 std::unique_ptr<BlockRounds> torus(const RankLayout& layout, const BlockSizes& whole, bool reduces, bool gathers) {
-  LaneGrid grid(layout.torus.empty() ? std::vector<Rank>{layout.ranks()} : layout.torus);
-  return std::make_unique<TorusRounds>(std::move(grid), whole, reduces, gathers);
+  return std::make_unique<TorusRounds>(LaneGrid(layout.torus), whole, reduces, gathers);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sim/child/loaded_cluster.hpp"
 #include "sim/child/timing_messages.hpp"
 #include "sim/network/rank_layout.hpp"
+#include "sim/platform.hpp"
 #include "sim/process/failed_child.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/collective_layouts.hpp"
@@ -272,14 +273,27 @@ step::StepOperations operations_of(const Cluster& cluster, const schedule::Sched
   throw SimulationError(failure.empty() ? "the platform could not be loaded: it " + outcome.description() : failure);
 }
 
-std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule,
-                                          const std::vector<std::int32_t>& node_of) {
-  collectives::RankLayout devices;
+std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platform,
+                                                const std::vector<std::string>& hosts) {
+  std::map<std::string, std::pair<std::int32_t, std::int64_t>> place_of;  // node, number of the host
+  for (const PlatformHost& host : platform_hosts(platform))
+    place_of.try_emplace(host.name, host.node, static_cast<std::int64_t>(place_of.size()));
+  collectives::RankLayout layout;
+  std::vector<std::int64_t> numbers;
   std::map<std::int32_t, std::int32_t> number_of;  // numbers in the order of appearance, without gaps
-  for (const std::int32_t node : node_of) {
+  for (const std::string& host : hosts) {
+    const auto found = place_of.find(host);
+    if (found == place_of.end()) return std::nullopt;
     const auto next = static_cast<std::int32_t>(number_of.size());
-    devices.node_of.push_back(number_of.try_emplace(node, next).first->second);
+    layout.node_of.push_back(number_of.try_emplace(found->second.first, next).first->second);
+    numbers.push_back(found->second.second);
   }
+  const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
+  if (cluster != nullptr) layout.torus = collectives::grid_within(torus_of_chips(*cluster), numbers);
+  return layout;
+}
+
+std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule, const collectives::RankLayout& devices) {
   std::set<std::tuple<step::CollectiveKind, std::int32_t, std::string>> seen;
   for (const schedule::Task& task : schedule.tasks) {
     const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "collectives/collective.hpp"
 #include "sim/simulator.hpp"
 #include "step/operations.hpp"
 #include "support/diagnostics.hpp"
@@ -19,8 +21,12 @@ inline constexpr std::size_t kMostOperations = 2'000'000;
 /// Nothing is simulated. Throws SimulationError, and InputError above kMostOperations.
 step::StepOperations operations_of(const Cluster& cluster, const schedule::Schedule& schedule);
 
+/// Returns the nodes and the torus of ranks on these hosts, which decide whether an algorithm serves them; nothing if
+/// the platform lacks a host. Throws as platform_hosts.
+std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platform,
+                                                const std::vector<std::string>& hosts);
+
 /// Returns why a collective among replicas of the schedule cannot use its named algorithm; nothing if all can.
-/// `node_of`: node of each device.
-std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule, const std::vector<std::int32_t>& node_of);
+std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule, const collectives::RankLayout& devices);
 
 }  // namespace dadsim::sim

@@ -88,6 +88,13 @@ std::int64_t all_nodes(const GpuClusterSpec& cluster) {
   return nodes;
 }
 
+std::vector<std::int64_t> torus_of_chips(const GpuClusterSpec& cluster) {
+  const bool of_chips =
+      std::ranges::all_of(node_groups(cluster), [](const NodeGroup& group) { return group.gpus == 1; });
+  return of_chips && cluster.fabric.kind == FabricSpec::Kind::torus ? cluster.fabric.dimensions
+                                                                    : std::vector<std::int64_t>{};
+}
+
 std::int64_t all_gpus(const GpuClusterSpec& cluster) {
   std::int64_t gpus = cluster.nodes * cluster.gpus;
   for (const NodeGroup& group : cluster.more) gpus += group.nodes * group.gpus;

@@ -147,6 +147,8 @@ struct GpuClusterSpec {
 /// Returns the nodes of a cluster, group by group: its own, then `more`, with all members filled in.
 std::vector<NodeGroup> node_groups(const GpuClusterSpec& cluster);
 std::int64_t all_nodes(const GpuClusterSpec& cluster);
+/// Returns the nodes along each axis if all are single chips of a torus; otherwise nothing.
+std::vector<std::int64_t> torus_of_chips(const GpuClusterSpec& cluster);
 std::int64_t all_gpus(const GpuClusterSpec& cluster);
 
 /// Sites around a hub, each with its own line. Hosts are named after their class: `CLASS-1` … (`CLASS` for a single one

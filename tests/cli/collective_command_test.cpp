@@ -341,6 +341,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
       {collective(lab, "all-reduce", {"--algorithm", "rign"}), "did you mean 'ring'?"},
       {collective(lab, "all-reduce", {"--algoritm", "ring"}), "did you mean '--algorithm'?"},
       {collective(lab, "all-reduce", {"--algorithm", "hierarchical"}), "needs several nodes"},
+      {collective(lab, "all-reduce", {"--algorithm", "torus"}), "use 'ring' for any ranks"},
       {collective(lab, "all-reduce", {"--sizes", "1XB"}), "'1XB' is no size"},
       {collective(lab, "all-reduce", {"--ranks", "5"}), "the platform has 4 hosts"},
       {collective(lab, "all-reduce", {"--ranks", "0"}), "a whole number from 2"},

@@ -83,6 +83,12 @@ inline Case lay_out_case(const CollectiveRequest& request, const std::string& al
   return {algorithm, request, layout, std::unique_ptr<BlockRounds>(blocks)};
 }
 
+/// Returns ranks on one axis of a torus, which `torus` needs; other algorithms ignore it.
+inline RankLayout on_one_axis(RankLayout layout) {
+  layout.torus = {layout.ranks()};
+  return layout;
+}
+
 /// Every algorithm for n ranks: equal and uneven sizes, three roots, few and many segments, all nodes it can be on.
 template <typename Visit>
 void for_every_case(Rank n, Visit&& visit) {
@@ -96,7 +102,7 @@ void for_every_case(Rank n, Visit&& visit) {
             if (n % per_node == 0) visit(lay_out_case(request, algorithm.name, ranks_on_nodes(n, per_node)));
           }
         } else {
-          visit(lay_out_case(request, algorithm.name, ranks_on_nodes(n)));
+          visit(lay_out_case(request, algorithm.name, on_one_axis(ranks_on_nodes(n))));
         }
       }
     }

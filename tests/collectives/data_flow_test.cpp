@@ -37,7 +37,7 @@ TEST(DataFlow, HoldsForAnyRanksRootsSizesSegmentsAndNodes) {
       for (Rank rank = 0; rank < n; ++rank) request.bytes.push_back(*rc::gen::inRange(0, 4));
     }
     request.segment_bytes = *rc::gen::inRange(0, 700);
-    const Case what = lay_out_case(request, algorithm.name, ranks_on_nodes(n, per_node));
+    const Case what = lay_out_case(request, algorithm.name, on_one_axis(ranks_on_nodes(n, per_node)));
     RC_ASSERT(CarryOut(what).wrong() == "");
   });
   EXPECT_TRUE(held);

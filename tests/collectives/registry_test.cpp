@@ -53,6 +53,15 @@ TEST(Refusal, SaysWhatIsThere) {
   EXPECT_NE(refusal(request, "rnig", ranks_on_nodes(1)), "");
 }
 
+TEST(Refusal, TorusNeedsChipsOfATorus) {
+  const CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 6, false);
+  RankLayout layout = ranks_on_nodes(6);
+  EXPECT_EQ(refusal(request, "torus", layout),
+            "all-reduce: 'torus' needs single chips that fill a grid of one torus; use 'ring' for any ranks");
+  layout.torus = {3, 2};
+  EXPECT_EQ(refusal(request, "torus", layout), "");
+}
+
 TEST(Refusal, HierarchicalSaysWhatItNeeds) {
   const CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 6, false);
   const std::string expected =

@@ -367,7 +367,7 @@ double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_P
 TEST(ManyRanks, AreLaidOutWithoutWorkOrMemoryForEachRankAndRound) {
   // A table of ranks × rounds would be 10¹⁰ entries for a ring: minutes and tens of gigabytes.
   constexpr Rank kRanks = 65536;
-  const RankLayout flat = ranks_on_nodes(kRanks);
+  const RankLayout flat = on_one_axis(ranks_on_nodes(kRanks));
   const RankLayout nodes = ranks_on_nodes(kRanks, 8);
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
     CollectiveRequest request;

@@ -149,7 +149,9 @@ void settle(CollectiveJob& job, const spec::PlatformSpec& platform, const std::v
                     hosts.size() == static_cast<std::size_t>(cluster->nodes * cluster->gpus);
   const bool of_even_nodes =
       job.algorithm == "hierarchical" || job.algorithm == "nvls-tree" || job.algorithm == "sharp";
-  if (of_even_nodes && !even) job.algorithm = "ring";
+  const auto pod = cluster == nullptr ? std::vector<std::int64_t>{} : torus_of_chips(*cluster);
+  const bool no_torus = job.algorithm == "torus" && (pod.empty() || hosts.size() < host_names(platform).size());
+  if ((of_even_nodes && !even) || no_torus) job.algorithm = "ring";
 }
 
 /// Describes a sample, for the report of a failure.

@@ -1,6 +1,8 @@
 #include "sim/step/collective_choice.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -48,6 +50,9 @@ std::string settle_algorithm(std::vector<Request>& requests, schedule::Among amo
 collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers) {
   collectives::RankLayout result = layout;
   result.node_of.resize(workers);
+  std::vector<std::int64_t> numbers(workers);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  result.torus = collectives::grid_within({layout.torus.begin(), layout.torus.end()}, numbers);
   std::erase_if(result.ring_order, [workers](collectives::Rank rank) { return std::cmp_greater_equal(rank, workers); });
   if (!result.rail_of.empty()) result.rail_of.resize(workers);
   return result;

@@ -16,6 +16,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/xml/findings.hpp"
 #include "sim/device.hpp"
+#include "sim/operations.hpp"
 #include "sim/platform.hpp"
 #include "spec/sample_shape.hpp"
 #include "study/setting/catalog.hpp"
@@ -50,9 +51,11 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
   collectives::RankLayout uneven;  // without any structure to rely on
   uneven.node_of = {0, 0, 1};
   if (!fault(uneven)) return {};
-  std::map<std::string, std::int32_t> node_of;
+  std::vector<std::string> hosts;
+  for (const spec::Placement& worker : scenario.workers) hosts.push_back(worker.host);
   try {
-    for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) node_of[host.name] = host.node;
+    const std::optional<collectives::RankLayout> layout = sim::ranks_on(scenario.platform, hosts);
+    return layout ? fault(*layout) : std::nullopt;
   } catch (const Cancelled&) {
     throw;
   } catch (const EnvironmentError&) {
@@ -60,15 +63,6 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
   } catch (const std::runtime_error&) {
     return {};  // an invalid platform has findings of its own
   }
-  collectives::RankLayout layout;
-  std::map<std::int32_t, std::int32_t> number_of;
-  for (const spec::Placement& worker : scenario.workers) {
-    const auto found = node_of.find(worker.host);
-    if (found == node_of.end()) return {};
-    const auto next = static_cast<std::int32_t>(number_of.size());
-    layout.node_of.push_back(number_of.try_emplace(found->second, next).first->second);
-  }
-  return fault(layout);
 }
 
 /// Reports collective algorithms named by runs: a run would otherwise fail when it is timed, after its learning.

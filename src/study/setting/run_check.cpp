@@ -101,13 +101,11 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
   Carried carried{scheduled_kinds(schedule), std::nullopt};
   // Otherwise all workers take part, and have been checked.
   if (!timed.parallelism.divides() && !timed.recorded && !islands) return carried;
-  std::map<std::string, std::int32_t> node_of;
-  for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) node_of[host.name] = host.node;
-  std::vector<std::int32_t> nodes;
+  std::vector<std::string> hosts;
   const std::size_t each = islands ? scenario::devices_of_participant(scenario, run) : 1;
   for (std::size_t first = 0; first < scenario.all_devices().size(); first += each)
-    nodes.push_back(node_of.at(scenario.all_devices()[first].host));
-  carried.fault = sim::fault_of_collectives(schedule, nodes);
+    hosts.push_back(scenario.all_devices()[first].host);
+  carried.fault = sim::fault_of_collectives(schedule, sim::ranks_on(scenario.platform, hosts).value());
   return carried;
 }
 

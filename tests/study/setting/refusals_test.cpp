@@ -156,7 +156,7 @@ TEST(Refusals, WhatNoLayerOfWhatIsTimedHeeds) {
 
 TEST(Refusals, AlgorithmsThatNeedNodesOfOneSize) {
   const std::string timed = R"(workload="resnet-18")";
-  for (const char* algorithm : {"sharp", "nvls-tree", "hierarchical"}) {
+  for (const char* algorithm : {"sharp", "nvls-tree", "hierarchical", "torus"}) {
     const std::string told = refused_times(timed, "all-reduce=\"" + std::string(algorithm) + "\"");
     EXPECT_NE(told.find("' needs "), std::string::npos) << algorithm << told;
   }

@@ -70,8 +70,7 @@ class GpuCluster : public ClusterNetwork {
       }
     }
     fabric_ = make_fabric(zone, spec);
-    const bool of_chips = std::ranges::all_of(groups_, [](const GroupOfNodes& one) { return one.node.gpus == 1; });
-    if (of_chips && spec.fabric.kind == spec::FabricSpec::Kind::torus) torus_ = spec.fabric.dimensions;
+    torus_ = spec::torus_of_chips(spec);
   }
 
   std::int64_t hosts() const override { return hosts_; }
