@@ -38,10 +38,10 @@ void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
   }
 }
 
-/// Replaces the assumptions about tuned programs for a program with known operators.
+/// Replaces the assumptions about typical programs for a program with known operators.
 void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& shape) {
   const spec::LayerPasses& passes = layer.passes;
-  if (passes.program == spec::Program::tuned) return;
+  if (passes.program == spec::Program::typical) return;
   shape.program = passes.program;
   shape.passed_forward = passes.forward + layer.passed_forward;
   // A decoder that shares the word table has two products in its backward pass, and passes over its scores once.
@@ -63,14 +63,14 @@ void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& 
   }
   if (phase == of_gradient) shape.passed_once += passes.parameter_weights * matrix;
   shape.between = passes.between;
-  shape.host = passes.host * shape.kernels;
+  shape.host = passes.host * shape.kernels + passes.divided;
 }
 
 /// Returns the shapes of the operands of a layer's kernels.
 KernelShape kernel_shape(const spec::LayerShape& layer) {
   KernelShape shape;
   const auto rows = static_cast<double>(layer.rows_per_sample);
-  if (layer.kind == spec::LayerKind::convolution && layer.passes.program != spec::Program::tuned) {
+  if (layer.kind == spec::LayerKind::convolution && layer.passes.program != spec::Program::typical) {
     shape.in = static_cast<double>(layer.in);
     shape.out = static_cast<double>(layer.out);
   }
@@ -112,9 +112,9 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, double e
   task.shape = kernel_shape(layer);
   add_program(layer, task.phase, task.shape);
   // The loss is part of a program's passes over its scores.
-  if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::tuned && task.shape.in > 0)
+  if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::typical && task.shape.in > 0)
     task.bytes_moved = PerWorker();
-  if (task.shape.program != spec::Program::tuned && layer.kind == spec::LayerKind::normalisation) {
+  if (task.shape.program != spec::Program::typical && layer.kind == spec::LayerKind::normalisation) {
     // The layer's passes are known, and replace reading and writing each number once.
     const bool forward = task.phase == step::Phase::forward;
     if (forward || task.phase == step::Phase::backpropagate)

@@ -44,7 +44,7 @@ struct KernelShape {
   spec::FlashLibrary library = spec::FlashLibrary::any;
   /// Operators of the program (spec::LayerPasses). The bytes above, and all members below, hold for this program and
   /// its precision.
-  spec::Program program = spec::Program::tuned;
+  spec::Program program = spec::Program::typical;
   double passed_weights = 0;                     ///< bytes as above, with the gradient of the weights
   double unfused_forward = 0, unfused_back = 0;  ///< fused attention: bytes per score that plain attention would write
   double passed_once = 0;                        ///< bytes whatever the rows

@@ -9,15 +9,20 @@ namespace dadsim::spec {
 
 /// Execution of a training program's operators.
 enum class Program : std::uint8_t {
-  tuned,     ///< software of the calibration trainings, whose constants include undistinguished effects
+  typical,   ///< software of the calibration trainings, whose constants include undistinguished effects
+  tuned,     ///< compiled, in 16 bit without casts of weights, and with kernels that no host delays
   eager,     ///< one kernel per operator, launched one after the other by the host: PyTorch without torch.compile
   compiled,  ///< operators between products are fused (torch.compile)
   graphs,    ///< kernels of an eager program, recorded once and launched together (CUDA graphs)
 };
 constexpr auto names_of(Program) {
   using enum Program;
-  return std::to_array<Name<Program>>({{tuned, "tuned"}, {eager, "eager"}, {compiled, "compiled"}, {graphs, "graphs"}});
+  return std::to_array<Name<Program>>(
+      {{typical, "typical"}, {tuned, "tuned"}, {eager, "eager"}, {compiled, "compiled"}, {graphs, "graphs"}});
 }
+
+/// Returns whether the program is one of PyTorch's, whose autocast casts fp32 weights and which gathers with DTensor.
+constexpr bool casts_weights(Program program) { return program != Program::typical && program != Program::tuned; }
 
 /// Library of the fused attention kernels.
 enum class FlashLibrary : std::uint8_t {
@@ -30,9 +35,9 @@ constexpr auto names_of(FlashLibrary) {
   return std::to_array<Name<FlashLibrary>>({{any, "any"}, {flash_2, "flash-2"}, {flash_3, "flash-3"}});
 }
 
-/// Passes of a layer besides its products, in a program (filled in by with_program()); empty for a tuned program.
+/// Passes of a layer besides its products, in a program (filled in by with_program()); empty for a typical program.
 struct LayerPasses {
-  Program program = Program::tuned;
+  Program program = Program::typical;
   /// Bytes passed over per output number, in the forward pass, in the backward pass, and for the weights' gradient. For
   /// attention that writes its scores, bytes per score. For norms all their passes; for other layers those of kernels
   /// besides the product.
@@ -41,6 +46,7 @@ struct LayerPasses {
   double parameter_forward = 0, parameter_weights = 0;  ///< bytes per number of the matrix
   double kernels_forward = 0, kernels_back = 0, kernels_weights = 0;
   double host = 0;     ///< host seconds per kernel
+  double divided = 0;  ///< more host seconds for the product of a layer that devices divide
   double between = 0;  ///< device seconds between two kernels
   bool operator==(const LayerPasses&) const = default;
 };

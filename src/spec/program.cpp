@@ -29,15 +29,16 @@ struct ProgramWidths {
 };
 
 struct ProgramCosts {
-  double host = 0, between = 0;
+  double host = 0, between = 0, divided = 0;
 };
 ProgramCosts costs_of(Program program) {
   constexpr double kMicrosecond = 1e-6;
-  static const FactTable kTable(tables::kPrograms,
-                                {"program", "host per kernel [us]", "between kernels [us]", "date", "source"});
+  static const FactTable kTable(tables::kPrograms, {"program", "host per kernel [us]", "between kernels [us]",
+                                                    "host per divided product [us]", "date", "source"});
   for (const FactTable::Row& row : kTable.rows()) {
     if (named_in<Program>(row, "program") == program)
-      return {kMicrosecond * row.number("host per kernel [us]"), kMicrosecond * row.number("between kernels [us]")};
+      return {kMicrosecond * row.number("host per kernel [us]"), kMicrosecond * row.number("between kernels [us]"),
+              kMicrosecond * row.number("host per divided product [us]")};
   }
   return {};
 }
@@ -71,6 +72,11 @@ void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passe
   passes.back += kWide + softmax + bytes.narrowed();
   passes.kernels_forward += 3;
   passes.kernels_back += 4;
+}
+
+/// Returns the numbers of a row that a dense layer reads. A decoder that shares the word table has no matrix.
+double width_of(const LayerShape& layer) {
+  return layer.in > 0 ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / layer.outputs_per_sample;
 }
 
 /// Adds the kernels after and before a dense layer.
@@ -107,7 +113,7 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
   }
   // The output of a norm is in fp32 and is cast for the product; its gradient is cast back. In a compiled program the
   // norm casts.
-  const double width = layer.in > 0 ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / outputs;
+  const double width = width_of(layer);
   const double columns = layer.in > 0 ? static_cast<double>(layer.out)
                                       : outputs / static_cast<double>(std::max<std::int64_t>(layer.rows_per_sample, 1));
   if (bytes.casts && !compiled && layer.split != TensorSplit::row) {
@@ -271,16 +277,45 @@ bool is_rms_norm(const ModelShape& model, std::size_t position) {
 }
 
 ModelShape with_program(ModelShape model, Program program, Precision precision, double operator_seconds) {
-  if (program == Program::tuned) return model;
-  const ProgramWidths bytes{bytes_per_element(precision), has_master_copies(precision)};
+  if (program == Program::typical) return model;
+  const ProgramWidths bytes{bytes_per_element(precision), has_master_copies(precision) && casts_weights(program)};
   ProgramCosts costs = costs_of(program);
   if (operator_seconds > 0) costs.host = operator_seconds;
   std::vector<LayerPasses> all;
-  for (std::size_t i = 0; i < model.layers.size(); ++i) all.push_back(passes_of(model, i, program, bytes));
+  const Program fused = program == Program::tuned ? Program::compiled : program;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) all.push_back(passes_of(model, i, fused, bytes));
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     LayerPasses& passes = model.layers[i].passes = all[i];
+    passes.program = program;
     passes.host = costs.host;
     passes.between = costs.between;
+  }
+  return model;
+}
+
+ModelShape with_divided_program(ModelShape model, Precision precision, std::int32_t tensor) {
+  const double copied = 2 * bytes_per_element(precision);  // read and written
+  bool gathered = false;                                   // by the column layer before, which has the same input
+  for (LayerShape& layer : model.layers) {
+    LayerPasses& passes = layer.passes;
+    const bool divided = layer.kind == LayerKind::dense && layer.experts == 1 && layer.expert_group == 1 &&
+                         layer.split != TensorSplit::whole && layer.split != TensorSplit::heads;
+    if (tensor <= 1 || !divided || !casts_weights(passes.program)) {
+      gathered = false;
+      continue;
+    }
+    passes.divided = costs_of(passes.program).divided;
+    const bool row = layer.split == TensorSplit::row;
+    if (row || !gathered) {
+      const double outputs =
+          layer.outputs_per_sample / static_cast<double>(std::max<std::int64_t>(1, layer.rows_per_sample));
+      const double numbers = row ? 1 : tensor * width_of(layer) / outputs;  // per output number of a device
+      passes.forward += copied * numbers;
+      passes.back += copied * numbers;
+      passes.kernels_forward += 1;
+      passes.kernels_back += 1;
+    }
+    gathered = !row;
   }
   return model;
 }

@@ -45,13 +45,33 @@ double readers_of(const ModelShape& model, std::size_t norm) {
   return readers;
 }
 
+/// Adds what PyTorch's max pooling keeps after a convolution: its output, and the place of each in 64 bits. The next
+/// layer then reads a quarter of the convolution's outputs, of as many channels.
+void keep_pooled(ModelShape& model, double element) {
+  constexpr double kIndex = 8;
+  constexpr double kWindow = 4;
+  for (std::size_t i = 0; i + 1 < model.layers.size(); ++i) {
+    const LayerShape& convolution = model.layers[i];
+    if (convolution.kind != LayerKind::convolution) continue;
+    LayerShape& last = model.layers[i + 1].kind == LayerKind::normalisation ? model.layers[i + 1] : model.layers[i];
+    const std::size_t behind = &last == &convolution ? i + 1 : i + 2;
+    if (behind >= model.layers.size() || model.layers[behind].in % convolution.out != 0) continue;
+    const double pooled = model.layers[behind].inputs();
+    if (pooled * kWindow == convolution.outputs_per_sample) last.kept_bytes_per_sample += (element + kIndex) * pooled;
+  }
+}
+
 }  // namespace
 
 ModelShape with_activations_of(ModelShape model, Program program, Precision precision, bool autocast) {
   const bool compiled = program == Program::compiled;
-  if (program == Program::tuned || compiled) fuse_gates(model);
-  if (program == Program::tuned) return model;
+  if (!casts_weights(program) || compiled) fuse_gates(model);
+  if (!casts_weights(program)) return model;
   const double element = bytes_per_element(precision);
+  keep_pooled(model, element);
+  // The user holds the images in fp32 while their cast is kept.
+  if (autocast && !model.layers.empty() && model.layers.front().kind == LayerKind::convolution)
+    model.layers.front().kept_bytes_per_sample += kWideBytes * model.layers.front().inputs();
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     LayerShape& layer = model.layers[i];
     if (is_of_shortcut(model, i)) {

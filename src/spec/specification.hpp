@@ -284,7 +284,7 @@ struct TimedAsSpec {
   bool no_masters = false;      ///< 16 bit: the optimizer updates the weights, without an fp32 copy
   Moments moments = Moments::automatic;
   bool loss_scaling = false;  ///< fp16: gradients are checked for infinities before each update
-  Program program = Program::tuned;
+  Program program = Program::typical;
   double operator_seconds = 0;  ///< host seconds per kernel; 0: measured ones (spec/programs.csv)
 
   bool of_other_network() const { return !workload.empty() || !file.empty(); }

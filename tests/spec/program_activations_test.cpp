@@ -67,5 +67,24 @@ TEST(ProgramActivations, ConvolutionsStayAsTheyAre) {
   EXPECT_EQ(with_activations_of(images, Program::eager, Precision::bf16, true), images);
 }
 
+/// Max pooling from 112 × 112 to 56 × 56 after the first convolution alone: its output in 16 bit, and 64-bit indices.
+TEST(ProgramActivations, MaxPoolingKeepsItsOutputAndIndices) {
+  const ModelShape whole = workload_registry().at("resnet-50").shape();
+  const ModelShape kept = with_activations_of(whole, Program::eager, Precision::bf16, true);
+  for (std::size_t i = 0; i < whole.layers.size(); ++i) {
+    const double more = kept.layers[i].kept_bytes_per_sample - whole.layers[i].kept_bytes_per_sample;
+    const std::string& name = whole.layers[i].name;
+    EXPECT_EQ(more, name == "conv1.bn" ? (2 + 8) * 64 * 56 * 56 : name == "conv1" ? 4 * 3 * 224 * 224 : 0) << name;
+  }
+  const ModelShape vgg = workload_registry().at("vgg-16").shape();
+  const ModelShape pooled = with_activations_of(vgg, Program::eager, Precision::tf32, false);
+  double more = 0;
+  for (std::size_t i = 0; i < vgg.layers.size(); ++i)
+    more += pooled.layers[i].kept_bytes_per_sample - vgg.layers[i].kept_bytes_per_sample;
+  const double outputs = 64 * 112 * 112 + 128 * 56 * 56 + 256 * 28 * 28 + 512 * 14 * 14 + 512 * 7 * 7;
+  EXPECT_EQ(more, (4 + 8) * outputs) << "five poolings";
+  EXPECT_EQ(with_activations_of(vgg, Program::typical, Precision::bf16, false), vgg) << "not known of others";
+}
+
 }  // namespace
 }  // namespace dadsim::spec

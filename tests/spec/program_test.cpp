@@ -65,7 +65,35 @@ TEST(Programs, InFp32CastNothingAndCompiledOnesPassLess) {
         << eager.layers[i].name;
   }
   EXPECT_EQ(gpt(Program::graphs, Precision::bf16).layers[3].passes.host, 0);
-  EXPECT_EQ(gpt(Program::tuned, Precision::bf16).layers[3].passes, LayerPasses{});
+  EXPECT_EQ(gpt(Program::typical, Precision::bf16).layers[3].passes, LayerPasses{});
+}
+
+TEST(Programs, ThatAreTunedPassNoMoreThanCompiledOnesAndWaitForNoHost) {
+  const ModelShape tuned = gpt(Program::tuned, Precision::bf16);
+  const ModelShape compiled = gpt(Program::compiled, Precision::bf16);
+  for (std::size_t i = 0; i < tuned.layers.size(); ++i) {
+    const LayerPasses& one = tuned.layers[i].passes;
+    const LayerPasses& other = compiled.layers[i].passes;
+    EXPECT_EQ(one.program, Program::tuned);
+    EXPECT_EQ(one.host, 0);
+    EXPECT_LE(one.forward, other.forward) << tuned.layers[i].name;
+    EXPECT_LE(one.back, other.back) << tuned.layers[i].name;
+    EXPECT_LE(one.parameter_forward + one.parameter_weights, other.parameter_forward + other.parameter_weights);
+  }
+}
+
+/// A row that is gathered has a third as many numbers as queries, keys and values, of which a device has a quarter.
+TEST(Programs, ThatDivideLayersByDTensorCopyWhatIsGathered) {
+  const ModelShape whole = gpt(Program::eager, Precision::bf16);
+  const ModelShape divided = with_divided_program(whole, Precision::bf16, 4);
+  const auto more = [&](const char* layer) { return of(divided, layer).forward - of(whole, layer).forward; };
+  EXPECT_NEAR(more("block1.qkv"), (2 + 2) * 4.0 / 3, 1e-12);
+  EXPECT_NEAR(more("block1.mlp2"), 2 + 2, 1e-12) << "before its sum is scattered";
+  EXPECT_NEAR(more("block1.attention"), 0, 1e-12);
+  EXPECT_GT(of(divided, "block1.qkv").divided, 100e-6);
+  EXPECT_EQ(with_divided_program(whole, Precision::bf16, 1), whole);
+  const ModelShape tuned = gpt(Program::tuned, Precision::bf16);
+  EXPECT_EQ(with_divided_program(tuned, Precision::bf16, 4), tuned);
 }
 
 TEST(Programs, ThatWriteScoresPassOverEachMuchMore) {

@@ -57,7 +57,7 @@ bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
-bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::tuned; }
+bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::typical; }
 
 /// Returns the share of the peak that products reach. For a program whose operators are known, that is the share of
 /// single kernels: products are about half of a step, so the clock differs from that of endless products. A user's own

@@ -184,6 +184,10 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   if (learned.has_batch_statistics) say({"batch-statistics"});
   if (std::ranges::any_of(memory, &RunMemory::some_unknown)) say({"memory-unknown"});
   if (std::optional<report::Statement> statement = input_assumption(scenario.timed_as)) say(*std::move(statement));
+  if (scenario.timed_as && scenario.timed_as->of_other_network() && !scenario.recorded &&
+      scenario.timed_as->program == spec::Program::typical && scenario.all_devices().front().device == "h100-sxm5" &&
+      timed.precision == spec::Precision::bf16)
+    say({"program-not-named"});
   if (scenario.timed_as && scenario.timed_as->loss_scaling) say({"loss-scaling"});
   if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention)) say({"flash-attention"});
   const auto in_parts = std::ranges::find_if(timed.shape.layers, [](const spec::LayerShape& layer) {

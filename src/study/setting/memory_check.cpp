@@ -52,7 +52,7 @@ bool is_pooled(const spec::RunSpec& run) {
 
 /// Returns whether PyTorch's autocast runs products in 16 bit on fp32 weights; sharded parameters are cast before.
 bool casts_weights(const scenario::Scenario& scenario, const TimedAs& timed) {
-  return scenario.timed_as && scenario.timed_as->program != spec::Program::tuned &&
+  return scenario.timed_as && spec::casts_weights(scenario.timed_as->program) &&
          spec::has_master_copies(timed.precision) && !spec::casts_operands(timed.precision) &&
          timed.states.master > 0 && timed.parallelism.sharding < spec::Sharding::parameters;
 }
@@ -67,8 +67,8 @@ estimate::ProgramMemory program_memory_of(const scenario::Scenario& scenario, co
     program.casts_again = true;
     return program;
   }
-  const bool tuned = scenario.timed_as && scenario.timed_as->program == spec::Program::tuned;
-  if (tuned && program.gradient_width > 1 && timed.parallelism.sharding < spec::Sharding::parameters)
+  const bool fuses = scenario.timed_as && !spec::casts_weights(scenario.timed_as->program);
+  if (fuses && program.gradient_width > 1 && timed.parallelism.sharding < spec::Sharding::parameters)
     program.empty_gradient = bytes_per_element(timed.precision);
   return program;
 }
@@ -86,7 +86,7 @@ estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::Ru
     facts.seed = scenario.seed;
     state = info->state_with_absence(facts);
   }
-  const spec::Program how = scenario.timed_as ? scenario.timed_as->program : spec::Program::tuned;
+  const spec::Program how = scenario.timed_as ? scenario.timed_as->program : spec::Program::typical;
   const spec::ModelShape shape =
       spec::with_activations_of(timed.shape, how, timed.precision, casts_weights(scenario, timed));
   estimate::MemoryUse use = memory_use(shape, scenario.training.optimizer, state, samples, 0, timed.precision,

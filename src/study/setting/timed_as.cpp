@@ -113,6 +113,8 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     timed.shape = spec::with_tiles(std::move(timed.shape), timed.parallelism, samples_at_once(timed));
     const spec::TimedAsSpec& asked = *scenario.timed_as;
     timed.shape = spec::with_program(std::move(timed.shape), asked.program, asked.precision, asked.operator_seconds);
+    if (timed.parallelism.sequence_parallel)
+      timed.shape = spec::with_divided_program(std::move(timed.shape), asked.precision, timed.parallelism.tensor);
   }
   if (timed.parallelism.experts > 1)
     timed.shape = spec::with_divided_experts(std::move(timed.shape), timed.parallelism, scenario.workers.size());
@@ -122,7 +124,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   if (timed.states.master == 0) timed.description += ", without fp32 masters";
   if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention))
     timed.description += ", with flash attention";
-  if (scenario.timed_as && scenario.timed_as->program != spec::Program::tuned)
+  if (scenario.timed_as && scenario.timed_as->program != spec::Program::typical)
     timed.description += fmt::format(", {}", to_string(scenario.timed_as->program));
   if (scenario.timed_as && scenario.timed_as->adapters > 0) {
     timed.description += fmt::format(
