@@ -21,6 +21,16 @@ const Spread& spread_in(std::span<const ErrorCategory> categories, const std::st
   return found->spread;
 }
 
+/// Returns the widest spread of a part's categories.
+const Spread& spread_of(std::span<const ErrorCategory> categories, const TimePart& part) {
+  const Spread* widest = &spread_in(categories, part.category);
+  for (const std::string& name : part.unseen) {
+    const Spread& spread = spread_in(categories, name);
+    if (spread.high / spread.low > widest->high / widest->low) widest = &spread;
+  }
+  return *widest;
+}
+
 /// log of the ends.
 struct LogEnds {
   double low, high;
@@ -66,7 +76,7 @@ Band band_of(std::span<const TimePart> parts, std::span<const ErrorCategory> cat
   double below = 0;
   double above = 0;
   for (const TimePart& part : parts) {
-    const Spread& spread = spread_in(categories, part.category);
+    const Spread& spread = spread_of(categories, part);
     below += std::pow(part.seconds * (1 - spread.low), 2);
     above += std::pow(part.seconds * (spread.high - 1), 2);
   }
@@ -77,16 +87,37 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::s
   const double sum_a = sum_of(a);
   const double sum_b = sum_of(b);
   if (!(sum_a > 0) || !(sum_b > 0)) return {};
-  std::map<std::pair<std::string, std::string>, double> shares;  // (cause, category) → share in a less share in b
+  // (cause, category) → share in a less share in b, and the widest spread of both
+  std::map<std::pair<std::string, std::string>, std::pair<double, const Spread*>> shares;
   const auto key = [](const TimePart& part, const char* whose) {
     return std::pair(part.cause.empty() ? std::string("only ") + whose : part.cause, part.category);
   };
-  for (const TimePart& part : a) shares[key(part, "a")] += part.seconds / sum_a;
-  for (const TimePart& part : b) shares[key(part, "b")] -= part.seconds / sum_b;
+  const auto add = [&](const TimePart& part, const char* whose, double share) {
+    auto& [sum, widest] = shares[key(part, whose)];
+    const Spread& spread = spread_of(categories, part);
+    sum += share;
+    if (widest == nullptr || spread.high / spread.low > widest->high / widest->low) widest = &spread;
+  };
   double below = 0;
   double above = 0;
-  for (const auto& [of, share] : shares) {
-    const LogEnds ends = log_ends(spread_in(categories, of.second));
+  // Returns the seconds of a part without the work that the other time lacks, whose error is added.
+  const auto shared = [&](const TimePart& part, std::span<const TimePart> other, double sum, bool first) {
+    double others = 0;
+    for (const TimePart& one : other) others += key(one, "") == key(part, "") ? one.work : 0;
+    if (part.cause.empty() || !(others > 0) || others >= part.work) return part.seconds;
+    const double added = part.seconds * (1 - others / part.work);
+    const Spread& spread = spread_of(categories, part);
+    const double less = std::log1p(added / sum * (spread.low - 1));
+    const double more = std::log1p(added / sum * (spread.high - 1));
+    below += std::pow(first ? less : more, 2);
+    above += std::pow(first ? more : less, 2);
+    return part.seconds - added;
+  };
+  for (const TimePart& part : a) add(part, "a", shared(part, b, sum_a, true) / sum_a);
+  for (const TimePart& part : b) add(part, "b", -shared(part, a, sum_b, false) / sum_b);
+  for (const auto& [of, both] : shares) {
+    const auto& [share, spread] = both;
+    const LogEnds ends = log_ends(*spread);
     // A part that is larger in b makes the ratio smaller when it takes longer.
     below += std::pow(share * (share > 0 ? ends.low : ends.high), 2);
     above += std::pow(share * (share > 0 ? ends.high : ends.low), 2);
@@ -115,6 +146,10 @@ std::vector<Statement> basis_of(std::span<const TimePart> parts) {
     if (part.seconds < kListed * sum) continue;
     Statement basis = part.basis.value_or(Statement{"as-its-category"}.with("category", part.category));
     if (std::ranges::find(bases, basis) == bases.end()) bases.push_back(std::move(basis));
+    for (const std::string& unseen : part.unseen) {
+      basis = Statement{"as-its-category"}.with("category", unseen);
+      if (std::ranges::find(bases, basis) == bases.end()) bases.push_back(basis);
+    }
   }
   return bases;
 }

@@ -47,6 +47,9 @@ struct TimePart {
   /// carried out over which links.
   std::string cause = {};
   std::optional<Statement> basis = {};  ///< basis of the prediction; none: the category's own
+  /// Amount of work: seconds × a rate of the machine, so that a quicker machine does the same work. 0: unknown.
+  double work = 0;
+  std::vector<std::string> unseen = {};  ///< further categories, of what was not measured: the widest spread counts
   bool operator==(const TimePart&) const = default;
 };
 
@@ -62,10 +65,12 @@ struct Band {
 /// `categories`: whose spreads they have.
 Band band_of(std::span<const TimePart> parts, std::span<const ErrorCategory> categories = error_categories());
 
-/// The band of the ratio a ÷ b, as factors on the predicted ratio. An error of the same cause is the same in both and
-/// counts by the difference of the shares that it has of the two times; others count for themselves. To first order in
-/// the logarithms, the terms added as in band_of:
+/// Returns the band of the ratio a ÷ b, as factors on the predicted ratio. An error of the same cause is the same in
+/// both and counts by the difference of its shares of the two times; others count for themselves. To first order in the
+/// logarithms, the terms added as in band_of:
 ///     log of the ratio = Σ over causes (share in a − share in b) × log of the error.
+/// Work that only one of them does has an error of its own, and a quicker machine adds none:
+///     log of the ratio = log(1 + share of the added work × (error − 1)).
 Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
                 std::span<const ErrorCategory> categories = error_categories());
 

@@ -4,7 +4,9 @@ namespace dadsim::estimate {
 
 std::vector<TimePart> with_own_step(std::vector<TimePart> parts) {
   for (TimePart& part : parts) {
-    if (part.category.starts_with("compute.")) part.category = kOwnStep;
+    if (!part.category.starts_with("compute.")) continue;
+    part.category = kOwnStep;
+    part.unseen.clear();
   }
   return parts;
 }

@@ -28,6 +28,20 @@ TEST(Band, ErrorsOfOneCauseCancelInARatio) {
   EXPECT_NEAR(std::log(ratio_band(b, a, two).low), -above, 1e-12);
 }
 
+TEST(Band, AddedWorkHasAnErrorOfItsOwn) {
+  const auto computing = [](double seconds, double rate) {
+    return std::vector<TimePart>{{"compute.assumed", seconds, "device", {}, seconds * rate}};
+  };
+  // 5 of 4 seconds' work: a fifth of the longer time is added.
+  const Band longer = ratio_band(computing(5, 2), computing(4, 2), two);
+  EXPECT_NEAR(longer.high, 1 + 0.2 * 0.5, 1e-12);
+  EXPECT_NEAR(longer.low, 1 - 0.2 * 0.2, 1e-12);
+  const Band shorter = ratio_band(computing(4, 2), computing(5, 2), two);
+  EXPECT_NEAR(shorter.low, 1 / longer.high, 1e-12);
+  EXPECT_NEAR(shorter.high, 1 / longer.low, 1e-12);
+  EXPECT_NEAR(ratio_band(computing(5, 2), computing(2.5, 4), two).high, 1, 1e-12) << "the same work, a quicker device";
+}
+
 TEST(Band, AnIntervalOfStepsAndABandAddInSquares) {
   const Estimate both = with_band({100, 80, 120}, {0.9, 1.3});
   EXPECT_NEAR(std::log(*both.high / 100), std::hypot(std::log(1.2), std::log(1.3)), 1e-12);

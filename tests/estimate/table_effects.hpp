@@ -145,7 +145,7 @@ inline Spread spread_of(std::string_view name, std::span<const Residual> residua
     // A row of an unknown kind may be of any kind.
     Spread widest;
     for (const ErrorCategory& below : error_categories()) {
-      if (below.parent != name) continue;
+      if (below.gathers || !of_tables::is_below(below.parent, name)) continue;
       const Spread one = spread_of(below.name, residuals);
       if (one.high / one.low > widest.high / widest.low) widest = one;
     }

@@ -12,6 +12,8 @@
 #include "estimate/kendall_tau.hpp"
 #include "estimate/own_step.hpp"
 #include "estimate/table_effects.hpp"
+#include "estimate/unseen.hpp"
+#include "sim/device.hpp"
 #include "support/fact_table.hpp"
 #include "support/split.hpp"
 #include "support/whole_file.hpp"
@@ -33,7 +35,7 @@ estimate::TimePart longest_part(const test::ResidualRow& row) {
 }
 
 bool is_assumed(const std::string& category) {
-  return category.ends_with(".assumed") || category.ends_with(".experts");
+  return category.ends_with(".assumed") || category.ends_with(".kernels") || category.ends_with(".experts");
 }
 
 constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for which a row tells of its category
@@ -82,6 +84,138 @@ void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string
   }
 }
 
+// ---- what was not seen ----
+
+/// Setting of a row's step, the software that took it, and what is left out with it.
+struct RowSetting {
+  estimate::StepSetting step;
+  std::string software, source;
+};
+
+std::string setting_in(const std::string& settings, const std::string& name, const std::string& otherwise) {
+  for (const std::string& one : test::split(settings, ' ')) {
+    if (one.starts_with(name + "=")) return one.substr(name.size() + 1);
+  }
+  return otherwise;
+}
+
+estimate::StepSetting setting_of(const std::string& device, const std::string& program, const std::string& settings,
+                                 const std::string& gpus) {
+  const spec::DeviceSpec& known = sim::device_catalog().at(device);
+  estimate::StepSetting step{known.kernels == spec::KernelFamily::none ? device : std::string(to_string(known.kernels)),
+                             program,
+                             setting_in(settings, "precision", "fp32"),
+                             {},
+                             std::stod(gpus)};
+  const std::string sharding = setting_in(settings, "sharding", "none");
+  if (sharding == "optimizer") step.parallelism.emplace_back("sharded-optimizer");
+  if (sharding == "gradients" || sharding == "parameters") step.parallelism.emplace_back("sharded");
+  for (const auto& [attribute, kind] : {std::pair{"tensor", "tensor"},
+                                        {"pipeline", "pipeline"},
+                                        {"context", "context"},
+                                        {"expert-parallel", "experts"}}) {
+    if (setting_in(settings, attribute, "1") != "1") step.parallelism.emplace_back(kind);
+  }
+  return step;
+}
+
+/// Settings of rows of residuals.csv, by table and row. Steps by the class of a device are none.
+const std::map<std::pair<std::string, std::string>, RowSetting>& row_settings() {
+  static const auto kSettings = [] {
+    std::map<std::pair<std::string, std::string>, RowSetting> all;
+    for (auto& row : test::measured("jobs")) {
+      const std::string table = "jobs-" + row["table"];
+      const bool megatron = table == "jobs-megatron" || table == "jobs-dlperf-gpt";
+      all[{table, fmt::format("{} gpus {} batch {}", row["case"], row["gpus"], row["batch"])}] = {
+          setting_of(row["device"], "typical", row["timed_as"], row["gpus"]), megatron ? "megatron" : table, table};
+    }
+    for (auto& row : test::measured("jobs-2026")) {
+      const std::string table = "jobs-2026-" + row["table"];
+      const bool megatron = row["table"] == "megatron-bridge" || row["table"] == "mlperf-v5";
+      all[{table, fmt::format("{} gpus {}", row["case"], row["gpus"])}] = {
+          setting_of(row["device"], "typical", row["timed_as"], row["gpus"]), megatron ? "megatron" : table, table};
+    }
+    for (auto& row : test::measured("pytorch-h100")) {
+      const std::string table = "pytorch-h100-" + row["group"];
+      const std::string program = row["program"] == "nchw" ? "eager" : row["program"];
+      all[{table, row["case"]}] = {setting_of("h100-sxm5", program, row["timed_as"], "1"), "pytorch", "pytorch"};
+      all[{table + "-unsaid", row["case"]}] = {setting_of("h100-sxm5", "typical", row["timed_as"], "1"), "pytorch",
+                                               "pytorch"};
+    }
+    for (auto& row : test::measured("dlperf"))
+      all[{"dlperf", fmt::format("{} batch {} gpus {}", row["workload"], row["batch"], row["gpus"])}] = {
+          setting_of("v100-sxm2", "typical", "", row["gpus"]), "dlperf", "dlperf"};
+    for (auto& row : test::measured("mlperf-resnet"))
+      all[{"mlperf", row["round"] + " " + row["system"]}] = {
+          setting_of(row["device"], "typical", "precision=fp16", row["gpus"]), "mlperf", "mlperf"};
+    for (auto& row : test::measured("tensorflow-2017"))
+      all[{"tensorflow-2017 " + row["system"],
+           fmt::format("{} batch {} gpus {}", row["workload"], row["batch"], row["gpus"])}] = {
+          setting_of(row["device"], "typical", "", row["gpus"]), "tensorflow", "tensorflow"};
+    for (auto& row : test::measured("timm"))
+      all[{"rtx-3090", fmt::format("{} batch {}", row["workload"], row["batch"])}] = {
+          setting_of("rtx-3090", "typical", "precision=fp16", "1"), "timm", "timm"};
+    return all;
+  }();
+  return kSettings;
+}
+
+const RowSetting* setting_of(const test::ResidualRow& row) {
+  const auto found = row_settings().find({row.table, row.what});
+  return found == row_settings().end() ? nullptr : &found->second;
+}
+
+/// Returns the settings of rows by device and program. `left_out`: without the rows of this source.
+std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
+                                              const std::string& software = "") {
+  std::map<std::pair<std::string, std::string>, estimate::SeenSteps> seen;
+  const auto add = [](std::vector<std::string>& list, const std::string& word) {
+    const auto place = std::ranges::lower_bound(list, word);
+    if (place == list.end() || *place != word) list.insert(place, word);
+  };
+  for (const test::ResidualRow& row : rows) {
+    const RowSetting* setting = setting_of(row);
+    if (setting == nullptr || setting->source == left_out) continue;
+    const estimate::StepSetting& step = setting->step;
+    // Where a software is asked for, steps of others are of another program.
+    const std::string program = software.empty() || setting->software == software ? step.program : "another";
+    estimate::SeenSteps& one = seen[{step.device, program}];
+    one.device = step.device;
+    one.program = program;
+    add(one.precisions, step.precision);
+    for (const std::string& kind : step.parallelism) add(one.parallelism, kind);
+    one.devices = std::max(one.devices, step.devices);
+  }
+  std::vector<estimate::SeenSteps> result;
+  for (auto& [key, one] : seen) result.push_back(std::move(one));
+  return result;
+}
+
+/// Returns the categories of what a row's step has and no row of another source: its software among them.
+std::vector<std::string> unseen_of(const RowSetting& row, const std::vector<test::ResidualRow>& rows) {
+  std::vector<std::string> unseen = estimate::unseen_in(row.step, seen_without(rows, row.source));
+  if (!unseen.empty() && (unseen.front() == "unseen.device" || unseen.front() == "unseen.software")) return unseen;
+  const std::vector<std::string> own = estimate::unseen_in(row.step, seen_without(rows, row.source, row.software));
+  if (!own.empty() && own.front() == "unseen.software") unseen.push_back(own.front());
+  return unseen;
+}
+
+/// Adds each row to the categories of what no other source has.
+void add_unseen(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
+                std::vector<estimate::Residual>& result) {
+  static std::map<std::pair<std::string, std::string>, std::vector<std::string>> known;
+  for (const test::ResidualRow& row : rows) {
+    const estimate::TimePart main = longest_part(row);
+    const RowSetting* setting = setting_of(row);
+    if (setting == nullptr || row.role == "calibrated" || left_out_with(row) == left_out ||
+        main.seconds < kMostOfStep * row.seconds.predicted || row.table.ends_with("-unsaid"))
+      continue;
+    const auto [found, added] = known.try_emplace({row.table, row.what});
+    if (added) found->second = unseen_of(*setting, rows);
+    for (const std::string& category : found->second) result.push_back({category, row.table, std::log(row.ratio())});
+  }
+}
+
 /// A row counts for the category of its longest part if that is most of the time. A row that a constant was fitted to
 /// alone does not count.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
@@ -94,7 +228,19 @@ std::vector<estimate::Residual> residuals_without(const std::vector<test::Residu
     result.push_back({main.category, table, std::log(row.ratio())});
   }
   add_own_steps(rows, left_out, result);
+  add_unseen(rows, left_out, result);
   return result;
+}
+
+/// Returns the parts of a row's time. `seen`: steps of other sources.
+std::vector<estimate::TimePart> parts_of(const test::ResidualRow& row, const std::vector<estimate::SeenSteps>& seen) {
+  std::vector<estimate::TimePart> parts = row.time_parts();
+  const RowSetting* setting = setting_of(row);
+  for (estimate::TimePart& part : parts) {
+    if (setting != nullptr && part.category.starts_with("compute."))
+      part.unseen = estimate::unseen_in(setting->step, seen);
+  }
+  return parts;
 }
 
 std::vector<estimate::ErrorCategory> spreads_of(const std::vector<estimate::Residual>& residuals) {
@@ -111,11 +257,15 @@ std::string width_in_words(double half) { return fmt::format("±{:.0f} %", 100 *
 
 double half_width(const estimate::Spread& spread) { return (spread.high - spread.low) / 2; }
 
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[sizeof "2026-11-25"];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
 /// The table with these numbers. What has not changed keeps its date.
 std::string table_of(const std::string& before, const std::vector<estimate::ErrorCategory>& spreads) {
-  const std::time_t now = std::time(nullptr);
-  char today[sizeof "2026-11-25"];
-  std::strftime(today, sizeof today, "%Y-%m-%d", std::gmtime(&now));
   std::string text;
   std::size_t row = 0;
   for (const std::string_view line : lines_of(before)) {
@@ -129,9 +279,8 @@ std::string table_of(const std::string& before, const std::vector<estimate::Erro
     const estimate::Spread& spread = one->spread;
     const std::string numbers = fmt::format("{:.4f},{:.4f},{},{},{:.4f},{:.4f}", spread.low, spread.high, spread.tables,
                                             spread.rows, spread.between, spread.within);
-    const std::string date = numbers == fmt::format("{}", fmt::join(cells.begin() + 4, cells.begin() + 10, ","))
-                                 ? cells[10]
-                                 : std::string(today);
+    const std::string date =
+        numbers == fmt::format("{}", fmt::join(cells.begin() + 4, cells.begin() + 10, ",")) ? cells[10] : today();
     text += fmt::format("{},{},{},{},{},{},{}\n", cells[0], cells[1], cells[2],
                         cells[3].find(',') == std::string::npos ? cells[3] : '"' + cells[3] + '"', numbers, date,
                         cells[11]);
@@ -181,17 +330,41 @@ bool is_inside(const test::ResidualRow& row, const estimate::Band& band) {
 std::vector<HeldRow> held_rows(const std::vector<test::ResidualRow>& rows) {
   const auto all = spreads_of(residuals_without(rows, ""));
   std::map<std::string, std::vector<estimate::ErrorCategory>> without;
+  const std::vector<estimate::SeenSteps> seen = seen_without(rows, "");
+  std::map<std::string, std::vector<estimate::SeenSteps>> seen_of_others;
   std::vector<HeldRow> held;
   for (const test::ResidualRow& row : rows) {
     if (row.role == "calibrated") continue;
     const std::string table = left_out_with(row);
     auto& others = without[table];
     if (others.empty()) others = spreads_of(residuals_without(rows, table));
-    const estimate::Band band = band_of(row.time_parts(), all);
+    const RowSetting* setting = setting_of(row);
+    const auto [own, added] = seen_of_others.try_emplace(setting == nullptr ? "" : setting->source);
+    if (added) own->second = seen_without(rows, own->first);
+    const estimate::Band band = band_of(parts_of(row, seen), all);
     held.push_back({&row, longest_part(row).category, table, is_inside(row, band),
-                    is_inside(row, band_of(row.time_parts(), others)), (band.high - band.low) / 2});
+                    is_inside(row, band_of(parts_of(row, own->second), others)), (band.high - band.low) / 2});
   }
   return held;
+}
+
+/// Holds src/estimate/seen_steps.csv to the rows of validation.
+TEST(Bands, KnowWhichStepsWereMeasured) {
+  const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/seen_steps.csv";
+  const std::string before = whole_file(file).value();
+  std::string text;
+  for (const std::string_view line : lines_of(before)) {
+    if (line.starts_with("#") || line.starts_with("device,")) text += std::string(line) + "\n";
+  }
+  for (const estimate::SeenSteps& one : seen_without(test::residual_rows(), "")) {
+    const std::string row = fmt::format("{},{},{},{},{:.0f},", one.device, one.program, fmt::join(one.precisions, " "),
+                                        fmt::join(one.parallelism, " "), one.devices);
+    const std::size_t known = before.find("\n" + row);
+    text += known == std::string::npos ? row + today() + ",tests/validation\n"
+                                       : before.substr(known + 1, before.find('\n', known + 1) - known);
+  }
+  if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) std::ofstream(file) << text;
+  EXPECT_EQ(whole_file(file).value(), text) << "scripts/validation writes it";
 }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -305,8 +478,10 @@ TEST(Bands, NarrowWithOneStepOfTheSameSoftware) {
     auto& others = without[of.left_out_with];
     if (others.empty()) others = spreads_of(residuals_without(rows, of.left_out_with));
     auto& [cold, own] = of_table[of.table];
+    const RowSetting* setting = setting_of(*of.rows.front());
+    const auto seen = seen_without(rows, setting == nullptr ? "" : setting->source);
     for (const test::ResidualRow* row : of.rows) {
-      cold.add(row->ratio(), band_of(row->time_parts(), others));
+      cold.add(row->ratio(), band_of(parts_of(*row, seen), others));
       const estimate::Band band = band_of(estimate::with_own_step(row->time_parts()), others);
       for (const test::ResidualRow* given : of.rows) {
         if (given != row) own.add(row->ratio() / given->ratio(), band);

@@ -19,6 +19,7 @@
 #include "compress/registry.hpp"
 #include "estimate/interruptions.hpp"
 #include "estimate/prices.hpp"
+#include "estimate/unseen.hpp"
 #include "protocols/registry.hpp"
 #include "report/run/divergence.hpp"
 #include "report/run/over_seeds.hpp"
@@ -128,8 +129,11 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
         .with("layers", std::string(to_string(kind)))
         .with("precision", std::string(to_string(precision)));
   };
-  if (efficiency == nullptr || !names_any_workload(efficiency->source))
-    return {"compute.assumed", said("rate-assumed")};
+  if (efficiency == nullptr || !names_any_workload(efficiency->source)) {
+    const bool kernels = device.kernels != spec::KernelFamily::none && kind == spec::LayerKind::dense &&
+                         (precision == spec::Precision::bf16 || spec::casts_operands(precision));
+    return {kernels ? "compute.kernels" : "compute.assumed", said("rate-assumed")};
+  }
   const bool same = names_workload(efficiency->source, workload) || names_workload(workload, efficiency->source);
   return {same ? "compute.same-workload" : "compute.same-kind",
           said("rate-calibrated").with("source", efficiency->source)};
@@ -148,6 +152,27 @@ std::string network_category(const spec::FrameworkSpec& framework, const spec::N
     carried.gloo = carried.gloo || one.algorithm.starts_with("gloo");
   }
   return category_of_messages(run.network, carried);
+}
+
+/// Returns what the time of a step on such devices depends on, as tests/validation/bands_test.cpp reads rows.
+estimate::StepSetting setting_of(const scenario::Scenario& scenario, const spec::DeviceSpec& device) {
+  const spec::TimedAsSpec& timed = *scenario.timed_as;
+  const spec::ParallelismSpec& how = timed.parallelism;
+  estimate::StepSetting setting{
+      device.kernels == spec::KernelFamily::none ? device.name : std::string(to_string(device.kernels)),
+      std::string(to_string(timed.program)),
+      std::string(to_string(timed.precision)),
+      {},
+      static_cast<double>(scenario.all_devices().size())};
+  for (const auto& [has, kind] : {std::pair{how.sharding == spec::Sharding::optimizer, "sharded-optimizer"},
+                                  {how.sharding > spec::Sharding::optimizer, "sharded"},
+                                  {how.tensor > 1, "tensor"},
+                                  {how.pipeline > 1, "pipeline"},
+                                  {how.context > 1, "context"},
+                                  {how.experts > 1, "experts"}}) {
+    if (has) setting.parallelism.emplace_back(kind);
+  }
+  return setting;
 }
 
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
@@ -180,13 +205,17 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
       std::isfinite(run.compression_seconds) ? std::clamp(run.compression_seconds, 0.0, run.compute_seconds) : 0;
   const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
   const auto add = [&](const std::string& category, double seconds, std::string cause,
-                       std::optional<report::Statement> basis) {
+                       std::optional<report::Statement> basis, double rate = 0) {
     // A difference of sums that is only rounding is no part of a step.
     if (seconds > 1e-9 * run.step_seconds)
-      band.parts.push_back({category, seconds, std::move(cause), std::move(basis)});
+      band.parts.push_back({category, seconds, std::move(cause), std::move(basis), seconds * rate});
   };
+  const spec::DeviceSpec& device = cluster.devices.front();
+  const std::size_t before = band.parts.size();
   add(compute.category, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")),
-      compute.basis);
+      compute.basis, names.size() == 1 ? device.memory_bandwidth / device.slowdown : 0);
+  if (band.parts.size() > before && !measured && scenario.timed_as && scenario.timed_as->of_other_network())
+    band.parts.back().unseen = estimate::unseen_in(setting_of(scenario, device), estimate::seen_steps());
   // Thin products and passes over memory, without any measurements here.
   add("compute.assumed", added, "compression by " + run.spec.algorithm, report::Statement{"compression-assumed"});
   std::string carried = "messages";
