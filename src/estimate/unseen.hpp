@@ -6,10 +6,10 @@
 
 namespace dadsim::estimate {
 
-/// What the time of computing depends on besides the network: levels of which steps may or may not have been measured.
+/// Setting of a step, apart from its network, which measured steps may or may not have had.
 struct StepSetting {
   std::string device;                         ///< generation of the device, or its name
-  std::string program;                        ///< how operators are carried out
+  std::string program;                        ///< program that carries out operators
   std::string precision;                      ///< "bf16"
   std::vector<std::string> parallelism = {};  ///< kinds of division: "tensor"
   double devices = 1;

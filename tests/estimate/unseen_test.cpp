@@ -1,4 +1,4 @@
-// What of a step was not measured (estimate/unseen.hpp), and the width that it gives to a band.
+// Tests the parts of a step that were not measured (estimate/unseen.hpp), and how they widen a band.
 #include "estimate/unseen.hpp"
 
 #include <gtest/gtest.h>

@@ -177,7 +177,7 @@ std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRo
     const RowSetting* setting = setting_of(row);
     if (setting == nullptr || setting->source == left_out) continue;
     const estimate::StepSetting& step = setting->step;
-    // Where a software is asked for, steps of others are of another program.
+    // Steps of other software count as another program.
     const std::string program = software.empty() || setting->software == software ? step.program : "another";
     estimate::SeenSteps& one = seen[{step.device, program}];
     one.device = step.device;
