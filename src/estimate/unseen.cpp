@@ -10,10 +10,10 @@ namespace dadsim::estimate {
 
 std::span<const SeenSteps> seen_steps() {
   static const std::vector<SeenSteps> kSteps = [] {
-    const FactTable table(tables::kSeenSteps,
-                          {"device", "program", "precisions", "parallelism", "devices", "date", "source"});
+    const FactTable table(tables::kSeenSteps, {"steps", "precisions", "parallelism", "devices", "date", "source"});
     return table.each([](const FactTable::Row& row) {
-      return SeenSteps{row.text("device"), row.text("program"), words_of(row.text("precisions")),
+      const std::vector<std::string> steps = words_of(row.text("steps"));
+      return SeenSteps{steps.at(0), steps.at(1), words_of(row.text("precisions")),
                        words_of(row.optional_text("parallelism")), row.number("devices")};
     });
   }();

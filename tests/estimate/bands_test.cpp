@@ -32,10 +32,10 @@ TEST(Band, AddedWorkHasAnErrorOfItsOwn) {
   const auto computing = [](double seconds, double rate) {
     return std::vector<TimePart>{{"compute.assumed", seconds, "device", {}, seconds * rate}};
   };
-  // 5 of 4 seconds' work: a fifth of the longer time is added.
+  // 4 seconds of shared work and one of added work, of which the shared error counts by 4/5 − 1.
   const Band longer = ratio_band(computing(5, 2), computing(4, 2), two);
-  EXPECT_NEAR(longer.high, 1 + 0.2 * 0.5, 1e-12);
-  EXPECT_NEAR(longer.low, 1 - 0.2 * 0.2, 1e-12);
+  EXPECT_NEAR(std::log(longer.high), std::hypot(std::log(1 + 0.2 * 0.5), 0.2 * std::log(0.8)), 1e-12);
+  EXPECT_NEAR(std::log(longer.low), -std::hypot(std::log(1 - 0.2 * 0.2), 0.2 * std::log(1.5)), 1e-12);
   const Band shorter = ratio_band(computing(4, 2), computing(5, 2), two);
   EXPECT_NEAR(shorter.low, 1 / longer.high, 1e-12);
   EXPECT_NEAR(shorter.high, 1 / longer.low, 1e-12);

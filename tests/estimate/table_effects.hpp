@@ -136,7 +136,8 @@ inline std::optional<TableEffects> effects_of(const ErrorCategory& category, std
 ///     τ² the variance of the m_j less the mean of σ² ÷ n_j, at least 0;
 ///     log of the ends = m ± t √(τ² (1 + 1/T) + σ²), t the 95 % quantile of Student's with T − 1 degrees of freedom.
 /// The prediction itself is always inside. A category that gathers has the rows of all below it; without a parent it
-/// has the widest spread of those below it, of which it may be any. One without rows has the spread of its parent.
+/// has the widest spread of those below it and of others of its kind without a parent, of which it may be any. One
+/// without rows has the spread of its parent.
 inline Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   const ErrorCategory& category = error_category(name);
   const std::optional<of_tables::TableEffects> effects = of_tables::effects_of(category, residuals);
@@ -145,7 +146,8 @@ inline Spread spread_of(std::string_view name, std::span<const Residual> residua
     // A row of an unknown kind may be of any kind.
     Spread widest;
     for (const ErrorCategory& below : error_categories()) {
-      if (below.gathers || !of_tables::is_below(below.parent, name)) continue;
+      const bool alone = below.parent.empty() && below.name.starts_with(name.substr(0, name.find('.') + 1));
+      if (below.gathers || (!alone && !of_tables::is_below(below.parent, name))) continue;
       const Spread one = spread_of(below.name, residuals);
       if (one.high / one.low > widest.high / widest.low) widest = one;
     }

@@ -62,11 +62,6 @@ TEST(ProgramActivations, ACompiledLossHasItsScoresOnce) {
   EXPECT_TRUE(keeps_softmax(named(llama_of(Program::eager, true), "decoder")));
 }
 
-TEST(ProgramActivations, ConvolutionsStayAsTheyAre) {
-  const ModelShape images = workload_registry().at("resnet-50").shape();
-  EXPECT_EQ(with_activations_of(images, Program::eager, Precision::bf16, true), images);
-}
-
 /// Max pooling from 112 × 112 to 56 × 56 after the first convolution alone: its output in 16 bit, and 64-bit indices.
 TEST(ProgramActivations, MaxPoolingKeepsItsOutputAndIndices) {
   const ModelShape whole = workload_registry().at("resnet-50").shape();

@@ -354,10 +354,10 @@ TEST(Bands, KnowWhichStepsWereMeasured) {
   const std::string before = whole_file(file).value();
   std::string text;
   for (const std::string_view line : lines_of(before)) {
-    if (line.starts_with("#") || line.starts_with("device,")) text += std::string(line) + "\n";
+    if (line.starts_with("#") || line.starts_with("steps,")) text += std::string(line) + "\n";
   }
   for (const estimate::SeenSteps& one : seen_without(test::residual_rows(), "")) {
-    const std::string row = fmt::format("{},{},{},{},{:.0f},", one.device, one.program, fmt::join(one.precisions, " "),
+    const std::string row = fmt::format("{} {},{},{},{:.0f},", one.device, one.program, fmt::join(one.precisions, " "),
                                         fmt::join(one.parallelism, " "), one.devices);
     const std::size_t known = before.find("\n" + row);
     text += known == std::string::npos ? row + today() + ",tests/validation\n"
