@@ -44,7 +44,7 @@ Value read_option(const std::string& option, const std::string& text, const scen
   return *value;
 }
 
-/// The value of an option; nullopt where it is not given. Throws UsageError.
+/// Returns the value of an option; nullopt if it is not given. Throws UsageError.
 template <class Value>
 std::optional<Value> value_of(const po::variables_map& values, const std::string& option, const scenario::Kind& kind) {
   const std::string text = text_of(values, option);

@@ -30,7 +30,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// A device of the class of NVIDIA's data-centre GPUs that has nothing but the assumptions of its class.
+/// Returns a device of the class of NVIDIA's data-centre GPUs, with the assumptions of the class only.
 constexpr const char* kUsualClass = "v100-pcie";
 
 /// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
@@ -47,21 +47,21 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
   const auto batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostSamples));
   if (!batch) throw UsageError("--batch N is missing: the samples per step of the profile");
   const spec::Precision precision = value_of<spec::Precision>(values, "precision").value_or(spec::Precision::fp32);
-  // A table does not say what goes on beside a collective; a trace counts what a collective alone takes.
+  // A table does not show operations concurrent with a collective; a trace counts the exposed time of collectives.
   const bool alone = profile.step && (profile.idle || profile.communicating == 0);
   const double seconds = alone ? *profile.step - profile.communicating : profile.computing;
   if (!(seconds > 0)) throw InputError({file, 0, "has steps that take no time", "use a profile of training steps"});
   return {.workload = workload, .batch = *batch, .precision = precision, .seconds = seconds, .line = 1};
 }
 
-/// Measurements, one a line of a CSV file; or the one of a profile.
+/// Returns the measurements: one per line of a CSV file, or the one of a profile.
 std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file) {
   const std::string text = read_input(file, "a file of measurements", kMostOfLog);
   if (std::optional<formats::ProfiledStep> profile = study::read_profile(file, text))
     return {measurement_of(values, file, *profile)};
   for (const char* option : {"workload", "batch", "precision"}) {
     if (values.contains(option))
-      throw UsageError(fmt::format("--{} needs a profile, and '{}' is none; use a column of the file", option, file));
+      throw UsageError(fmt::format("--{} needs a profile, but '{}' is a table; use its column", option, file));
   }
   return study::read_measurements(file, text);
 }
@@ -117,7 +117,7 @@ std::string in_words(const study::Calibration& calibration,
   std::string kept;
   for (const study::CalibratedConstant& one : calibration.constants) {
     if (one.fitted) {
-      text += fmt::format("  {:<34} {:>10}   off by {:.1f} % if each measurement is by 1 %\n", one.name, in_words(one),
+      text += fmt::format("  {:<34} {:>10}   ± {:.1f} % if each measurement is off by 1 %\n", one.name, in_words(one),
                           100 * one.uncertainty);
     } else {
       kept += fmt::format("  {:<34} {:>10}\n", one.name, in_words(one));
@@ -151,7 +151,7 @@ study::MeasuredStep row_of(const std::string& text) {
   if (!row.tokens_per_second && !row.samples_per_second)
     row.step_seconds = scenario::parse_quantity(scenario::Unit::seconds, text);
   const bool none = !row.tokens_per_second && !row.samples_per_second && !(row.step_seconds.value_or(0) > 0);
-  if (none) throw UsageError(fmt::format("--row '{}' is no step; write 312ms, 82000tokens/s or 41samples/s", text));
+  if (none) throw UsageError(fmt::format("--row '{}' is not a step; write 312ms, 82000tokens/s or 41samples/s", text));
   return row;
 }
 
@@ -198,7 +198,7 @@ void run_calibrate(const po::variables_map& values) {
   const bool to_file = !out.empty() && !outputs.take_standard_output();
   write_file_atomically(to_file ? out : "-", element);
   if (values.contains("quiet")) return;
-  // The element alone goes to standard output where it is to be taken from there.
+  // Standard output has only the element if it is the destination of the element.
   const std::string text = in_words(calibration, measurements);
   if (to_file) return print(text);
   say(text);

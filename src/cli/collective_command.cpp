@@ -29,7 +29,8 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr std::size_t kAllPairs = 256;  // hosts; among more the routes of neighbours and of powers of two are checked
+constexpr std::size_t kAllPairs =
+    256;  // hosts; with more hosts, only routes between neighbours and powers of two are checked
 
 /// The hosts that take part, in the order of the ranks.
 std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const spec::PlatformSpec& platform) {
@@ -63,7 +64,7 @@ std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const 
   }
   if (options.ranks) {
     if (*options.ranks > ranks.size()) {
-      throw UsageError(fmt::format("--ranks {}; the platform has {} hosts", *options.ranks, ranks.size()));
+      throw UsageError(fmt::format("--ranks {} is too many; the platform has {} hosts", *options.ranks, ranks.size()));
     }
     ranks.resize(*options.ranks);
   }
@@ -79,7 +80,7 @@ void check_pairs(const CollectiveOptions& options, std::size_t ranks) {
   }
 }
 
-/// Pairs of ranks whose routes are looked at before anything is simulated.
+/// Returns the pairs of ranks whose routes are checked before anything is simulated.
 std::vector<std::pair<std::size_t, std::size_t>> pairs_to_check(const CollectiveOptions& options, std::size_t ranks) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   if (!options.pairs.empty()) {
@@ -96,7 +97,7 @@ std::vector<std::pair<std::size_t, std::size_t>> pairs_to_check(const Collective
   return pairs;
 }
 
-/// The whole vectors of the sizes as they were given.
+/// Converts the given sizes to sizes of whole vectors.
 study::CollectiveSizes sizes_of(const CollectiveOptions& options, std::size_t ranks) {
   study::CollectiveSizes sizes{.operation = options.operation,
                                .bytes = options.sizes,
@@ -164,7 +165,7 @@ study::CollectiveLog read_log(const std::string& path) {
   return study::read_collective_log(path, read_input(path, "a log of measured collectives", kMost));
 }
 
-/// Puts what was measured beside what was predicted of the same sizes.
+/// Adds the measured times to the predicted times of the same sizes.
 void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& options,
                   report::CollectiveReport& report) {
   report.measured_file = options.measured;
@@ -175,7 +176,7 @@ void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& 
     any = true;
     row.measured = report::CollectiveRow::Measured{found->seconds, found->in_place_seconds};
   }
-  if (!any) throw UsageError("--sizes: none of these sizes was measured; remove it to use those of the log");
+  if (!any) throw UsageError("--sizes: none of these sizes was measured; remove --sizes to use the sizes of the log");
 }
 
 }  // namespace
@@ -205,7 +206,7 @@ void run_collective(const po::variables_map& values) {
   const report::Document document = document_of(report);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(document));
-  // A result that goes to standard output is not mixed with the table.
+  // If the result goes to standard output, the table is not printed.
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
 }
 

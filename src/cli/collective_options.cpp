@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kForm = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
 
-/// A number and what stands behind it.
+/// Splits a text into a number and the rest.
 std::optional<std::pair<double, std::string_view>> number_and_rest(std::string_view text) {
   if (text.empty() || (std::isdigit(static_cast<unsigned char>(text[0])) == 0 && text[0] != '.')) return std::nullopt;
   double value = 0;
@@ -88,7 +88,7 @@ bool along_pairs(report::Operation operation) {
   return operation == report::Operation::neighbour_exchange || operation == report::Operation::send;
 }
 
-/// Refuses options that do not go together.
+/// Refuses options that cannot be combined.
 void check(const CollectiveOptions& options) {
   const char* operation = to_string(options.operation);
   check_algorithm(options.operation, options.algorithm);
@@ -122,10 +122,10 @@ void check(const CollectiveOptions& options) {
 double parse_byte_size(const char* option, std::string_view text, const char* form) {
   const auto number = number_and_rest(text);
   const std::optional<double> scale = number ? unit(number->second) : std::nullopt;
-  if (!scale) throw UsageError(fmt::format("{}: '{}' is no size in bytes; {}", option, text, form));
+  if (!scale) throw UsageError(fmt::format("{}: '{}' is not a size in bytes; use {}", option, text, form));
   const double size = number->first * *scale;
   if (!(size > 0) || size > kLargestSize)
-    throw UsageError(fmt::format("{}: '{}' is out of range; above 0, {}", option, text, form));
+    throw UsageError(fmt::format("{}: '{}' is out of range; use a size above 0, {}", option, text, form));
   return size;
 }
 

@@ -17,7 +17,7 @@ namespace dadsim::cli {
 /// lists of both, "1MB,4MB". Throws UsageError.
 std::vector<double> parse_byte_sizes(const std::string& text);
 
-/// Returns one such size. Throws UsageError with `option` and `form`, what would be right.
+/// Returns one such size. Throws UsageError with `option` and the expected `form`.
 double parse_byte_size(const char* option, std::string_view text, const char* form);
 
 inline constexpr std::size_t kMostSizes = 1000;

@@ -83,7 +83,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(queue, scenario, options.overrides));
   }
   const study::Learned learned = study::learn_scenario(scenario, client ? &store : nullptr, show_progress);
-  // A run that is simulated once finds little that another has learned.
+  // A single simulation of a run reuses little learning of other runs.
   if (!client && !with_timeline) learned.shared_cache->keep_histories_in(kHistoriesOfOneSimulation);
   report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   result.rate_as_tcp = study::rate_as_tcp(scenario);
@@ -104,9 +104,9 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
       }
     }
   }
-  // A result that goes to standard output is not mixed with the table.
+  // If the result goes to standard output, the table is not printed.
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, options.verbose));
-  // Last: whatever becomes of a page, the result is there.
+  // The page is written last, so that its failure leaves the other results.
   if (!options.report.empty()) {
     const report::Retiming retiming =
         with_timeline ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
@@ -130,7 +130,7 @@ void write_pages(const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
   const std::map<std::string, std::string> pages = method_pages();
-  // A folder of somebody else's may have a README.md too: a page has the title of the one that it replaces.
+  // Another program's folder may have a README.md too, so only a page with the same title is replaced.
   for (const auto& [name, text] : pages) {
     const std::string path = folder + "/" + name;
     const std::string there = whole_file(path).value_or("");
@@ -141,7 +141,7 @@ void write_pages(const std::string& folder) {
   for (const auto& [name, text] : pages) write_file_atomically(folder + "/" + name, text);
 }
 
-/// Before anything is done: a set of kernels that there is not is told as the command line's faults are.
+/// Checked first: an unknown set of kernels is reported like a fault of the command line.
 void choose_kernels() {
   try {
     static_cast<void>(kernel_set());
@@ -175,7 +175,7 @@ void carry_out(const Options& options) {
       options.overrides, options.timing_only ? study::make_catalog_without_learning() : study::make_catalog());
   scenario.timing_only = scenario.timing_only || options.timing_only;
   if (!options.scheduler.empty() && std::ranges::none_of(scenario.runs, &spec::RunSpec::event_driven)) {
-    throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and --on learns only these",
+    throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, which --on needs",
                                 "remove --on; dadsim sweep --on distributes many points"});
   }
   if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));

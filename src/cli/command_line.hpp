@@ -5,14 +5,14 @@
 
 namespace dadsim::cli {
 
-/// Message if memory is denied to this process; the exit code is 1.
+/// Message if this process runs out of memory; the exit code is 1.
 inline constexpr std::string_view kOutOfMemory =
     "dadsim: out of memory; fewer workers, a smaller network or less data would fit";
 
 /// Returns true if oneTBB reports that the system denies it a thread; it has no exception type for that.
 bool denies_thread(const std::runtime_error& error);
 
-/// The whole program: parses the command line, does what it says, turns every error into a message and an exit code.
+/// Runs the program: parses the command line, runs the command, and turns every error into a message and an exit code.
 int run_command_line(int argc, char** argv);
 
 }  // namespace dadsim::cli

@@ -15,7 +15,7 @@ namespace po = boost::program_options;
 struct Command {
   /// The operands, for completion.
   enum class Operand { scenario, platform, file, name, name_or_file, none };
-  /// Names that the first operand may be, each with its description.
+  /// Possible names of the first operand, with descriptions.
   using Names = std::vector<std::pair<std::string, std::string>>;
 
   std::string name;
@@ -59,7 +59,7 @@ std::string list_templates();
 
 const std::vector<Command>& commands();
 
-/// Returns nullptr if there is none of that name.
+/// Returns the command of this name, or nullptr.
 const Command* find_command(const std::string& name);
 
 /// Returns the options of a section of commands.txt, "dadsim" or a command; `more` replaces {more}.

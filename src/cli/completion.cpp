@@ -105,7 +105,7 @@ std::vector<std::string> values_of(const std::string& element, const std::string
 /// "run[rank-dad]" → "run".
 std::string element_of_part(const std::string& part) { return part.substr(0, part.find('[')); }
 
-/// The PATH=VALUE of --set, by what the language says of the scenario.
+/// Completes the PATH=VALUE of --set from the language of scenarios.
 void complete_setting(Completion& completion, const std::string& begun) {
   const std::size_t equal = begun.find('=');
   const std::string path = begun.substr(0, equal);
@@ -125,7 +125,7 @@ void complete_setting(Completion& completion, const std::string& begun) {
   for (const std::string& attribute : rule->attribute_names()) offer(completion, begun, before + attribute + "=");
 }
 
-/// The value of an option, by its name and by what its help calls the value.
+/// Completes the value of an option from its name and the name of the value in its help.
 void complete_value(Completion& completion, const std::string& command, const OptionWords& option,
                     const std::string& begun) {
   if (option.name == "--set") return complete_setting(completion, begun);
@@ -199,7 +199,7 @@ std::string manual_page() {
   }
   text += ".SS Lists\n";
   for (const Listing& listing : listings()) {
-    text += fmt::format(".TP\n\\fBdadsim {}\\fR\n{}; with words, the entries that hold them\n", listing.name,
+    text += fmt::format(".TP\n\\fBdadsim {}\\fR\n{}; with words, the entries that contain the words\n", listing.name,
                         roff(listing.summary));
   }
   const std::size_t codes = all.find("Exit codes:");

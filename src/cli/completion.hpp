@@ -5,7 +5,7 @@
 
 namespace dadsim::cli {
 
-/// The manual page dadsim(1), as groff reads it: made of what --help says of the program and of each command.
+/// Returns the manual page dadsim(1) for groff, made from --help of the program and of each command.
 std::string manual_page();
 
 /// Completions of the last word of a line.
@@ -15,7 +15,7 @@ struct Completion {
     std::string help;  ///< may be empty
   };
   std::vector<Candidate> candidates;
-  /// Files that may stand there too: what their names end in ("*": any), or "/" for folders alone; empty: none.
+  /// Possible files: the ending of their names ("*": any), "/" for folders only; empty: no files.
   std::string files;
 };
 

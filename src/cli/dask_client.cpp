@@ -37,7 +37,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The folders of PYTHONPATH. An empty one would be the current folder.
+/// Returns the folders of PYTHONPATH, without empty ones, which would mean the current folder.
 void set_module_path() {
   namespace fs = std::filesystem;
   std::vector<std::string> folders;
@@ -56,8 +56,8 @@ void set_module_path() {
   }
 }
 
-/// The words of a command that calls `main(argument)` of a module of the Python package `dadsim`. Python is Debian's,
-/// or the one that DADSIM_PYTHON names. Nothing is imported from the current folder, which may be a stranger's. Sets
+/// Returns the words of a command that calls `main(argument)` of a module of the Python package `dadsim`. Python is
+/// Debian's, or the one in DADSIM_PYTHON. Nothing is imported from the current folder, which may be untrusted. Sets
 /// PYTHONPATH, so that a package that was built next to this program comes before an installed one.
 std::vector<std::string> python_command(const std::string& module, const std::string& argument) {
   set_module_path();
@@ -70,7 +70,7 @@ std::vector<std::string> python_command(const std::string& module, const std::st
       "    from dadsim import {0}\n"
       "except ImportError as error:\n"
       "    sys.exit('dadsim: ' + sys.executable + ' cannot import ' + str(error.name) + ', which --on needs; '\n"
-      "             'install it (docs/python.md), or DADSIM_PYTHON with a Python that has it')\n"
+      "             'install it (docs/python.md), or set DADSIM_PYTHON to a Python that has it')\n"
       "sys.exit({0}.main(sys.argv[1]))",
       module);
   return {named.empty() ? "/usr/bin/python3" : named, "-c", code, argument};
@@ -78,7 +78,7 @@ std::vector<std::string> python_command(const std::string& module, const std::st
 
 constexpr const char* kEnded = "the process that hands work to Dask has ended; its error is above";
 
-// A question is a frame, and so is its answer: the length in 8 bytes, then that. A question begins with a letter.
+// Questions and answers are frames: the length in 8 bytes, then the content. A question begins with a letter.
 bool read_all(int from, char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t got = ::read(from, bytes, size);
@@ -202,7 +202,7 @@ DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario
 
 DaskClient::~DaskClient() {
   queue_.close();
-  thread_.join();  // it ends as the process does, which ends where the queue is closed
+  thread_.join();  // it ends with the Python process, which ends when the queue is closed
 }
 
 void DaskClient::answer(char question, WireReader& asked, WireWriter& told) {

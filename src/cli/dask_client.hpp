@@ -13,19 +13,19 @@
 
 namespace dadsim::cli {
 
-/// A process of Python (python/dadsim/remote.py) that hands work to the workers of Dask and asks this process for it.
-/// Signals for the group of this process do not reach it: it is ended with this object.
+/// A Python process (python/dadsim/remote.py) that requests work from this process and distributes it to the workers of
+/// Dask. It is outside of this process group, so signals do not reach it; the destructor ends it.
 class DaskProcess {
  public:
-  /// `scheduler`, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError where there is no Python.
+  /// Starts the process for a scheduler, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError without Python.
   explicit DaskProcess(const std::string& scheduler);
   ~DaskProcess();
   DaskProcess(const DaskProcess&) = delete;
   DaskProcess& operator=(const DaskProcess&) = delete;
 
   using Answer = std::function<void(char question, WireReader& asked, WireWriter& told)>;
-  /// Answers its questions until it ends or this process is interrupted. What it says on standard error is said here,
-  /// as a terminal may show it.
+  /// Answers the questions of the Python process until it ends or this process is interrupted. Prints its standard
+  /// error here, with escapes for terminals.
   void serve(const Answer& answer);
 
  private:
@@ -37,11 +37,11 @@ class DaskProcess {
   bool ended_ = false;
 };
 
-/// Hands the tasks of a queue to the workers of Dask, as long as this lives. What they cannot do, and the end of the
-/// process of Python, fail the queue.
+/// Distributes the tasks of a queue to the workers of Dask during the lifetime of this object. A failed task, or the
+/// end of the Python process, fails the queue.
 class DaskClient {
  public:
-  /// `scenario`: the path of the file, which has been read with all that it names. Throws as DaskProcess does.
+  /// `scenario`: the path of the scenario file, which has been read with all its files. Throws like DaskProcess.
   DaskClient(const std::string& scheduler, const std::string& scenario, study::TaskQueue& queue);
   ~DaskClient();
   DaskClient(const DaskClient&) = delete;
@@ -56,14 +56,14 @@ class DaskClient {
   std::thread thread_;
 };
 
-/// The tasks of a command of which `--on` names a scheduler, and who hands them out from start() on. Without a
-/// scheduler there are none.
+/// The task queue of a command with `--on`, and the client that distributes its tasks after start(). Empty without
+/// `--on`.
 class TasksElsewhere {
  public:
   TasksElsewhere(std::string scheduler, std::string scenario)
       : scheduler_(std::move(scheduler)), scenario_(std::move(scenario)) {}
 
-  /// Once the scenario has been read. Throws as DaskClient does.
+  /// Starts the client; the scenario must have been read. Throws like DaskClient.
   void start() {
     if (!scheduler_.empty()) client_.emplace(scheduler_, scenario_, queue_);
   }

@@ -90,7 +90,7 @@ study::Measurement measurement_of(const po::variables_map& values) {
   study::Measurement measured;
   if (said.front() == "log") measured = measurement_of_log(text_of(values, "log"));
   if (measured.source.empty()) measured.source = "--" + said.front();
-  if (values.contains("step")) measured.steps.clear();  // beside a profile that says it itself
+  if (values.contains("step")) measured.steps.clear();  // together with a profile that has the same measurement
   const auto add = [&](const char* option, std::optional<double> study::MeasuredStep::*figure, const auto& parse) {
     for (const OfDevices& one : given(values, option)) {
       study::MeasuredStep& step = measured.steps.emplace_back();
@@ -120,7 +120,7 @@ std::optional<report::Operation> operation_of(const po::variables_map& values) {
   if (test.empty()) return std::nullopt;
   const std::optional<report::Operation> operation = study::operation_of_test(test);
   if (!operation)
-    throw UsageError(fmt::format("--test '{}' is not known; {}", test, suggestion(test, study::names_of_tests())));
+    throw UsageError(fmt::format("--test '{}' is unknown; {}", test, suggestion(test, study::names_of_tests())));
   return operation;
 }
 

@@ -9,7 +9,7 @@ enum ExitCode : int {
   kUsage = 2,             ///< the command line
   kWrongInput = 3,        ///< scenario, platform or data file
   kOutputFailed = 4,      ///< a result could not be written
-  kSimulationFailed = 5,  ///< SimGrid could not carry the simulation through, or the system gave no process for it
+  kSimulationFailed = 5,  ///< SimGrid failed, or the system provided no process for the simulation
   kInterrupted = 130,     ///< SIGINT, SIGTERM or SIGHUP
 };
 

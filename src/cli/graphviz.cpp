@@ -25,14 +25,14 @@ constexpr unsigned kLookAgain = 5000;  // microseconds
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// A file without a name: nothing can wait for the other end, as it could with pipes.
+/// Unnamed file: unlike a pipe, it cannot block on the other end.
 File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
   if (!file) throw OutputError(fmt::format("cannot make a temporary file for the picture: {}", std::strerror(errno)));
   return file;
 }
 
-/// The program with these descriptors as its standard streams. It ends with this process.
+/// Starts the program with these descriptors as standard streams. It ends with this process.
 pid_t start(const std::string& program, const std::array<int, 3>& streams) {
   std::string name = "dot";
   std::string format = "-Tsvg";
@@ -41,7 +41,7 @@ pid_t start(const std::string& program, const std::array<int, 3>& streams) {
   const pid_t child = ::fork();
   if (child < 0) throw OutputError(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
   if (child > 0) return child;
-  // Other threads may hold any lock: nothing but system calls from here on.
+  // Other threads may hold locks, so only system calls are allowed from here on.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kNotStarted);
   ::signal(SIGPIPE, SIG_DFL);
@@ -72,8 +72,8 @@ std::string find_dot() {
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   throw OutputError(
-      "a picture needs the program 'dot', which is not in PATH; install the package graphviz, or write --dot of "
-      "'dadsim platform' and draw it elsewhere");
+      "a picture needs the program 'dot', which is not in PATH; install the package graphviz, or write a "
+      "description with 'dadsim platform --dot' and draw it elsewhere");
 }
 
 std::string draw_svg(const std::string& dot, const std::string& source) {

@@ -34,23 +34,23 @@ bool is_config(const std::string& content) {
 const char* words_of(formats::ModelRemark remark) {
   switch (remark) {
     case formats::ModelRemark::irregular_windows:
-      return "blocks with a window do not repeat regularly there; here all blocks see all positions";
+      return "the model has attention windows in irregular blocks; every block is timed with all positions";
     case formats::ModelRemark::projection_bias:
-      return "the projection after attention has biases there, and none here";
+      return "the biases of the projection after attention are not timed";
     case formats::ModelRemark::dropout:
-      return "without dropout, which 'resid_pdrop' asks for";
+      return "the dropout of 'resid_pdrop' is not timed";
     case formats::ModelRemark::both_heads:
-      return "timed in pre-training, with both heads";
+      return "the network is timed in pre-training, with both heads";
     case formats::ModelRemark::pooler_alone:
-      return "timed without a head: with the pooler alone";
+      return "the network is timed with the pooler and without a head";
     case formats::ModelRemark::thousand_classes:
-      return "the config names no labels; a classifier of 1,000 classes";
+      return "the config names no labels; the classifier is timed with 1,000 classes";
     case formats::ModelRemark::language_part:
-      return "the language part alone, without towers for pictures or sound";
+      return "only the language part is timed, without encoders of images or sound";
     case formats::ModelRemark::feed_forward_bias:
-      return "feed-forward layers and the decoder have biases there, and none here";
+      return "the biases of feed-forward layers and of the decoder are not timed";
     case formats::ModelRemark::decoder_bias:
-      return "the decoder has a bias there, and none here";
+      return "the bias of the decoder is not timed";
     case formats::ModelRemark::no_room:
       return "the network needs more memory than 1,024 nodes of eight H100 have, the largest system tried; reduce "
              "--batch or --sequence, or use other devices";
@@ -59,14 +59,15 @@ const char* words_of(formats::ModelRemark remark) {
 }
 
 std::string in_words(const study::ImportedModel& model) {
-  std::string text = fmt::format("{}: {} parameters, {}.\n", model.type, model.shape.parameters(),
-                                 model.workload.empty() ? "which no workload has; its layers are in a file of their own"
-                                                        : fmt::format("the layers of workload '{}'", model.workload));
+  std::string text =
+      fmt::format("{}: {} parameters, {}.\n", model.type, model.shape.parameters(),
+                  model.workload.empty() ? "with its layers in a separate file"
+                                         : fmt::format("with the layers of workload '{}'", model.workload));
   if (!model.workload.empty())
-    text += "Attention is fused (attention=\"flash\"), as frameworks run it; \"plain\" writes and keeps its scores.\n";
+    text += "Attention is fused (attention=\"flash\"), as usual; attention=\"plain\" writes and keeps its scores.\n";
   if (model.adapter) text += fmt::format("Adapters of rank {}; other weights are frozen.\n", model.adapter->rank);
   if (!model.quantised.empty())
-    text += fmt::format("Note: its weights are stored quantised there ({}); here they have the width of --precision.\n",
+    text += fmt::format("Note: the stored weights are quantised ({}); they are timed with the width of --precision.\n",
                         model.quantised);
   for (const formats::ModelRemark remark : model.remarks) text += fmt::format("Note: {}.\n", words_of(remark));
   return text;
@@ -93,7 +94,7 @@ ReadFile read_file(const std::string& path) {
   return file;
 }
 
-/// `base`: the config.json beside an adapter_config.json; none: the file is alone.
+/// `base`: the config.json for an adapter_config.json; empty: there is only one file.
 void import_config(const po::variables_map& values, const ReadFile& file, const std::optional<ReadFile>& base) {
   refuse_other_options(values, {"sequence", "batch", "precision", "scenario", "layers"}, "a config.json");
   const std::string layers = text_of(values, "layers");

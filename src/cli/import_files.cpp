@@ -25,9 +25,9 @@ void refuse_other_options(const po::variables_map& values, const std::vector<std
 std::string name_in_document(const po::variables_map& values, const std::string& option) {
   const std::string file = text_of(values, option.c_str());
   if (file.empty() || file == "-")
-    throw UsageError(fmt::format("--{} FILE is missing: the element has to name that file", option));
+    throw UsageError(fmt::format("--{} FILE is missing; add it, since the element names the file", option));
   if (has_hidden_characters(file))
-    throw UsageError(fmt::format("--{} '{}' has characters that no document can name; use another name", option,
+    throw UsageError(fmt::format("--{} '{}' has characters that XML does not allow; use another name", option,
                                  with_hidden_characters_shown(file)));
   namespace fs = std::filesystem;
   const std::string out = text_of(values, "out");

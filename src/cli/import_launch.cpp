@@ -25,7 +25,7 @@ void import_launch(const po::variables_map& values, const std::string& file, con
     set += fmt::format("{}--set {}", set.empty() ? "" : " ", one);
   write_import(
       values, set + '\n',
-      fmt::format("{}: {} devices, {} × {} (replicas × devices of each), {} samples of each replica in a step.\n",
+      fmt::format("{}: {} devices, {} × {} (replicas × devices per replica), {} samples per replica and step.\n",
                   framework, launch.devices(), launch.layout.replicas, launch.layout.how.devices(),
                   launch.layout.batch));
 }

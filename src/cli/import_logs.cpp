@@ -31,19 +31,19 @@ study::ImportedFederation federation_in(const std::vector<std::string>& files, c
     const std::string text = read_input(file, kLogForm, kMostOfLog);
     try {
       if (std::optional<formats::ClientLog> client = formats::read_client_log(text)) {
-        // Logs of sites lie in folders of their names.
+        // The name of a site is the folder of its log.
         if (client->name.empty()) client->name = std::filesystem::path(file).stem().string();
         clients.push_back(*std::move(client));
         continue;
       }
       const std::optional<formats::ServerLog> server = formats::read_server_log(text);
       if (!server) throw InputError({file, 0, "cannot be imported", kLogForm});
-      if (files.size() > 1) throw InputError({file, 0, "is the log of a server of Flower", "that log alone"});
+      if (files.size() > 1) throw InputError({file, 0, "is the log of a Flower server", "use that log alone"});
       return study::federation_of(*server, facts);
     } catch (const InputError&) {
       throw;
     } catch (const std::runtime_error& fault) {
-      throw InputError({file, 0, fault.what(), "use another log, or --model-bytes, --step-time, --line"});
+      throw InputError({file, 0, fault.what(), "use another log, or add --model-bytes, --step-time or --line"});
     }
   }
   try {

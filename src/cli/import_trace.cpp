@@ -92,7 +92,7 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
     if (dynamic_cast<const InputError*>(&fault) != nullptr) throw;
     throw InputError({file, 0, fault.what(),
                       traces.size() == 1 ? "use --ranks N, if all repeat its work; or add the traces of all ranks"
-                                         : "use traces of one step of all ranks; --groups names those of collectives"});
+                                         : "use traces of one step of all ranks; --groups names their groups"});
   }
   outputs.check_against_inputs();
   outputs.check_writable();
@@ -107,17 +107,17 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
     return std::ranges::count(step.tasks, what, &study::RecordedStep::RecordedTask::what);
   };
   const std::int64_t collectives = count(study::RecordedStep::RecordedTask::TraceTask::collective);
-  std::string words = fmt::format("{}: {}, {} and {} of a step in {}.\n", called, counted(step.workers, "rank"),
+  std::string words = fmt::format("{}: a step of {}, {} and {}, in {}.\n", called, counted(step.workers, "rank"),
                                   counted(count(study::RecordedStep::RecordedTask::TraceTask::compute), "computation"),
                                   counted(collectives, "collective"), to);
   if (copies > 0)
     words += "Note: one rank's trace: all ranks are assumed to run the same operations at the same time.\n";
   if (collectives == 0) words += "Note: the trace has no collective: its devices share nothing in the step.\n";
   if (step.tensor > 1 || step.stages > 1)
-    words += fmt::format("Ranks are {} to a layer × {} replicas × {} stages.\n", step.tensor,
+    words += fmt::format("Ranks: {} per layer × {} replicas × {} stages.\n", step.tensor,
                          step.workers / step.tensor / step.stages, step.stages);
   if (step.host_operations > 0)
-    words += fmt::format("Note: {} operations of hosts are left out: devices are assumed never to wait for them.\n",
+    words += fmt::format("Note: {} operations of hosts are left out; devices are assumed not to wait for hosts.\n",
                          step.host_operations);
   if (step.small_collectives > 0)
     words += fmt::format("Note: {} collectives of a few bytes among ranks of several stages are left out.\n",

@@ -68,7 +68,7 @@ double operand_bytes(sim::KernelFormat format) {
 
 void run_kernel(const po::variables_map& values) {
   if (const auto operands = operands_of(values); !operands.empty())
-    throw UsageError(fmt::format("'{}' is no option; put --product or --attention before it", operands.front()));
+    throw UsageError(fmt::format("'{}' is not an option; put --product or --attention before it", operands.front()));
   if (values.contains("product") == values.contains("attention"))
     throw UsageError("--product or --attention is needed; give one of them");
   for (const char* only : {"causal", "backward", "library"}) {
@@ -105,7 +105,7 @@ void run_kernel(const po::variables_map& values) {
   const auto library = value_of<spec::FlashLibrary>(values, "library").value_or(spec::FlashLibrary::any);
   if (library == spec::FlashLibrary::flash_3 && device.generation < spec::GpuGeneration::hopper)
     throw UsageError(
-        fmt::format("--library flash-3 needs a device from Hopper on; --library flash-2 on {}", device.name));
+        fmt::format("--library flash-3 needs Hopper or a later device; use --library flash-2 on {}", device.name));
   const sim::AttentionKernel* kernel = attention_kernel(family, format, backward, library);
   const auto [heads, positions, size] = sizes_of(values, "attention");
   if (kernel == nullptr || !rates) throw nothing_known();

@@ -57,7 +57,8 @@ study::LayoutOptions search_options(const po::variables_map& values) {
   return options;
 }
 
-/// Writes the launch of the quickest layout to `out`, and says what its framework has no argument for.
+/// Writes launch arguments of the fastest layout to `out`, and prints the settings without an argument in the
+/// framework.
 void write_launch_of(const report::LayoutReport& report, const StudyOptions& options, const std::string& framework,
                      const std::string& out, const scenario::ScenarioSource& source) {
   if (report.trials.empty())
@@ -96,7 +97,7 @@ void run_layout(const po::variables_map& values) {
   const report::LayoutReport report =
       study::search_layouts(source, options.overrides, asked, !options.quiet, [&] { files.check_against_inputs(); });
   if (report.divisible == 0 && !report.fixed.empty())
-    throw UsageError(report::in_words(report::answer_of(report).front()) + " Without --fix it lists layouts.");
+    throw UsageError(report::in_words(report::answer_of(report).front()) + " Remove --fix to list layouts.");
   files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
   if (!framework.empty()) write_launch_of(report, options, framework, out, source);
 }

@@ -38,7 +38,7 @@ const LessonFile& find_lesson(const std::string& number) {
   throw UsageError(fmt::format("there is no lesson '{}'; use a number from 1 to {}", number, lessons().size()));
 }
 
-/// Returns the options of a block that runs a scenario unchanged; other commands have no page of their own.
+/// Returns the options of a block that runs a scenario unchanged; other commands have no page.
 std::optional<Options> run_of(const report::LessonBlock& block) {
   std::vector<std::string> arguments = arguments_of(block.command);
   if (arguments.empty() || !(arguments.front().ends_with(".xml") || arguments.front().starts_with("--")))
@@ -49,7 +49,7 @@ std::optional<Options> run_of(const report::LessonBlock& block) {
   return parse_options(static_cast<int>(words.size()), words.data());
 }
 
-/// The scenarios that a lesson names.
+/// Returns the scenarios that a lesson names.
 std::vector<LessonFile> scenarios_of(const LessonFile& lesson) {
   std::vector<LessonFile> files;
   for (const LessonFile& scenario : lesson_scenarios()) {
@@ -58,7 +58,7 @@ std::vector<LessonFile> scenarios_of(const LessonFile& lesson) {
   return files;
 }
 
-/// Those that are not there are written; what a reader has changed stays as it is.
+/// Writes missing scenarios; existing files, which a reader may have changed, are kept.
 void write_scenarios(const LessonFile& lesson, const std::filesystem::path& folder, bool quiet) {
   for (const LessonFile& scenario : scenarios_of(lesson)) {
     const std::string path = (folder / scenario.name).string();

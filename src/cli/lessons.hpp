@@ -7,19 +7,19 @@
 
 namespace dadsim::cli {
 
-/// A file of docs/lessons, as it was when the program was built.
+/// A file of docs/lessons at build time.
 struct LessonFile {
   std::string_view name, text;
 };
 
-/// The lessons, the first one first; their names begin with their numbers.
+/// Returns the lessons in order; their names begin with their numbers.
 std::span<const LessonFile> lessons();
 
 /// The scenarios that they speak of.
 std::span<const LessonFile> lesson_scenarios();
 
-/// The words of a command of a lesson, as a shell would read it: single quotes hold words together. Without the first,
-/// "dadsim". Throws std::invalid_argument where that is not the first.
+/// Splits a command of a lesson into words like a shell, with single quotes, and drops the first, "dadsim". Throws
+/// std::invalid_argument if the first word is another one.
 std::vector<std::string> arguments_of(std::string_view command);
 
 }  // namespace dadsim::cli

@@ -41,7 +41,7 @@ std::string list_parameters(const std::vector<spec::ParameterSpec>& parameters) 
 
 std::string list_algorithms() {
   std::string text =
-      "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r "
+      "Payload: floats that one site sends per layer and step; N rows of its batch, p inputs, q outputs, r "
       "rank.\n";
   for (const methods::MethodInfo& info : algorithms::algorithm_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
@@ -136,7 +136,7 @@ std::string list_devices() {
 }
 
 std::string list_workloads() {
-  std::string text = "Workloads to time a scenario as (<timed-as workload=\"…\"/>).\n";
+  std::string text = "Workloads that a scenario can be timed as (<timed-as workload=\"…\"/>).\n";
   for (const spec::Workload& workload : spec::workload_registry().all()) {
     const spec::ModelShape shape = workload.shape();
     text += fmt::format("\n{}\n", workload.name);
@@ -200,14 +200,14 @@ std::string megabytes_a_second(const char* what, double rate) {
 
 std::string list_frameworks() {
   std::string text = paragraph(
-      "Software overhead of messages (<framework name=\"…\" version=\"…\"/>; docs/frameworks.md). Rates are those of "
+      "Software overhead of messages (<framework name=\"…\" version=\"…\"/>; docs/frameworks.md). Rates hold for "
       "one message at an otherwise idle node; the newest version of a name is its last.",
       0);
   for (const spec::FrameworkFacts& facts : spec::framework_facts()) {
     const spec::FrameworkSpec& one = facts.spec;
     text += fmt::format("\n{} {}\n", one.name, one.version);
     if (!facts.tables.empty()) {
-      text += paragraph(fmt::format("trains: devices take {:.2f} times as long as by their own numbers; this differs "
+      text += paragraph(fmt::format("training takes {:.2f} times as long as the devices' numbers give; this varies "
                                     "from table to table by {:.0f} % (one standard deviation)",
                                     one.computing, 100 * facts.computing_spread),
                         2);
@@ -229,10 +229,10 @@ std::string list_frameworks() {
     if (one.per_client > 0) more.push_back(fmt::format("each participant {:.4g} s more", one.per_client));
     if (one.polling > 0) more.push_back(fmt::format("clients ask every {:.4g} s", one.polling));
     more.push_back(one.longest_message > 0 ? "a model above " + human_bytes(one.longest_message) + " is refused"
-                                           : "a model of any length is sent in pieces");
+                                           : "a model may have any length, and is sent in pieces");
     if (one.server_models > 0)
       more.push_back(fmt::format("the server holds {} models in addition to one per client", one.server_models));
-    if (one.evaluates) more.emplace_back("a new model is sent to its clients once more");
+    if (one.evaluates) more.emplace_back("clients receive each new model once more, to evaluate it");
     more.push_back(fmt::format("sends {}", to_string(one.sends)));
     if (!one.all_reduce.empty()) more.push_back(fmt::format("peers sum by {}", one.all_reduce));
     text += paragraph(fmt::format("{}", fmt::join(more, "; ")), 2);
@@ -262,8 +262,7 @@ std::string list_regions() {
 }
 
 std::string list_collectives() {
-  std::string text =
-      "How collectives can be carried out; auto takes what the devices' library takes, best the fastest.\n";
+  std::string text = "Algorithms of collectives. auto is the choice of the devices' library, best the fastest.\n";
   step::CollectiveKind last{};
   bool first = true;
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
@@ -278,8 +277,8 @@ std::string list_collectives() {
 std::string list_prices() {
   constexpr std::size_t kSource = 25;  // column
   std::string text = paragraph(
-      "Dated example prices, not today's: <costs> uses those of devices if a scenario names none, the latest on demand "
-      "unless provider, term or price-date are set.",
+      "Dated example prices, not today's: <costs> uses the latest on-demand prices of devices, unless a scenario has "
+      "its own prices or sets provider, term or price-date.",
       0);
   text += "\nOne device for an hour, USD\n";
   for (const estimate::DevicePrice& price : estimate::device_prices()) {
@@ -287,13 +286,13 @@ std::string list_prices() {
                                 to_string(price.term), price.date, price.source),
                     kWidth, kSource);
   }
-  text += "\n10^9 bytes that leave, USD\n";
+  text += "\nEgress of 10^9 bytes, USD\n";
   for (const estimate::EgressPrice& price : estimate::egress_prices()) {
     text +=
         wrapped(fmt::format("  {:.3f}  {} to {}, {}: {}", price.per_gb, price.from, price.to, price.date, price.source),
                 kWidth, 9);
   }
-  text += "\nA kWh of the grid, grams of CO2 equivalent (carbon-region of <costs>)\n";
+  text += "\nGrams of CO2 equivalent per kWh of the grid (carbon-region of <costs>)\n";
   for (const estimate::GridCarbon& one : estimate::grid_carbon()) {
     text += wrapped(fmt::format("  {:<28} {:>6.1f}  {}, {}", one.region, one.grams, one.place, one.date), kWidth, 38);
   }
@@ -320,10 +319,10 @@ std::string range_of(const spec::ParameterSpec& parameter) {
 const std::vector<Listing>& listings() {
   static const std::vector<Listing> all{
       {"algorithms", "list the algorithms with their parameters", list_algorithms},
-      {"compressors", "list the ways to encode matrices as bytes", list_compressors},
+      {"compressors", "list the compressors of matrices", list_compressors},
       {"models", "list the networks that can learn, and their layers", list_models},
       {"devices", "list the devices with their sources", list_devices},
-      {"workloads", "list the workloads to time a scenario as", list_workloads},
+      {"workloads", "list the workloads of <timed-as>", list_workloads},
       {"links", "list the links of the catalogue with their sources", list_links},
       {"frameworks", "list the overhead of software frameworks, with dates and sources", list_frameworks},
       {"regions", "list the cloud regions and the measurements between them", list_regions},

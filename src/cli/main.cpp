@@ -18,8 +18,8 @@ namespace {
   ::_exit(code);
 }
 
-/// oneTBB throws where a thread is denied to it, and out of what must not throw: nobody else can say it. So do
-/// libraries that allocate while they take something down (a JSON document its list of what is still to be freed).
+/// Handles exceptions from functions that must not throw. oneTBB throws there if the system denies a thread, and
+/// libraries do if an allocation fails during destruction (a JSON document allocates a list of values to free).
 [[noreturn]] void say_what_was_denied() {
   if (const std::exception_ptr thrown = std::current_exception()) {
     try {
@@ -41,9 +41,9 @@ namespace {
 }  // namespace
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Libraries take longer to set themselves up than some commands take in all, and a signal in that time would end the
-// process by itself instead of with its exit code. What stands here runs before them (System V ABI, "Initialization and
-// Termination Functions"). Sanitizers are not ready by then.
+// Installs signal handlers before libraries are initialised (System V ABI, "Initialization and Termination Functions").
+// The initialisation is slow, and a signal during it would end the process without the documented exit code. Sanitizers
+// are not ready at this point.
 namespace {
 void before_libraries() { dadsim::catch_interrupts(); }
 [[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries)() = &before_libraries;

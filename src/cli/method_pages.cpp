@@ -55,7 +55,7 @@ std::string parameter_table(const std::vector<spec::ParameterSpec>& parameters) 
   return text;
 }
 
-/// Prints a page; `family`: with the remarks that follow it.
+/// Prints a page; `family` includes the remarks after the family.
 std::string print_page(const std::string& name, const methods::MethodPage& page, std::string_view family) {
   std::string text = fmt::format("# {}\n\n{}\n\n{}{}.\n", name, page.description, methods::kFamily, family);
   for (const char* title : kSections) {
@@ -87,7 +87,7 @@ std::string print_page(const compress::CompressorInfo& info) {
   return print_page(info.name, page, family_of(info));
 }
 
-/// Prints which algorithm goes with which compressor, by the rule that a scenario is read with.
+/// Prints the table of algorithms and compressors that can be combined, by the rule for scenarios.
 std::string composition_table() {
   const scenario::Catalog catalog = study::make_catalog();
   std::string text = "| |";

@@ -6,13 +6,13 @@
 
 namespace dadsim::cli {
 
-/// The names of a catalogue that scenarios and commands may use, in its order. `kind` is what the types of scenario.xsd
-/// and the listings say: algorithms, all-gathers, all-reduces, collectives, compressors, devices, links, models,
-/// prices, regions, workloads; none for what is unknown.
+/// Returns the names of a catalogue in its order. `kind` is the name in scenario.xsd and in listings: algorithms,
+/// all-gathers, all-reduces, collectives, compressors, devices, links, models, prices, regions, workloads. Empty for an
+/// unknown kind.
 std::vector<std::string> names_of(std::string_view kind);
 
-/// scenario.xsd with the names of the catalogues in its types of names, so that editors propose them. Where a scenario
-/// may use names or quantities of its own these stay right.
+/// Returns scenario.xsd with the names of the catalogues, which editors then propose. Own names and quantities of a
+/// scenario remain valid.
 std::string schema_with_names();
 
 }  // namespace dadsim::cli

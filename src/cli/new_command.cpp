@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// RFC 3986: what may stand in a path as it is.
+/// Characters that a path may contain without escapes (RFC 3986).
 bool is_unreserved(unsigned char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
          c == '_' || c == '~' || c == '/';
 }
 
-/// The URI of the scenario.xsd that is installed with this program (or built beside it); where there is none,
-/// "scenario.xsd", the name of one beside the scenario.
+/// Returns the URI of the scenario.xsd that is installed with this program or in its build folder; without one,
+/// "scenario.xsd", a file next to the scenario.
 std::string schema_uri() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
@@ -79,7 +79,8 @@ void run_new(const po::variables_map& values) {
   const std::string schema = schema_uri();
   if (path == "-") {
     if (!found->table.empty()) {
-      throw UsageError(fmt::format("'{}' is two files, a scenario and its table; add a name for them", found->name));
+      throw UsageError(
+          fmt::format("template '{}' has two files, a scenario and its table; add a file name", found->name));
     }
     return write_file_atomically("-", scenario_of(*found, found->name + ".xml", "", schema));
   }
@@ -89,7 +90,7 @@ void run_new(const po::variables_map& values) {
       {path, scenario_of(*found, fs::path(path).filename().string(), table.filename().string(), schema)}};
   if (!found->table.empty()) {
     if (table.string() == path)
-      throw UsageError(fmt::format("'{}' would be its own table; use a name ending in .xml", path));
+      throw UsageError(fmt::format("'{}' is also the name of the table; use a name ending in .xml", path));
     files.emplace_back(table.string(), std::string(found->table));
   }
   const bool force = values.contains("force");

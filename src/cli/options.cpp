@@ -73,7 +73,7 @@ void check_misspelt_command(const std::string& word, const std::string& next) {
   }
 }
 
-/// Without arguments: the shortest questions.
+/// Message for no arguments: the shortest questions.
 constexpr const char* kBeginnings =
     "no scenario is named; dadsim scenario.xml, or one of these to begin with (dadsim --help has all):\n"
     "  dadsim train llama-3.1-8b --gpus 64 --device h100   how long does a model train on a cluster?\n"
@@ -86,7 +86,7 @@ constexpr const char* kBeginnings =
 Options parse_options(int argc, const char* const* argv) {
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Options options;
-  // "help COMMAND" and "run scenario.xml" are what people try first.
+  // People often try "help COMMAND" and "run scenario.xml" first.
   if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
   if (arguments.size() > 1 && arguments[0] == "--help") {
     if (find_command(arguments[1]) != nullptr)
@@ -133,7 +133,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.scenario = operands[0];
   options.pages = text_of(values, "pages");
   if (!options.pages.empty() && options.listing != "algorithms") {
-    throw UsageError("--pages DIR needs dadsim algorithms");
+    throw UsageError("--pages DIR needs dadsim algorithms; use it there");
   }
   options.overrides = overrides_of(values);
   options.json = text_of(values, "json");
@@ -142,7 +142,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.sliders = !values.contains("no-sliders");
   options.trace = text_of(values, "trace");
   options.plots = text_of(values, "plots");
-  if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders needs --report FILE");
+  if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders needs --report FILE; add it");
   if (values.contains("trace-steps")) {
     if (options.trace.empty()) throw UsageError("--trace-steps needs --trace FILE; add it");
     options.trace_steps = parse_steps(values["trace-steps"].as<std::string>());

@@ -16,18 +16,18 @@ struct Options {
   std::string pages;                   ///< folder for a page of each algorithm; empty: none
   std::string listing;                 ///< name of a catalogue (see listings.hpp)
   const cli::Command* own = nullptr;   ///< own_options: whose
-  std::vector<std::string> arguments;  ///< own_options: what stands behind its name; completion: the line to complete
+  std::vector<std::string> arguments;  ///< own_options: the words after its name; completion: the line to complete
   std::string scenario;
   std::vector<std::string> overrides;           ///< "path=value"; --seed N is "seed=N"
   std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
   std::string trace;                            ///< path, likewise
   std::string plots;                            ///< folder; empty if not wanted
   std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
-  std::string scheduler;                        ///< address of Dask; empty: this process does all
+  std::string scheduler;                        ///< address of Dask; empty: this process does all work
   std::size_t threads = 0;                      ///< 0: as many as the machine has
   bool timing_only = false;
-  bool sliders = true;   ///< a page may have sliders, which take simulations of their own
-  bool verbose = false;  ///< with all that a result rests on
+  bool sliders = true;   ///< a page may have sliders, which take additional simulations
+  bool verbose = false;  ///< with all assumptions of a result
   bool quiet = false;
 };
 

@@ -20,7 +20,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Set key: a step of many nodes has many files.
+/// A set, since a step of many nodes has many files.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 Identity identity(const FileIdentity& file) { return {file.device, file.inode, file.name}; }
 
@@ -56,7 +56,7 @@ void OutputFiles::check_against_inputs() const {
   for (const Named& input : inputs) read.try_emplace(identity(identity_of(input.path)), &input);
   for (const Named& output : outputs_) {
     const FileIdentity own = identity_of(output.path);
-    if (!own.regular) continue;  // a pipe, a device: nothing of it is lost
+    if (!own.regular) continue;  // a pipe or a device, which is not overwritten
     const auto found = read.find(identity(own));
     if (found == read.end()) continue;
     const Named& input = *found->second;

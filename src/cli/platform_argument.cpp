@@ -17,7 +17,7 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes; a root element comes before
+constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes that contain the root element
 
 /// Returns true if the root element is <scenario>; false if the file cannot be read: the reader of platforms reports
 /// why.

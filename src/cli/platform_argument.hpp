@@ -9,13 +9,13 @@
 
 namespace dadsim::cli {
 
-/// The platform in a file named on the command line: a platform file, or the one of a scenario. `transport`, if given,
-/// is how the links of a SimGrid file are used. A SimGrid file is loaded once to see whether SimGrid can. Throws
-/// InputError with everything that is wrong with the file, UsageError where a transport means nothing.
+/// Returns the platform of a platform file or a scenario named on the command line. `transport`, if given, applies to
+/// the links of a SimGrid file. A SimGrid file is loaded once, to check that SimGrid accepts it. Throws InputError with
+/// all errors of the file, and UsageError if a transport has no effect.
 spec::PlatformSpec load_platform_argument(const std::string& path, std::optional<spec::Transport> transport);
 
-/// Checks that every pair of hosts of a SimGrid file (indices into `hosts`) has routes both ways; declared platforms
-/// always have. Throws InputError.
+/// Checks that every pair of hosts of a SimGrid file (indices into `hosts`) has routes in both directions; declared
+/// platforms always have them. Throws InputError.
 void check_routes_of_file(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                           const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
 

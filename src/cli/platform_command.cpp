@@ -63,10 +63,10 @@ std::string in_words(const char* which, const sim::PlatformReport::Route& route)
 }
 
 std::string routes_in_words(const sim::PlatformReport& report) {
-  if (report.routes == 0) return "Routes: none, there is one host.\n";
+  if (report.routes == 0) return "Routes: none, since the platform has one host.\n";
   std::string text = hanging_paragraph(fmt::format(
-      "Routes: {} looked at{}{}.", human_count(report.routes),
-      report.all_routes ? ", from every host to every other" : " of hosts near and far (all are too many)",
+      "Routes: {} examined{}{}.", human_count(report.routes),
+      report.all_routes ? ", from every host to every other" : " as a sample (all are too many)",
       report.routes_missing == 0 ? std::string()
                                  : fmt::format(", of which {} missing", human_count(report.routes_missing))));
   if (report.best) text += hanging_paragraph(in_words("best", *report.best), 2);
@@ -74,7 +74,7 @@ std::string routes_in_words(const sim::PlatformReport& report) {
   return text;
 }
 
-/// Returns the transports that occur, whose effect on the nominal numbers is then printed.
+/// Returns the transports in use; their effects on nominal numbers are printed.
 std::vector<spec::Transport> transports_of(const sim::PlatformReport& report) {
   std::vector<spec::Transport> used;
   for (const spec::Transport transport :
@@ -113,7 +113,7 @@ DocumentTable object_of(const std::optional<sim::PlatformReport::Route>& route) 
   return table;
 }
 
-/// Every member is documented in docs/output-platform.md. For people at most 110 columns wide, except for rows of the
+/// Every member is documented in docs/output-platform.md. The text is at most 110 columns wide, except for rows of the
 /// table of links.
 report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
                              const sim::PlatformReport& report) {
@@ -132,7 +132,7 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
       variation_in_words(platform));
   document.parts.push_back({.name = "links",
                             .shown = report::Shown::always,
-                            .heading = "Links, each direction by itself, with their nominal numbers:",
+                            .heading = "Links, one for each direction, with nominal numbers:",
                             .what = links_of(report)});
   document.add("routes.looked_at", report.routes);
   document.add("routes.all", report.all_routes);
@@ -144,8 +144,8 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
   std::string text = '\n' + routes_in_words(report);
   if (report.bisection) {
     text += '\n' + hanging_paragraph(fmt::format(
-                       "Bisection: {} one way, when host i of the first half sends to host i of the second half, {} at "
-                       "once, sharing all links max-min fairly.",
+                       "Bisection: {} one way, if host i of the first half sends to host i of the second half, {} at "
+                       "once, with max-min fair shares.",
                        sim::rate_in_words(*report.bisection), counted(report.bisection_pairs, "pair")));
   }
   DocumentTable transports;
@@ -167,7 +167,7 @@ std::vector<std::string> names_of_hosts(const spec::PlatformSpec& platform) {
   return hosts;
 }
 
-/// Throws InputError where two hosts have no route: each with the first host, and the first 256 among themselves.
+/// Throws InputError if two hosts have no route. Checks each host with the first, and all pairs of the first 256.
 void check_routes_of_hosts(const spec::PlatformSpec& platform) {
   const std::vector<std::string> hosts = names_of_hosts(platform);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -189,7 +189,7 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::runtime_error& error) {
-    check_routes_of_hosts(platform);  // SimGrid may crash where a zone has no route between two hosts
+    check_routes_of_hosts(platform);  // SimGrid may crash if a zone has no route between two hosts
     throw sim::SimulationError(error.what());
   }
 }
@@ -235,7 +235,7 @@ void run_platform(const po::variables_map& values) {
   }
   const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
   const std::string routes_text = routes.empty() ? std::string() : routes_as_csv(platform);
-  // All there is to write is there before anything is written.
+  // All outputs are computed before the first is written.
   if (!dot.empty()) write_file_atomically(dot, to_dot(report));
   if (!svg.empty()) write_file_atomically(svg, picture);
   if (!json.empty()) write_file_atomically(json, to_json(document));

@@ -12,7 +12,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// With the lines broken that are wider than a terminal is; what is no terminal gets lines as they are.
+/// Breaks lines that are wider than the terminal; files and pipes get unbroken lines.
 std::string fitted(std::string_view text) {
   std::string shown = for_terminal(text);
   if (!columns_of_terminal(STDOUT_FILENO)) return shown;

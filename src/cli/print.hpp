@@ -6,12 +6,12 @@
 
 namespace dadsim::cli {
 
-/// Text for people, to standard output: what a terminal would obey is written out (see for_terminal). Throws
-/// OutputError where that cannot be written.
+/// Prints text to standard output, and escapes control characters on a terminal (see for_terminal). Throws OutputError
+/// if writing fails.
 void print(std::string_view text);
 
-/// A result: its answer bold and what it rests on faint, where standard output is a terminal that is coloured. Lines
-/// that are wider than a terminal are broken at spaces.
+/// Prints a result. On a coloured terminal, the answer is bold and its assumptions are faint. Lines wider than the
+/// terminal are broken at spaces.
 void print(const report::Summary& summary);
 
 /// Makes tables and sentences as wide as standard output is, if it is a terminal.

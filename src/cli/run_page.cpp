@@ -16,7 +16,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// By the names of links, in the run that keeps them busiest.
+/// Busy share of each link, by name, in the run in which it is busiest.
 std::map<std::string, double> busy_shares(const report::Result& result) {
   std::map<std::string, double> shares;
   for (const report::RunResult& run : result.runs) {
@@ -28,8 +28,8 @@ std::map<std::string, double> busy_shares(const report::Result& result) {
   return shares;
 }
 
-/// A picture of the platform and of how busy its links are, for a page; empty where it cannot be drawn, which is no
-/// reason to have no page.
+/// Draws the platform with the busy shares of its links, for a page; returns an empty text if that fails, since the
+/// page works without it.
 std::string picture_of(const scenario::Scenario& scenario, const report::Result& result, bool quiet) {
   try {
     return draw_svg(find_dot(), sim::to_dot(sim::inspect_platform(scenario.platform), busy_shares(result)));

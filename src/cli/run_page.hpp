@@ -9,8 +9,8 @@
 
 namespace dadsim::cli {
 
-/// The page of a run, with all that belongs into one: the same for `--report` and inside the pages of lessons. Where
-/// the platform cannot be drawn the page is without a picture, which is said unless `quiet`. Throws Cancelled.
+/// Returns the page of a run, for `--report` and for pages of lessons. If the platform cannot be drawn, the page has no
+/// picture, with a message unless `quiet`. Throws Cancelled.
 std::string run_page(const scenario::Scenario& scenario, const report::Result& result, const report::Retiming& retiming,
                      const report::About& about, bool quiet);
 

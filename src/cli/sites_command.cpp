@@ -24,7 +24,7 @@ study::SitesRequest sites_request_of(const po::variables_map& values) {
   study::SitesRequest request;
   const std::string count = only_operand(values, "no number of sites is given", "give one number of sites", "sites");
   const auto sites = parse_whole<std::int64_t>(count, 2, kMostSites);
-  if (!sites) throw UsageError(fmt::format("'{}' is no number of sites; use 2 to {}", count, kMostSites));
+  if (!sites) throw UsageError(fmt::format("'{}' is not a number of sites; use 2 to {}", count, kMostSites));
   request.sites = *sites;
   request.up = lines_given(values, "up");
   if (request.up.empty())

@@ -18,20 +18,21 @@ namespace dadsim::cli {
 struct StudyOptions {
   std::string scenario;
   std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
-  std::size_t threads = 0;             ///< 0: as many as the machine has
+  std::size_t threads = 0;             ///< 0: all processors of the machine
   bool quiet = false;
 };
 
 /// Returns the changes of --set and --seed, as "path=value". Throws UsageError.
 std::vector<std::string> overrides_of(const boost::program_options::variables_map& values);
 
-/// `command` is named in messages; the scenario is the first of at most so many operands. Throws UsageError.
+/// Reads the options. Messages name `command`; the scenario is the first of the operands, at most the given number.
+/// Throws UsageError.
 StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command,
                               std::size_t most_operands = 1);
 
-/// The value of --threads, from 1 to 1024; 0 where it is not given. Throws UsageError.
+/// Returns the value of --threads, from 1 to 1024; 0 if it is not given. Throws UsageError.
 std::size_t threads_of(const boost::program_options::variables_map& values);
-/// `asked`, or as many as the machine has where that is 0.
+/// Returns `asked`, or the number of processors if `asked` is 0.
 std::size_t threads_to_use(std::size_t asked);
 
 /// Outputs of a study of a scenario, by [+files] of commands.txt: JSON, a page, and text on standard output.
@@ -43,7 +44,7 @@ class StudyFiles {
              const std::vector<std::pair<std::string, std::string>>& read = {},
              const std::vector<std::pair<std::string, std::string>>& written = {});
 
-  /// Again, with all that has been read by now; see OutputFiles.
+  /// Repeats the check with all files read so far; see OutputFiles.
   void check_against_inputs() const { outputs_.check_against_inputs(); }
 
   void write(const report::Document& document, const report::About& about) const;
@@ -58,7 +59,7 @@ class StudyFiles {
 using LearningStudy =
     std::function<report::Document(const scenario::ScenarioSource& source, const StudyOptions& options,
                                    const std::function<void()>& on_read, study::TaskQueue* queue)>;
-/// Carries it out for `command`, and leaves what it has found where the options say.
+/// Runs the study for `command`, and writes the results to the files of the options.
 void run_learning_study(const boost::program_options::variables_map& values, const std::string& command,
                         const LearningStudy& study);
 

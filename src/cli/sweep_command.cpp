@@ -35,7 +35,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// A sweep that other processes do.
+/// A sweep that is distributed to other processes.
 struct SweepElsewhere {
   std::string scenario, out;
   std::string learned;  ///< the file whose learning they use; may be empty
@@ -44,7 +44,7 @@ struct SweepElsewhere {
 
 namespace fs = std::filesystem;
 
-/// One word for a shell. Programs that take a command a line would break it at a line feed.
+/// Quotes a word for a shell. Line feeds are refused, since programs read one command per line.
 std::string word_of_line(const std::string& text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; };
   if (std::ranges::any_of(text, is_control))
@@ -54,9 +54,8 @@ std::string word_of_line(const std::string& text) {
   return shell_word(text);
 }
 
-/// A command for each of `count` shards of the sweep, then, behind "# then:", the one that puts their files together;
-/// quoted for a shell. For GNU parallel, HyperQueue, HTCondor. Throws UsageError where a name would not stay in its
-/// line.
+/// Returns a command for each of `count` shards of the sweep, and after "# then:" the command that merges their files;
+/// quoted for a shell, for GNU parallel, HyperQueue or HTCondor. Throws UsageError for names with control characters.
 std::string commands_of_shards(const SweepElsewhere& sweep, std::int64_t count) {
   const fs::path out = sweep.out;
   const std::string stem = (out.parent_path() / out.stem()).string();
@@ -81,7 +80,7 @@ study::Shard parse_shard(const std::string& text) {
   const std::vector<std::string_view> parts = split_at(text, '/');
   const auto count = parts.size() == 2 ? parse_whole<Number>(parts[1], 1, kMostShards) : std::nullopt;
   const auto number = count ? parse_whole<Number>(parts[0], 1, *count) : std::nullopt;
-  if (!number) throw UsageError(fmt::format("--shard '{}' is no shard; use I/N with I from 1 to N, e.g. 3/20", text));
+  if (!number) throw UsageError(fmt::format("--shard '{}' is wrong; use I/N with I from 1 to N, e.g. 3/20", text));
   return {.number = *number, .count = *count};
 }
 
@@ -98,12 +97,12 @@ std::string points_in_words(std::int64_t count) {
 /// Names trials: with one seed they are the points.
 std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep) {
   if (sweep.seeds() == 1) return points_in_words(count);
-  return fmt::format("{} of points and seeds", human_count(count));
+  return fmt::format("{} pairs of a point and a seed", human_count(count));
 }
 
 struct SweepArguments {
   std::string scenario, out, csv, report, plots;
-  std::string scheduler;   ///< address of Dask; empty: this process does it
+  std::string scheduler;   ///< address of Dask; empty: this process runs the sweep
   std::int64_t tasks = 0;  ///< commands to print; 0: none
   std::vector<std::string> overrides;
   study::Shard shard;
@@ -127,7 +126,7 @@ OutputFiles outputs_of(const SweepArguments& asked) {
           {{"the scenario", asked.scenario}, {"--learned", asked.options.learned}}};
 }
 
-/// An option that says nothing beside another is refused there.
+/// Refuses options that have no effect together with another.
 void refuse_beside(const po::variables_map& values, const std::string& option, const std::vector<std::string>& others) {
   if (!values.contains(option)) return;
   for (const std::string& other : others) {
@@ -174,8 +173,7 @@ SweepElsewhere elsewhere(const SweepArguments& asked) {
   return {.scenario = asked.scenario, .out = asked.out, .learned = asked.options.learned, .overrides = asked.overrides};
 }
 
-/// Writes the CSV, the page and the plots (`plot` writes them) that are asked for, and prints the text with `below`
-/// under it.
+/// Writes the requested CSV, page and plots (with `plot`), and prints the text followed by `below`.
 void write_results(study::Database& database, const std::string& csv, const std::string& page,
                    const std::function<void(const report::Document&)>& plot, const std::optional<std::string>& below) {
   if (!csv.empty()) write_file_atomically(csv, [&](const PutContent& put) { write_sweep_csv(database, put); });
@@ -192,7 +190,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
             const study::SweepProgressNumbers& numbers) {
   std::string text = fmt::format("{}: {} new, {} there before", arguments.out, trials_in_words(numbers.finished, sweep),
                                  human_count(numbers.before));
-  // Runs that workers of Dask learned, perhaps several of them the same, are not counted.
+  // Runs learned by workers of Dask are not counted, since several workers may learn the same run.
   text += !arguments.scheduler.empty() ? ".\n"
           : numbers.learned == 1       ? "; 1 run learned.\n"
                                        : fmt::format("; {} runs learned.\n", human_count(numbers.learned));

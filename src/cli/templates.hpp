@@ -6,7 +6,7 @@
 
 namespace dadsim::cli {
 
-/// A scenario to begin with: src/cli/templates/NAME.xml, and NAME.csv where it learns from a table.
+/// A scenario to start from: src/cli/templates/NAME.xml, and NAME.csv if it learns from a table.
 struct Template {
   std::string name;
   std::string_view scenario;
@@ -17,11 +17,11 @@ struct Template {
 
 const std::vector<Template>& templates();
 
-/// nullptr if there is none of that name.
+/// Returns the template of this name, or nullptr.
 const Template* find_template(const std::string& name);
 
-/// The scenario as it is to be written into a file `file`, whose schema is found at `schema` (a URI); a table of its
-/// own is called `table`.
+/// Returns the scenario for a file `file` with its schema at `schema` (a URI); its own table, if any, has the name
+/// `table`.
 std::string scenario_of(const Template& one, const std::string& file, const std::string& table,
                         const std::string& schema);
 

@@ -34,7 +34,7 @@ study::TrainRequest train_request_of(const po::variables_map& values) {
     request.precision = read_option<spec::Precision>("precision", precision, scenario::one_of<spec::Precision>());
   if (const std::string tokens = text_of(values, "tokens"); !tokens.empty()) {
     request.tokens = scenario::parse_count(tokens);
-    if (!request.tokens) throw UsageError(fmt::format("--tokens '{}' is no count; {}", tokens, scenario::kCountForm));
+    if (!request.tokens) throw UsageError(fmt::format("--tokens '{}' is wrong; use {}", tokens, scenario::kCountForm));
   }
   request.within = value_of<double>(values, "within", scenario::quantity(scenario::kDurationForm));
   request.price = value_of<double>(values, "price", scenario::real({.minimum = 0, .maximum = 1e6}));

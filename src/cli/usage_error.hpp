@@ -4,7 +4,7 @@
 
 namespace dadsim::cli {
 
-/// The command line is wrong. The message says what and what would be right.
+/// Thrown for a wrong command line; the message has the fault and the remedy.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -58,8 +58,8 @@ std::string list_of_tables() {
   return text;
 }
 
-/// Published tables by their names, and files; without any all published tables. What is left out by its size is
-/// counted by table.
+/// Reads the named published tables and files; without names, all published tables. Counts the rows that are left out
+/// by size, for each table.
 std::vector<study::MeasuredJob> jobs_asked_for(const std::vector<std::string>& operands, std::int64_t most,
                                                std::map<std::string, std::size_t>& left_out) {
   std::vector<study::MeasuredJob> jobs;

@@ -17,7 +17,7 @@ namespace {
 using Eigen::Index;
 
 /// An increasing piecewise linear function. Beyond its ends it continues with the slopes of its outermost pieces,
-/// limited to 1: nearly equal quantiles, as of a pixel that is 0 in most pictures, have a huge slope that means nothing
+/// limited to 1: nearly equal quantiles, as of a pixel that is 0 in most pictures, have a huge slope that is invalid
 /// outside them.
 class QuantileMap {
  public:

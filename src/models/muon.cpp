@@ -108,7 +108,8 @@ OptimizerInfo muon_info() {
   return {make_kind<Muon>,
           // Hidden matrices: w, g, m read, m and u written; then w and the step read, w written. Others: as Adam.
           [](const spec::OptimizerSpec&) { return 7.0; },
-          // Counts what AdamW takes, without the products of Newton–Schulz; hidden matrices take two less.
+          // Counts the operations of AdamW, without the products of Newton–Schulz; hidden matrices take two operations
+          // less.
           [](const spec::OptimizerSpec& spec) {
             spec::OptimizerSpec adamw = spec;
             adamw.kind = spec::OptimizerSpec::Kind::adamw;

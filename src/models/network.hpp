@@ -116,7 +116,7 @@ class NetworkOf {
   RowsOf<T> input(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> delta(std::size_t l, const TapeOf<T>& tape) const;
 
-  /// Puts the Δ of matrix l (rows × out) onto the tape, if it does not come from the backward pass.
+  /// Puts the Δ of matrix l (rows × out) onto the tape, if the backward pass does not compute it.
   void set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const;
 
   /// Computes the forward derivative of values `from` + 1 … `to` (indices into TapeOf::values) along a direction, on a

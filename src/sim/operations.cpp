@@ -266,7 +266,7 @@ step::StepOperations operations_of(const Cluster& cluster, const schedule::Sched
       run_in_child([&](const MessageSink& sink) { write_operations(cluster, schedule, sink); }, on_message);
   if (operations && operations->nodes.empty()) {
     throw InputError({"", 0, fmt::format("the step has more than {} operations", human_count(kMostOperations)),
-                      "fewer workers, or collectives with fewer messages"});
+                      "use fewer workers, or collectives with fewer messages"});
   }
   if (operations && outcome.complete()) return std::move(*operations);
   failure = failure_of(outcome, std::move(failure));

@@ -145,7 +145,7 @@ struct PlatformReport {
   /// Links with the same numbers.
   struct LinkClass {
     std::string name;        ///< name in the catalogue; empty if the platform names none
-    std::int64_t count = 0;  ///< each direction is one
+    std::int64_t count = 0;  ///< each direction counts as one
     double bandwidth = 0;
     double latency = 0;
     std::string transport;

@@ -51,8 +51,8 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
   TimedRun result;
   if (schedules.empty()) return result;
   if (cluster.devices.size() != cluster.hosts.size()) {
-    throw SimulationError(fmt::format("{} hosts and {} devices; every worker needs one of each", cluster.hosts.size(),
-                                      cluster.devices.size()));
+    throw SimulationError(fmt::format("every worker needs a host and a device, but there are {} hosts and {} devices",
+                                      cluster.hosts.size(), cluster.devices.size()));
   }
   const auto check = [&](std::size_t i) {
     const std::string fault = schedule::fault_of(schedules[i], cluster.hosts.size(), !cluster.aggregator_host.empty());

@@ -72,7 +72,7 @@ FactTable::FactTable(const TableText& file, std::vector<std::string> columns, st
       continue;
     }
     if (cells.size() != columns_.size())
-      wrong(line, std::to_string(cells.size()) + " cells", "use one for each of " + listed(columns_));
+      wrong(line, std::to_string(cells.size()) + " cells", "use one cell for each of " + listed(columns_));
     const Row row(*this, line, std::move(cells));
     check(row, keys);
     rows_.push_back(row);
@@ -88,7 +88,7 @@ void FactTable::check(const Row& row, std::size_t keys) const {
   if (std::ranges::find(columns_, "source") != columns_.end()) {
     static_cast<void>(row.text("source"));
     if (!is_date(row.text("date")))
-      row.wrong("'" + row.text("date") + "' as date", "use that of the source, as 2024, 2024-05 or 2024-05-01");
+      row.wrong("'" + row.text("date") + "' as date", "use the date of the source, as 2024, 2024-05 or 2024-05-01");
   }
   const auto same = std::ranges::find_if(rows_, [&](const Row& other) {
     return std::equal(other.cells_.begin(), other.cells_.begin() + static_cast<std::ptrdiff_t>(keys),
@@ -131,7 +131,7 @@ double FactTable::Row::number_of(std::string_view part, std::string_view column)
   const std::optional<double> above = parse_whole<double>(parts[0]);
   const std::optional<double> below = parts.size() == 1 ? 1.0 : parse_whole<double>(parts[1]);
   if (parts.size() > 2 || !above || !below || !(*below > 0))
-    wrong("'" + std::string(part) + "' as " + std::string(column), "use a number, or a quotient as 16/36");
+    wrong("'" + std::string(part) + "' as " + std::string(column), "use a number, or a quotient such as 16/36");
   return *above / *below;
 }
 

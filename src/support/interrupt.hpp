@@ -12,7 +12,7 @@ namespace dadsim {
 /// observed. Call it before anything else runs.
 void catch_interrupts();
 const std::atomic<bool>& interrupted();
-/// Does what a signal would, for programs whose signals are not ours to catch; false: the interrupted work has ended.
+/// Interrupts like a signal, for programs that handle signals themselves; false: the interrupted work has ended.
 /// May be called in a signal handler.
 void set_interrupted(bool value);
 

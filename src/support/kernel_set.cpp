@@ -25,7 +25,7 @@ std::string those_that_run_here() {
   throw InputError(
       Diagnostic{.file = fmt::format("{}={}", kVariable, name),
                  .what = std::move(what),
-                 .remedy = fmt::format("use one of {}; without it the fastest is used", those_that_run_here())});
+                 .remedy = fmt::format("use one of {}, or unset the variable for the fastest", those_that_run_here())});
 }
 
 }  // namespace

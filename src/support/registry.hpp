@@ -20,7 +20,7 @@ class Registry {
 
   /// Throws std::logic_error for a name already in use.
   void add(Entry entry) {
-    if (find(entry.name) != nullptr) throw std::logic_error("two of the name '" + entry.name + "': " + kind_);
+    if (find(entry.name) != nullptr) throw std::logic_error("two entries have the name '" + entry.name + "': " + kind_);
     entries_.push_back(std::move(entry));
   }
 

@@ -44,9 +44,8 @@ std::string unpacked(const std::string& path, std::string bytes, std::size_t mos
     state = inflate(&stream, Z_NO_FLUSH);
     content.append(block.data(), room - stream.avail_out);
     if (state != Z_OK && state != Z_STREAM_END)
-      throw InputError(
-          Diagnostic{path, 0, state == Z_BUF_ERROR ? "is compressed by gzip, and breaks off" : "is a damaged gzip file",
-                     "a whole file"});
+      throw InputError(Diagnostic{
+          path, 0, state == Z_BUF_ERROR ? "is a gzip file that ends early" : "is a damaged gzip file", "a whole file"});
   }
   return content;
 }

@@ -154,7 +154,7 @@ class WireReader {
   }
   template <class Struct>
   void take_parts(Struct& value) {
-    if (++depth_ > kDeepest) throw std::out_of_range("structs within structs without end");
+    if (++depth_ > kDeepest) throw std::out_of_range("structs are nested too deeply");
     fields(*this, value);
     --depth_;
   }

@@ -46,7 +46,7 @@ class CheckedBefore : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// Finding 6: it was said after everything had been learned.
+// Refused before learning.
 TEST_F(CheckedBefore, ACollectiveThatCannotBeLaidOut) {
   const std::string hierarchical = "<run algorithm=\"gradient-sharing\"\n all-reduce=\"hierarchical\"/>";
   expect_refused(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, hierarchical),
@@ -119,7 +119,7 @@ TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
   EXPECT_GT(refused, 0);
 }
 
-// Finding 8: it was killed by the system once memory was used up.
+// Refused before memory is used up.
 TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   if (test::kSanitized) GTEST_SKIP() << "sanitizers take terabytes of address space, and the test takes some away";
   // 71.6 million parameters: weights and gradient, at six sites, 3.4 GB.
@@ -138,7 +138,7 @@ TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   EXPECT_EQ(with_three_gigabytes("pooled"), kSuccess) << test::read_file(folder_.path("err"));
 }
 
-// Finding 8: size first.
+// The size of a file is checked first.
 TEST_F(CheckedBefore, ALargeTableIsRefusedAtOnce) {
   folder_.write("large.csv", "a,b\n");
   std::filesystem::resize_file(folder_.path() / "large.csv", std::uintmax_t{3} << 30U);
@@ -150,7 +150,7 @@ TEST_F(CheckedBefore, ALargeTableIsRefusedAtOnce) {
   EXPECT_LT(test::cpu_seconds_of_children() - before, 3);
 }
 
-// Finding 8: the run would never have ended.
+// The simulation of such a run would never end.
 TEST_F(CheckedBefore, EndlessEvents) {
   const auto with = [](const std::string& more) {
     std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>");
@@ -201,7 +201,7 @@ TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
   }
 }
 
-// Finding 10: a loss that grows without end was told as a result like any other.
+// A diverging loss is reported as such.
 TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>", "2");
   scenario.replace(scenario.find("\"0.1\""), 5, "\"300\"");
@@ -235,7 +235,7 @@ TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   expect_refused(hosts + R"(  <run algorithm="dp-sgd" epsilon="1e-8"/></scenario>)", "x.xml:5: run 'dp-sgd': epsilon=");
 }
 
-// Finding 10: slow links were called a deadlock, or starvation.
+// Slow links are no deadlock and no starvation.
 TEST_F(CheckedBefore, ALinkOfAHundredthOfABitPerSecond) {
   std::string scenario = scenario_of("", kDigits, kTwoLayers, "<run algorithm=\"fedavg\"/>");
   const std::size_t begin = scenario.find("<platform>");

@@ -76,7 +76,7 @@ class Files : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// Finding 2: paths were compared as text, and outputs with outputs alone.
+// Files are compared by identity, not by path, and outputs also with inputs.
 TEST_F(Files, NoOutputIsAnInput) {
   const auto before = content();
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
@@ -153,7 +153,7 @@ TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
   EXPECT_FALSE(fs::exists(folder_.path() / "EXECUTED"));
 }
 
-// Finding 2, continued.
+// The permissions of an existing output are respected.
 TEST_F(Files, AWriteProtectedFileStays) {
   write("kept.json", "mine");
   fs::permissions(folder_.path() / "kept.json", fs::perms::owner_read);
@@ -184,7 +184,7 @@ TEST_F(Files, ASymbolicLinkIsFollowed) {
   EXPECT_TRUE(read_file(folder_.path() / "later.json").starts_with("{"));
 }
 
-// Finding 5: for a path that is no regular file, a temporary file was created next to it, which users may not do in
+// A path that is no regular file is written without a temporary file next to it, which users may not create in
 // /dev.
 TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   EXPECT_EQ(run({"own.xml", "--quiet", "--json", "/dev/null", "--csv", "/dev/null"}).exit_code, kSuccess);
@@ -205,7 +205,7 @@ TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
-// Finding 5: a message that could not be written ended the program by abort.
+// A message that cannot be written does not abort the program.
 TEST_F(Files, StandardErrorThatCannotBeWritten) {
   const auto code = [&](const std::string& command) {
     const int status =
@@ -223,7 +223,7 @@ TEST_F(Files, StandardErrorThatCannotBeWritten) {
   EXPECT_TRUE(read_file(folder_.path() / "y.json").starts_with("{"));
 }
 
-// Finding 10: names reached the terminal as they stood in files.
+// Names from files are escaped for a terminal.
 TEST_F(Files, NamesDoNotSpeakToTheTerminal) {
   const std::string hostile =
       "r\xc2\x9b"

@@ -60,14 +60,14 @@ TEST_F(ImportSteps, DataParallelStepsComeBackWithTheirTime) {
       "<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"2\" precision=\"bf16\"/>",
       "<worker hosts=\"gpu-[0-5]\" device=\"h100-sxm5\"/><worker hosts=\"gpu-[6-7]\" device=\"h100-sxm5\" "
       "speed=\"0.6\"/>",
-      "k: 8 ranks");
+      "k: a step of 8 ranks");
 }
 
 TEST_F(ImportSteps, DividedStepsComeBackWithTheirTime) {
   expect_round_trip(
       "<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"4\" precision=\"bf16\" tensor=\"2\" pipeline=\"2\" "
       "micro-batch=\"1\"/>",
-      "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>", "Ranks are 2 to a layer × 2 replicas × 2 stages.");
+      "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>", "Ranks: 2 per layer × 2 replicas × 2 stages.");
 }
 
 // Users usually have the trace of rank 0 alone.
@@ -87,7 +87,7 @@ TEST_F(ImportSteps, OfTheTraceOfOneRankTheNumberOfRanksIsAskedFor) {
   import.insert(import.end(), {"--ranks", "8"});
   const Outcome read = dadsim(import);
   ASSERT_EQ(read.exit_code, kSuccess) << read.err;
-  EXPECT_NE(read.out.find("one: 8 ranks"), std::string::npos) << read.out;
+  EXPECT_NE(read.out.find("one: a step of 8 ranks"), std::string::npos) << read.out;
   folder_.write("again.xml",
                 job("<timed-as file=\"step.xml\" batch=\"1\"/>", "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));
   EXPECT_NEAR(step_seconds("again.xml") / before, 1, 0.01);

@@ -39,8 +39,8 @@ TEST_F(ImportCommand, WritesTheElementAndSaysWhatItIs) {
       element.out,
       "<timed-as workload=\"qwen2-0.5b\" sequence=\"2048\" batch=\"4\" precision=\"bf16\" attention=\"flash\"/>\n");
   EXPECT_EQ(element.err,
-            "qwen2: 494032768 parameters, the layers of workload 'qwen2-0.5b'.\n"
-            "Attention is fused (attention=\"flash\"), as frameworks run it; \"plain\" writes and keeps its scores.\n");
+            "qwen2: 494032768 parameters, with the layers of workload 'qwen2-0.5b'.\n"
+            "Attention is fused (attention=\"flash\"), as usual; attention=\"plain\" writes and keeps its scores.\n");
 }
 
 TEST_F(ImportCommand, WritesAScenarioThatRuns) {

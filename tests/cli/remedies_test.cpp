@@ -103,9 +103,10 @@ TEST_F(Remedy, TellsOfDecimalCommasInQuotes) {
   };
   folder.write("t.csv", table_of(with(',')));
   folder.write("a.xml", scenario_of_table());
-  const std::string remedy = refused(
-      {"a.xml", "--check"}, 0, "t.csv:2: 1 column of numbers with a comma, e.g. '0,5', is taken for words; (.*)\n");
-  EXPECT_EQ(remedy, "write points for the commas, or put semicolons between fields");
+  const std::string remedy =
+      refused({"a.xml", "--check"}, 0,
+              "t.csv:2: 1 column of numbers with a decimal comma, e.g. '0,5', is read as words; (.*)\n");
+  EXPECT_EQ(remedy, "write decimal points, or separate fields by semicolons");
   folder.write("t.csv", table_of(with('.')));
   accepted({"a.xml", "--check"});
   folder.write("t.csv", table_of(with(','), ';'));

@@ -102,7 +102,7 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
   refused({"train", "gpt2", "--gpus", "8"}, "--device NAME is missing");
   refused(small({"--price", "2"}), "--price needs --tokens");
   refused(small({"--within", "3d"}), "--within needs --tokens");
-  refused(small({"--tokens", "many"}), "--tokens 'many' is no count");
+  refused(small({"--tokens", "many"}), "--tokens 'many' is wrong");
   refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--tokens", "1B"}, "are not sequences of tokens");
   refused({"train", "resnet50", "--gpus", "8", "--device", "h100", "--sequence", "9"}, "have a fixed length");
   refused({"train", "gpt2", "--gpus", "12", "--device", "h100"}, "12 devices do not fill nodes of 8; use 8 or 16");

@@ -196,7 +196,7 @@ TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
     return complaints(R"(<availability hosts="phone-*" by="file" file="times.txt"/>)");
   };
   EXPECT_NE(said("phone-1 5 off\nphnoe-2 7 off\nphnoe-2 9 on\n")
-                .find("times.txt:2: 'phnoe-2' hosts no worker or aggregator, and 'phone-2' has no line; did you mean "
+                .find("times.txt:2: 'phnoe-2' hosts no worker or aggregator, but 'phone-2' needs a line; did you mean "
                       "'phone-2'?"),
             std::string::npos);
   // A trace of more hosts than there are is one of these too.

@@ -95,7 +95,7 @@ TEST(PayloadElement, StandsForANetworkAndData) {
 
 TEST(PayloadElement, RefusesWhatMeansNothingBesideIt) {
   const std::string steps = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
-  EXPECT_NE(framework_errors(kPayload + steps).find("needs steps of a network, and a payload has none"),
+  EXPECT_NE(framework_errors(kPayload + steps).find("needs steps of a network, but a payload has none"),
             std::string::npos);
   EXPECT_NE(framework_errors(kPayload + R"(<timed-as workload="resnet-50" batch="4"/>)" + kFedAvg)
                 .find("cannot be combined with a payload"),

@@ -158,7 +158,7 @@ class MalformedCases {
           {"@FILE@:12: an embedding reads symbols, not numbers; use data made of symbols (<text>, <grammar>), and the "
            "embedding as the first layer"});
     exact("preset too large", with_model(R"(<model preset="resnet-8" width="1000"/>)"),
-          {"@FILE@:12: <model> has 2.98e+08 parameters; at most 1e+08, since the model is learned for real; time a "
+          {"@FILE@:12: <model> has 2.98e+08 parameters; use at most 1e+08, since the model is really trained; time a "
            "larger one with <timed-as>"});
     exact("name of a model too long", with_model("<model preset=\"lenet\" name=\"" + repeated("x", 101) + "\"/>"),
           {"@FILE@:12: name=\"" + repeated("x", 60) + "…\" of <model> has 101 bytes; at most 100"});
@@ -252,9 +252,8 @@ class MalformedCases {
           {R"(@FILE@:20: <allow> lacks 'values'; add values="16 32 64", or from="1" to="1000")"});
     exact("goal with a range that falls", with(R"(<goal><allow path="training.batch" from="8" to="4"/></goal>)"),
           {R"(@FILE@:20: to="4" of <allow> is not above 'from'; put the smaller number first)"});
-    exact(
-        "change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
-        {R"(@FILE@:20: path="goal.within" of <allow> belongs to the question itself; use a path of the rest of the scenario)"});
+    exact("change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
+          {R"(@FILE@:20: path="goal.within" of <allow> belongs to the question itself; use a path outside <goal>)"});
     exact(
         "change of an attribute that is not there", with(R"(<goal><allow path="training.bach" values="1"/></goal>)"),
         {R"(@FILE@:20: path="training.bach" of <allow>: unknown attribute 'bach' of <training>; did you mean 'batch'?)"});
@@ -459,7 +458,7 @@ class MalformedCases {
     exact("too many units", edited({{R"(units="32")", R"(units="1000001")"}}),
           {R"(@FILE@:13: units="1000001" of <dense> is out of range; a whole number from 1 to 1000000)"});
     exact("too many parameters", edited({{R"(units="32")", R"(units="200000")"}}),
-          {"@FILE@:12: <model> has 1.59e+08 parameters; at most 1e+08, since the model is learned for real; time a "
+          {"@FILE@:12: <model> has 1.59e+08 parameters; use at most 1e+08, since the model is really trained; time a "
            "larger one with <timed-as>"});
     exact("target in per cent", edited({{R"(epochs="2")", R"(epochs="2" target-accuracy="95%")"}}),
           {R"(@FILE@:16: target-accuracy="95%" of <training> is not a number; a number above 0, at most 1)"});
@@ -478,7 +477,7 @@ class MalformedCases {
     exact("missing units", edited({{R"(<dense units="32"/>)", "<dense/>"}}),
           {"@FILE@:13: <dense> lacks 'units'; a whole number from 1 to 1000000"});
     exact("more digits than can be drawn", edited({{R"(train="800")", R"(train="199900")"}}),
-          {"@FILE@:9: <digits> asks for 200100 samples; train and test together are at most 200000"});
+          {"@FILE@:9: <digits> asks for 200100 samples; use at most 200000 for 'train' and 'test' together"});
     exact("no test samples", edited({{R"(test="200")", R"(test="0")"}}),
           {R"(@FILE@:9: test="0" of <digits> is out of range; a whole number from 1 to 200000)"});
     exact("fewer samples than workers", edited({{R"(train="800")", R"(train="4")"}}),
@@ -560,7 +559,7 @@ class MalformedCases {
     csv("target that is ignored", R"(file="/no/a" target="t" ignore="a, t")",
         {R"(@FILE@:9: ignore="a, t" of <csv> names the target 't'; other columns)"});
     csv("site that is ignored", R"(file="/no/a" target="t" site="s" ignore="s")",
-        {R"(@FILE@:9: ignore="s" of <csv> names the column of the sites 's'; use other columns: the column of sites is not a feature)"});
+        {R"(@FILE@:9: ignore="s" of <csv> contains 's', the column of sites; remove it: the column of sites is not a feature)"});
     part("split by sites that nobody says",
          edited({{R"(<split by="dirichlet" alpha="0.3"/>)", R"(<split by="site"/>)"}}),
          {R"(by="site" of <split> needs samples with a site; use <csv> with site="…" or files="…")"});
@@ -574,10 +573,10 @@ class MalformedCases {
     part(
         "split by class of symbols",
         edited({{R"(<digits train="800" test="200"/>)", R"(<grammar train="800" test="200"/>)"}}),
-        {R"(@FILE@:10: by="dirichlet" of <split> needs samples of one class; these have 64 labels each; use by="iid" or by="sizes")"});
+        {R"(@FILE@:10: by="dirichlet" of <split> needs samples of one class, but each sample has 64 labels; use by="iid" or by="sizes")"});
     part("shift of symbols",
          edited({{R"(<digits train="800" test="200"/>)", R"(<grammar train="800" test="200"/><shift noise="1"/>)"}}),
-         {R"(@FILE@:9: <shift> needs numeric data, but these are symbols; use numeric data, or remove <shift>)"});
+         {R"(@FILE@:9: <shift> needs numeric data, but the data are symbols; use numeric data, or remove <shift>)"});
     exact("negative shift",
           edited({{R"(<digits train="800" test="200"/>)", R"(<digits train="800" test="200"/><shift gain="-0.1"/>)"}}),
           {R"(@FILE@:9: gain="-0.1" of <shift> is out of range; a number from 0 to 3)"});
@@ -757,9 +756,10 @@ class MalformedCases {
     exact(
         "compressor without a method", compressed(R"(algorithm="dad")", "<compress/>"),
         {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8, e3m0, top-k, random-k, random-block, sidco, redsync, gaussian-k, dgc, qsgd, terngrad, natural, sign)"});
-    exact("a memory where nothing is lost",
-          compressed(R"(algorithm="dad")", R"(<compress method="none" memory="true"/>)"),
-          {R"(@FILE@:21: memory="true" of <compress> has no effect with 'none'; remove it: nothing is lost)"});
+    exact(
+        "a memory where nothing is lost",
+        compressed(R"(algorithm="dad")", R"(<compress method="none" memory="true"/>)"),
+        {R"(@FILE@:21: memory="true" of <compress> has no effect with 'none'; remove it: the method is lossless here)"});
     exact("compressing what is not sent", compressed(R"(algorithm="pooled")", R"(<compress method="fp16"/>)"),
           {R"(@FILE@:21: <compress> has no effect with 'pooled'; remove it: nothing is exchanged)"});
     exact("a parameter of another compressor",
@@ -767,7 +767,7 @@ class MalformedCases {
           {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8, e3m0 have it)"});
     exact(
         "an exchange of neighbours", edited({{R"(algorithm="dad")", R"(algorithm="d-psgd" exchange="peer")"}}),
-        {R"(@FILE@:21: exchange="peer" of <run> has no effect with 'd-psgd'; remove it: sites exchange with their neighbours in a graph)"});
+        {R"(@FILE@:21: exchange="peer" of <run> has no effect with 'd-psgd'; remove it: sites of this algorithm exchange with their neighbours in a graph)"});
 
     exact("unknown algorithm", edited({{R"(algorithm="dad")", R"(algorithm="daad")"}}),
           {R"(@FILE@:21: algorithm="daad" of <run> is unknown; did you mean 'dad'?)"});
@@ -810,7 +810,7 @@ class MalformedCases {
     };
     exact(
         "size of another workload", timed(R"(workload="resnet-50" layers="3")"),
-        {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, decoder, deepseek-v2, deepseek-v3, gpt, llama, mpt, vit have it)"});
+        {R"(@FILE@:20: layers="3" of <timed-as> is unknown to 'resnet-50'; bert, decoder, deepseek-v2, deepseek-v3, gpt, llama, mpt, vit have it)"});
     exact(
         "size of no workload", timed(R"(layers="3")"),
         {R"(@FILE@:20: layers="3" of <timed-as> needs a workload; bert, decoder, deepseek-v2, deepseek-v3, gpt, llama, mpt, vit have it)"});
@@ -829,7 +829,7 @@ class MalformedCases {
           {R"(@FILE@:20: attention="flash" of <timed-as> needs a workload; use a workload with attention)"});
     exact(
         "a host of a program that is replayed", timed(R"(workload="bert-base" program="graphs" operator-time="40us")"),
-        {R"(@FILE@:20: operator-time="40us" of <timed-as> needs a program whose host begins kernels; set program="eager" or "compiled")"});
+        {R"(@FILE@:20: operator-time="40us" of <timed-as> needs a program whose host launches kernels; set program="eager" or "compiled")"});
     exact(
         "loss scaling in another precision", timed(R"(workload="bert-base" loss-scaling="true")"),
         {R"(@FILE@:20: loss-scaling="true" of <timed-as> needs fp16; set precision="fp16", or remove it: other precisions have the range of fp32)"});
@@ -959,10 +959,11 @@ class MalformedCases {
              {R"(slot-gpus="3" of <gpu-cluster> does not divide the 4 GPUs of a node; use a divisor)"});
     platform(
         "more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
-        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of that number; use at most one per GPU, or the same number for each)"});
-    platform("sockets over InfiniBand", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" sockets="4" queue="1MB")",
-             {R"(queue="1MB" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only tcp has a queue)",
-              R"(sockets="4" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only tcp has sockets)"});
+        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of that number; use at most one per GPU, or a multiple of the GPUs)"});
+    platform(
+        "sockets over InfiniBand", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" sockets="4" queue="1MB")",
+        {R"(queue="1MB" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only transport="tcp" has a queue)",
+         R"(sockets="4" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only transport="tcp" has sockets)"});
     platform("too many hosts", kGpuCluster, R"(nodes="2")", R"(nodes="100000")",
              {"<platform> has 400000 hosts; at most 100000"});
     const std::string fabric = R"(<gpu-cluster nodes="8" gpus="1" nic="ib-ndr"><X/></gpu-cluster>)";
@@ -1030,8 +1031,9 @@ class MalformedCases {
         {"down=\"50 MB/s\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean '50MBps'?"});
     platform("efficiency above one", kFederation, "latency", R"(efficiency="1.5" latency)",
              {R"(efficiency="1.5" of <sites> is out of range; a number above 0, at most 1)"});
-    platform("queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",
-             {R"(queue="1MB" of <sites> needs transport="tcp", not rdma; remove it: only tcp has a queue)"});
+    platform(
+        "queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",
+        {R"(queue="1MB" of <sites> needs transport="tcp", not rdma; remove it: only transport="tcp" has a queue)"});
     platform(
         "a measured line without TCP", kFederation, "latency", R"(transport="rdma" measured="goodput" latency)",
         {R"(measured="goodput" of <sites> needs transport="tcp", not rdma; remove it: other transports reach the bandwidth of the line)"});
@@ -1039,7 +1041,7 @@ class MalformedCases {
              {R"(queue="1MB" of <sites> cannot be combined with measured="goodput", which includes it; remove one of )"
               "them"});
     platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
-             {R"(per-connection="1Mbps" of <sites> needs a connection without a queue, whose losses would limit it; )"
+             {R"(per-connection="1Mbps" of <sites> needs a connection without losses, and thus without a queue; )"
               R"(use measured="goodput" and no 'queue' or 'congestion', or remove it)"});
     platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
              {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
@@ -1060,10 +1062,10 @@ class MalformedCases {
 
     const std::string pair = R"(<pair from="left" to="right" bandwidth="50Mbps" round-trip="40ms"/>)";
     platform("regions without numbers", kTwoRegions, "", "",
-             {"no numbers between 'left' and 'right'; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
+             {"<pair> between 'left' and 'right' is missing; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
               "round-trip=\"…\"/>"});
     platform("regions with numbers one way", kTwoRegions, "</wan>", replaced(pair, "/>", R"( one-way="true"/></wan>)"),
-             {"no numbers from 'right' to 'left'; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
+             {"<pair> from 'right' to 'left' is missing; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
               "round-trip=\"…\" one-way=\"true\"/>"});
     platform("pair given twice", kTwoRegions, "</wan>",
              pair + R"(<pair from="right" to="left" bandwidth="1Gbps" round-trip="1ms" one-way="true"/></wan>)",
@@ -1096,8 +1098,9 @@ class MalformedCases {
     platform("wan without regions", R"(<wan host="ethernet-10g"/>)", "", "",
              {"<wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"});
 
-    platform("clusters without a pair", kTwoClusters, "", "",
-             {"no numbers between 'a' and 'b'; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
+    platform(
+        "clusters without a pair", kTwoClusters, "", "",
+        {"<pair> between 'a' and 'b' is missing; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
     platform("clusters without names", kTwoClusters, R"( name="a")", "",
              {"<gpu-cluster> lacks 'name'; give each of several clusters its own name"});
     platform("clusters of one name", kTwoClusters, R"(name="b")", R"(name="a")",
@@ -1105,18 +1108,18 @@ class MalformedCases {
     platform("pair of an unknown cluster", kTwoClusters + replaced(pair, "left", "a"), "right", "c",
              {R"(to="c" of <pair> is no cluster here; did you mean 'b'?)"});
     platform("wan beside a cluster", kTwoRegions + kFederation, "</wan>", pair + "</wan>",
-             {"<wan> cannot be combined with another cluster; remove one of them: a <wan> has all its regions inside",
+             {"<wan> cannot be combined with another cluster; remove one of them: a <wan> contains all its regions",
               "<federation> lacks 'name'; give each of several clusters its own name"});
     platform("pair with one cluster", kFederation + pair, "", "",
-             {"<pair> in <platform> with one cluster; remove it: it joins several clusters, and <wan> holds the "
-              "pairs of regions"});
+             {"<pair> in <platform> needs several clusters; remove it, or add a cluster; pairs of regions "
+              "belong inside <wan>"});
   }
 
   void variation() {
     const std::string profile = R"(<profile link="hospital-1 up" times="0s 60s" factors="1 0.5" period="120s"/>)";
     const std::string with_profile = kFederation + profile;
     platform("profile without anything", kFederation + "<profile/>", "", "",
-             {"<profile> lacks 'link'; the name of a link in the platform; * at its end stands for any rest",
+             {"<profile> lacks 'link'; the name of a link in the platform, or its beginning and *",
               "<profile> lacks 'times'; seconds with units and spaces between them, rising from 0s, e.g. 0s 60s",
               "<profile> lacks 'factors'; numbers above 0 with spaces between them, one per time, e.g. 1 0.5"});
     platform("profile that starts late", with_profile, "0s 60s", "1s 60s",
@@ -1137,8 +1140,9 @@ class MalformedCases {
               "profile starts again"});
     platform("profile of something else", with_profile, "times", R"(of="speed" times)",
              {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
-    platform("profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
-             {R"(link="hospital-* up" of <profile> has a * before its end; use * at the end: it stands for any rest)"});
+    platform(
+        "profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
+        {R"(link="hospital-* up" of <profile> has a * before its end; use * at the end only, where it stands for any characters)"});
     platform("two profiles of a link", with_profile + profile, "", "",
              {"link=\"hospital-1 up\" of <profile> has another <profile> of the same kind; use at most one for "
               "bandwidth and one for latency"});
@@ -1167,7 +1171,7 @@ class MalformedCases {
     part("streams over lines that were not measured",
          edited({{R"(<platform file="@PLATFORM@"/>)",
                   "<platform>" + kFederation + "</platform><network streams=\"4\"/>"}}),
-         {R"(streams="4" of <network> needs a line with its measured bandwidth, and the platform has none; )"
+         {R"(streams="4" of <network> needs a line with measured="goodput", but the platform has none; )"
           R"(set measured="goodput" on the lines, add a <pair> without a queue, or remove it)"});
     exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
           {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});

@@ -138,7 +138,7 @@ TEST_F(Platform, SlotsThatGpusShare) {
     ADD_FAILURE() << "two GPUs behind slots of four";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what())
-                  .find("<more-nodes> has slots of 4 GPUs, as the other nodes, which do not divide the 2 "
+                  .find("<more-nodes> takes slots of 4 GPUs from <gpu-cluster>, which do not divide the 2 "
                         "GPUs of a node; set slot-gpus=\"1\""),
               std::string::npos)
         << error.what();

@@ -121,18 +121,18 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(vary(R"(path="seed" from="1" steps="2")"),
             "<vary> lacks 'to'; a number from -9007199254740992 to 9007199254740992");
   EXPECT_EQ(vary(R"(path="seed" from="2" to="2" steps="2")"),
-            "to=\"2\" of <vary> is equal to from; use another number, or a single value in values=\"…\"");
+            "to=\"2\" of <vary> is equal to 'from'; use another number, or a single value in values=\"…\"");
   EXPECT_EQ(vary(R"(path="seed" from="0" to="2" steps="2" scale="log")"),
             "from=\"0\" of <vary> is out of range; a number above 0, at most 9007199254740992");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="9" whole="true")"),
-            "steps=\"9\" of <vary> takes '1' from the range twice; fewer steps");
+            "steps=\"9\" of <vary> repeats '1' in its range; fewer steps");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2" scale="loog")"),
             "scale=\"loog\" of <vary> is unknown; did you mean 'log'?");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2")", R"( method="random" points="4")"),
             "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: as many numbers are drawn from the "
             "range as there are points");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="x")"),
-            "form=\"x\" of <vary> does not hold {} once; write {} once for the value, e.g. site-[1-{}]");
+            "form=\"x\" of <vary> does not hold {} once; write {} once in place of the value, e.g. site-[1-{}]");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="{}" unit="s")"),
             "form=\"{}\" of <vary> cannot be combined with unit=\"…\"; remove it: form=\"{}Mbps\" is the same as "
             "unit=\"Mbps\"");
@@ -147,7 +147,8 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
             "<sweep> lacks 'points'; a whole number from 1 to 1000000");
   EXPECT_EQ(errors(R"(<sweep><linked><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></linked></sweep>)"),
-            "3 values of 'training.batch' are linked with 2 of 'seed'; give the same number of values of each");
+            "<linked> has 3 values of 'training.batch' and 2 of 'seed'; give the same number "
+            "of values for each");
   EXPECT_EQ(errors(R"(<sweep method="list"><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></sweep>)"),
             "method=\"list\" needs the same number of values on each axis, not 2, 3; give the same number of values on "

@@ -77,7 +77,7 @@ TEST(WorkloadFile, EverythingWrongInACsvIsSaidAtOnce) {
       "bad.csv:5: parameters=\"-1\" of <layer> is out of range; a whole number from 0 to 10000000000000",
       "bad.csv:5: forward-macs-per-sample=\"1e30\" of <layer> is out of range; a number from 0 to 1e+18",
       "bad.csv:6: a second layer 'fc3'; use another name",
-      "bad.csv:7: layer 'mix' of kind attention has a matrix; set in and out to 0, and add its matrices as dense "
+      "bad.csv:7: layer 'mix' of kind attention has a matrix; set 'in' and 'out' to 0, and add the matrices as dense "
       "layers",
       "bad.csv:8: name=\"\" of <layer> is empty; use another name",
   };
@@ -110,7 +110,8 @@ TEST(WorkloadFile, EverythingWrongInXmlIsSaidAtOnce) {
       "bad.xml:2: kind=\"convolutional\" of <layer> is unknown; did you mean 'convolution'?",
       std::string("bad.xml:3: <layer> lacks 'kind'; one of dense, convolution, attention, recurrence, embedding, ") +
           "normalisation, element-wise",
-      "bad.xml:4: layer 'c' of kind dense has no matrix; set in and out: inputs and outputs, above 0",
+      "bad.xml:4: layer 'c' of kind dense has no matrix; set 'in' to the number of inputs and 'out' to the number of "
+      "outputs",
       "bad.xml:5: sequential=\"0\" of <layer> is out of range; a whole number from 1 to 1000000000",
   };
   EXPECT_EQ(errors_of("bad.xml",
@@ -215,7 +216,7 @@ TEST_F(TimedAsFile, SaysWhatDoesNotGoTogether) {
   says(R"(<timed-as workload="resnet-50" steps="5" epochs="5"/>)",
        "epochs=\"5\" of <timed-as> cannot be combined with steps");
   says(R"(<timed-as workload="bert-base" epochs="5"/>)", "needs a workload with a data set size; steps");
-  says(R"(<timed-as file="own.csv" epochs="5"/>)", "use steps, or samples-per-epoch in the file (as XML)");
+  says(R"(<timed-as file="own.csv" epochs="5"/>)", "set 'steps', or 'samples-per-epoch' in the workload file (as XML)");
   says(R"(<timed-as workload="resnet-50" target="x"/>)", "add steps, epochs, samples or tokens");
   says(R"(<timed-as steps="5"/>)", "steps=\"5\" of <timed-as> needs a workload or a file");
   says(R"(<timed-as workload="resnet-50" evaluation-every="5"/>)", "<timed-as> lacks 'evaluation-seconds'");

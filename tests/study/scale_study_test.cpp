@@ -143,7 +143,7 @@ TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
       error_of(
           family(
               R"(<scale-study against="width"><vary path="model.dense[1].units" values="8 16 32 64"/></scale-study>)"))
-          .find(R"(against="width" of <scale-study> is no list of kinds of size)"),
+          .find(R"(against="width" of <scale-study> is not a list of kinds of size)"),
       std::string::npos);
   EXPECT_NE(
       error_of(

@@ -78,7 +78,7 @@ TEST_F(AtomicFile, AWriteProtectedFileStays) {
   EXPECT_EQ(read(path), "mine");
 }
 
-// Finding 2: one file has many names.
+// A file may have several names.
 TEST_F(AtomicFile, IdentityIsOfTheFileAndNotOfItsName) {
   const std::string path = (folder_ / "a").string();
   const auto same = [](const fs::path& one, const fs::path& other) {

@@ -53,18 +53,19 @@ TEST(FactTable, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(said_of("a,1,yes,2024,\n"), "src/cars.csv:3: no source; fill the cell in every row");
   EXPECT_EQ(said_of("a,1,yes,,s\n"), "src/cars.csv:3: no date; fill the cell in every row");
   for (const char* date : {"24", "2024-13", "2024-1", "May 2024", "2024-05-32", "2024-05-01-1"})
-    EXPECT_EQ(
-        said_of("a,1,yes," + std::string(date) + ",s\n"),
-        "src/cars.csv:3: '" + std::string(date) + "' as date; use that of the source, as 2024, 2024-05 or 2024-05-01");
+    EXPECT_EQ(said_of("a,1,yes," + std::string(date) + ",s\n"),
+              "src/cars.csv:3: '" + std::string(date) +
+                  "' as date; use the date of the source, as 2024, 2024-05 or 2024-05-01");
   EXPECT_EQ(said_of("a,1,yes,2024,s\n# more\na,2,no,2024,s\n"),
             "src/cars.csv:5: 'a' is there twice; use one row (see line 3)");
   EXPECT_EQ(said_of("a,1,yes,2024,s\na,2,no,2024,s\n", 2), "");
-  EXPECT_EQ(said_of("a,x,yes,2024,s\n"), "src/cars.csv:3: 'x' as speed [m/s]; use a number, or a quotient as 16/36");
+  EXPECT_EQ(said_of("a,x,yes,2024,s\n"),
+            "src/cars.csv:3: 'x' as speed [m/s]; use a number, or a quotient such as 16/36");
   EXPECT_EQ(said_of("a,1/0,yes,2024,s\n"),
-            "src/cars.csv:3: '1/0' as speed [m/s]; use a number, or a quotient as 16/36");
+            "src/cars.csv:3: '1/0' as speed [m/s]; use a number, or a quotient such as 16/36");
   EXPECT_EQ(said_of("a,1,ye,2024,s\n"), "src/cars.csv:3: 'ye' as fast; did you mean 'yes'?");
   EXPECT_EQ(said_of("a,1,yes,2024\n"),
-            "src/cars.csv:3: 4 cells; use one for each of name,speed [m/s],fast,date,source");
+            "src/cars.csv:3: 4 cells; use one cell for each of name,speed [m/s],fast,date,source");
   EXPECT_EQ(said_of("\"a,1,yes,2024,s\n"),
             "src/cars.csv:3: a quote that is not closed; use cells of a CSV file (RFC 4180)");
   EXPECT_EQ(said_of(""), "src/cars.csv:2: no rows; facts");

@@ -319,7 +319,7 @@ RunFaults faults_of_absence(const spec::RunSpec& run) {
     const auto rule = static_cast<std::ptrdiff_t>(i);
     if (run.share[i].every > 1) {
       faults.emplace_back(
-          not_built(fmt::format("every above 1 needs all sites in all steps, and with {} sites miss some", absent),
+          not_built(fmt::format("'every' above 1 needs all sites in every step, but sites miss steps with {}", absent),
                     fmt::format("every=\"1\", {}", others)),
           rule);
     }

@@ -76,7 +76,7 @@ Samples samples_of(const std::vector<std::string>& files, std::int64_t first, st
   if (static_cast<std::int64_t>(samples.labels.size()) < first + count) {
     throw InputError(Diagnostic{
         files.back(), 0,
-        fmt::format("the files end after {} images, but {} are asked for", samples.labels.size(), first + count),
+        fmt::format("the files end after {} images, but {} are needed", samples.labels.size(), first + count),
         "ask for fewer samples, or pass more files"});
   }
   samples.labels.erase(samples.labels.begin(), samples.labels.begin() + first);

@@ -25,7 +25,7 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
   if (severity < 1 || severity > spec::kMaxSeverity) throw std::logic_error("a severity is 1 to 5");
   if (kind == Corruption::none) return;
   if (shape.vocabulary > 0) {
-    throw InputError(Diagnostic{"", 0, "a corruption needs data of numbers, not of symbols", "use data of numbers"});
+    throw InputError(Diagnostic{"", 0, "a corruption needs numeric data, not symbols", "use numeric data"});
   }
   if (needs_picture(kind) && !picture_) {
     throw InputError(Diagnostic{"", 0,

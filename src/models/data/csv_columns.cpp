@@ -118,7 +118,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
   if (names.size() < 2) {
     errors.add(rows.line_of_names(),
                all.size() < 2 ? "only one column" : "only one column is neither ignored nor a site",
-               all.size() < 2 ? "give the target and at least one feature, with commas, semicolons or tabs between them"
+               all.size() < 2 ? "give a target and at least one feature, separated by commas, semicolons or tabs"
                               : "the target and at least one feature");
   }
   errors.throw_if_any();
@@ -203,7 +203,7 @@ void note_first_line(const CsvTables& tables, const TableSights& sights, std::ve
                                          std::move(what), std::move(why)}));
   };
   if (sights.numbered_rows) {
-    note("the first column has no name", "it is taken as row numbers and not learned from");
+    note("the first column has no name", "it is taken as row numbers, and ignored");
   }
   if (!tables.names) return;
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
@@ -269,7 +269,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
   const auto target =
       static_cast<std::size_t>(std::ranges::find(sights.names, sights.roles.target) - sights.names.begin());
   result.target = target;
-  constexpr const char* kWithPoints = "write points for the commas, or put semicolons between fields";
+  constexpr const char* kWithPoints = "write decimal points, or separate fields by semicolons";
   LineErrors errors(tables.train.front().name);
   std::vector<std::size_t> with_commas;  // columns
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
@@ -280,7 +280,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     if (c == target) {
       result.classes = in_order(sight);
       if (sight.values.size() > kMaxCsvClasses) {
-        errors.add(1, fmt::format("column '{}' takes more than {} values", name, kMaxCsvClasses),
+        errors.add(1, fmt::format("column '{}' becomes more than {} values", name, kMaxCsvClasses),
                    "a target of classes");
       }
       const std::int64_t rows = std::accumulate(result.rows.begin(), result.rows.end(), std::int64_t{0});
@@ -300,7 +300,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
       if (column.words.size() > kMaxWords) {
         LineErrors there(sight.table);
         there.add(sight.first_word,
-                  fmt::format("column '{}' has words, and more than {} different values", name, kMaxWords),
+                  fmt::format("column '{}' has words with more than {} different values", name, kMaxWords),
                   sight.comma ? kWithPoints : "use only numbers or fewer words, or ignore the column");
         errors.add_all(there);
       }
@@ -311,7 +311,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     result.columns.push_back(std::move(column));
   }
   if (sights.sites.values.size() > kMaxCsvSites) {
-    errors.add(1, fmt::format("column '{}' takes more than {} values", shown_field(sights.roles.site), kMaxCsvSites),
+    errors.add(1, fmt::format("column '{}' becomes more than {} values", shown_field(sights.roles.site), kMaxCsvSites),
                "a column of sites");
   }
   errors.throw_if_any();
@@ -327,7 +327,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     const Sight& first = sights.columns[with_commas.front()];
     result.notes.push_back(to_string(Diagnostic{
         first.table, static_cast<int>(first.first_word),
-        fmt::format("{} column{} of numbers with a comma, e.g. '{}', {} taken for words", with_commas.size(),
+        fmt::format("{} column{} of numbers with a decimal comma, e.g. '{}', {} read as words", with_commas.size(),
                     with_commas.size() == 1 ? "" : "s", *first.values.begin(), with_commas.size() == 1 ? "is" : "are"),
         kWithPoints}));
   }

@@ -113,9 +113,9 @@ spec::DataFacts inspect(const spec::IdxSource& source) {
     const IdxFacts test = attempt(source.test_images, source.test_labels);
     if (errors.empty() && test.shape != train.shape) {
       errors.push_back({source.test_images, 0,
-                        fmt::format("images of {} × {} pixels, but those to train have {} × {}", test.shape.height,
-                                    test.shape.width, train.shape.height, train.shape.width),
-                        "both must have the same size"});
+                        fmt::format("test images have {} × {} pixels, but training images have {} × {}",
+                                    test.shape.height, test.shape.width, train.shape.height, train.shape.width),
+                        "use images of one size"});
     }
     facts.test = test.samples;
     facts.classes = std::max(train.classes, test.classes);
@@ -139,7 +139,7 @@ Samples slice(const Samples& samples, std::int64_t first, std::int64_t count) {
 Dataset load(const spec::IdxSource& source, std::uint64_t) {
   if (source.test_images.empty() != source.test_labels.empty()) {
     throw InputError(Diagnostic{source.test_images.empty() ? source.test_labels : source.test_images, 0,
-                                "test images and test labels need each other", "name test images and test labels"});
+                                "test images and test labels must be given together", "give both files, or neither"});
   }
   const spec::DataFacts facts = inspect(source);
   Dataset data;
@@ -273,7 +273,7 @@ std::vector<Indices> samples_by_class(const Samples& train, std::int64_t classes
 Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites) {
   const auto count = static_cast<std::size_t>(classes);
   if (sites > count) {
-    fail(fmt::format("split by class over {} sites, but there are {} classes", sites, classes),
+    fail(fmt::format("a split by class over {} sites needs as many classes, but there are {}", sites, classes),
          fmt::format("use at most {} sites, or another split", classes));
   }
   Partition partition(sites);
@@ -425,11 +425,11 @@ Partition by_shards(std::int64_t shards, const Samples& train, std::int64_t clas
 Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, std::size_t sites,
                    RandomStream& random) {
   if (sizes.size() != sites) {
-    fail(fmt::format("{} sizes for {} sites", sizes.size(), sites), "one size per site");
+    fail(fmt::format("{} sizes for {} sites", sizes.size(), sites), "use one size per site");
   }
   std::size_t left = samples;
   for (const std::int64_t size : sizes) {
-    if (size < 1) fail(fmt::format("a site of {} samples", size), "at least 1 sample per site");
+    if (size < 1) fail(fmt::format("a site of {} samples", size), "use at least 1 sample per site");
     if (static_cast<std::size_t>(size) > left) {
       fail(fmt::format("the sizes {} add up to more than the {} training samples", fmt::join(sizes, " "), samples),
            fmt::format("use sizes that add up to at most {}", samples));
@@ -458,8 +458,8 @@ Partition by_site(const std::vector<std::int32_t>& site_of, std::size_t sites) {
   }
   for (std::size_t s = 0; s < sites; ++s) {
     if (partition[s].empty()) {
-      fail(fmt::format("split by site leaves site {} without a sample to train on", s + 1),
-           "use more samples of it, a smaller share to test on, or another split");
+      fail(fmt::format("the split by site leaves site {} without a training sample", s + 1),
+           "use more samples of that site, a smaller test share, or another split");
     }
   }
   return partition;

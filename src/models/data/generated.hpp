@@ -5,7 +5,7 @@
 
 #include "models/data/dataset.hpp"
 
-// Data that are drawn rather than read, each kind in a file of its own.
+// Data that are drawn instead of read; each kind has a separate file.
 
 namespace dadsim::models {
 

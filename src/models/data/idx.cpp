@@ -16,8 +16,8 @@ constexpr int kMaxRank = 8;
 // A byte of deflate stands for at most 1032 bytes (258 bytes in two bits; zlib's technical notes,
 // zlib.net/zlib_tech.html).
 constexpr std::int64_t kMaxInflation = 1032;
-const char* const kImagesRemedy = "images are unsigned bytes behind the magic number 0x00000803 (count, rows, columns)";
-const char* const kLabelsRemedy = "labels are unsigned bytes behind the magic number 0x00000801 (count)";
+const char* const kImagesRemedy = "images are unsigned bytes after the magic number 0x00000803 (count, rows, columns)";
+const char* const kLabelsRemedy = "labels are unsigned bytes after the magic number 0x00000801 (count)";
 
 enum class Content { images, labels };
 
@@ -68,7 +68,7 @@ class IdxReader {
     std::array<unsigned char, 4> magic{};
     const std::size_t got = bytes_.read(magic.data(), magic.size());
     if (got == 0) fail("the file is empty", remedy);
-    if (got < magic.size()) fail(fmt::format("truncated: {} bytes are less than an IDX header", got), remedy);
+    if (got < magic.size()) fail(fmt::format("truncated: {} bytes are too few for an IDX header", got), remedy);
     const bool compressed = bytes_.compressed();
     const std::int64_t stored = bytes_.stored();
     if (magic[0] != 0 || magic[1] != 0) {

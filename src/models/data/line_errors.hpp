@@ -35,7 +35,7 @@ class LineErrors {
   void throw_if_any() const {
     if (errors_.empty()) return;
     std::vector<Diagnostic> all = errors_;
-    if (full()) all.push_back({file_, 0, "reading stopped after so many errors", "mend these first"});
+    if (full()) all.push_back({file_, 0, "reading stopped after this many errors", "mend these first"});
     throw InputError(std::move(all));
   }
 

@@ -24,8 +24,7 @@ std::int64_t used_values(const spec::SampleShape& shape, const float* values) {
 void apply_site_shift(Dataset& data, const Partition& partition, const spec::ShiftSpec& spec, std::uint64_t seed) {
   if (spec.none()) return;
   if (data.shape.vocabulary > 0) {
-    throw InputError(
-        Diagnostic{"", 0, "a shift between sites needs data of numbers, not of symbols", "use data of numbers"});
+    throw InputError(Diagnostic{"", 0, "a shift between sites needs numeric data, not symbols", "use numeric data"});
   }
   const spec::SampleShape& shape = data.shape;
   parallel_for(partition.size(), [&](std::size_t site) {

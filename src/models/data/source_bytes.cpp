@@ -56,7 +56,7 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
     int code = Z_OK;
     const char* message = gzerror(file_.get(), &code);
     // A truncated gzip stream is Z_BUF_ERROR, whatever was read before.
-    if (code == Z_BUF_ERROR) fail("truncated: the gzip stream breaks off", kWholeFileRemedy);
+    if (code == Z_BUF_ERROR) fail("truncated: the gzip stream ends early", kWholeFileRemedy);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       fail(code == Z_ERRNO ? fmt::format("cannot be read: {}", std::strerror(errno))
                            : fmt::format("corrupt gzip stream ({})", message),

@@ -13,7 +13,7 @@ namespace dadsim::models {
 /// Bytes per read, so that memory grows with the actual contents of a file.
 inline constexpr std::size_t kReadAtOnce = std::size_t{1} << 18U;
 /// Remedy for a truncated file.
-inline constexpr const char* kWholeFileRemedy = "fetch the file again, or pass a whole one";
+inline constexpr const char* kWholeFileRemedy = "download the file again";
 
 /// Bytes read from front to back: of a file, plain or gzip whatever its extension, or of memory.
 class SourceBytes {
@@ -43,7 +43,7 @@ class SourceBytes {
 
   std::string name_;
   std::unique_ptr<std::remove_pointer_t<gzFile>, Close> file_;
-  std::string_view memory_;  ///< left to read, where there is no file
+  std::string_view memory_;  ///< bytes left to read, if there is no file
   std::int64_t stored_ = 0;
 };
 

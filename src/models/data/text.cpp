@@ -73,7 +73,7 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
   if (facts.train < 1 || *facts.test < 1) {
     throw InputError(Diagnostic{
         source.file, 0,
-        fmt::format("{} characters to train on and {} held back are not enough for one sample of {} and its successor "
+        fmt::format("{} training and {} held-back characters are too few for one sample of {} and the next character "
                     "each",
                     text.train, all - text.train, source.length),
         "use a longer text, or a smaller length"});
@@ -106,7 +106,7 @@ TextSymbols read_text(SourceBytes& bytes, double test_share) {
   }
   if (static_cast<std::int64_t>(known.size()) >= kMaxVocabulary) {
     bytes.fail(fmt::format("{} different characters", known.size()),
-               fmt::format("use fewer than {}: a text in an alphabet", kMaxVocabulary));
+               fmt::format("use fewer than {} different characters", kMaxVocabulary));
   }
   bool others = false;
   text.symbols.reserve(static_cast<std::size_t>(all));
@@ -145,7 +145,7 @@ Dataset read_text(const spec::TextSource& source) {
   if (source.train > facts.train || source.test > *facts.test) {
     throw InputError(Diagnostic{
         source.file, 0,
-        fmt::format("holds {} samples to train and {} to test, fewer than are asked for", facts.train, *facts.test),
+        fmt::format("holds {} training and {} test samples, fewer than the scenario needs", facts.train, *facts.test),
         "ask for fewer samples"});
   }
   Dataset data;

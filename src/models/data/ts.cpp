@@ -119,7 +119,7 @@ class TsReader {
     } else if (tag == "classlabel") {
       read_classes(values);
     } else if (tag == "targetlabel") {
-      errors_.add(line_, "the file has numbers to predict, not classes",
+      errors_.add(line_, "the file has target numbers instead of classes",
                   "use a file with @classLabel true and the classes");
     } else if (tag == "data") {
       start_data();
@@ -174,7 +174,7 @@ class TsReader {
     in_data_ = true;
     if (!seen_.contains("classlabel")) errors_.add(line_, "no @classLabel above @data", "the names of the classes");
     if (multivariate_ && file_.channels == 1) {
-      errors_.add(line_, "@univariate false, but one dimension", "@univariate and @dimensions must agree");
+      errors_.add(line_, "@univariate is false, but there is one dimension", "@univariate and @dimensions must agree");
     }
   }
 
@@ -207,7 +207,7 @@ class TsReader {
     const auto found = class_of_.find(label);
     if (class_of_.empty()) return;  // reported at @data
     if (found == class_of_.end()) {
-      errors_.add(line_, fmt::format("class '{}', which the header does not name", shown_field(label)),
+      errors_.add(line_, fmt::format("class '{}' is not in the header", shown_field(label)),
                   suggestion(std::string_view(label).substr(0, 40), file_.classes));
     }
     const bool wrong = errors_.count() > errors_before;
@@ -219,7 +219,7 @@ class TsReader {
     }
     if (!wrong) ++file_.cases;
     if (static_cast<std::int64_t>(file_.values.size()) > spec::kMaxSampleValues) {
-      errors_.add(line_, fmt::format("more than {} values up to here", spec::kMaxSampleValues), "fewer samples");
+      errors_.add(line_, fmt::format("more than {} values up to this line", spec::kMaxSampleValues), "fewer samples");
     }
   }
 
@@ -279,7 +279,7 @@ std::vector<std::int32_t> renumber(const TsFile& first, const TsFile& other) {
   for (const std::string& name : other.classes) {
     const auto found = std::ranges::find(first.classes, name);
     if (found == first.classes.end()) {
-      errors.push_back({other.name, 0, fmt::format("class '{}', which {} does not name", shown_field(name), first.name),
+      errors.push_back({other.name, 0, fmt::format("class '{}' is not in {}", shown_field(name), first.name),
                         suggestion(std::string_view(name).substr(0, 40), first.classes)});
       if (errors.size() == 20) break;
     }
@@ -363,10 +363,10 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
                    spec::Scale scale) {
   const spec::DataFacts facts = facts_of(train, test);
   if (train_cases > facts.train || test_cases > *facts.test) {
-    throw InputError(Diagnostic{
-        train_cases > facts.train ? train.name : test.name, 0,
-        fmt::format("holds {} cases, fewer than are asked for", train_cases > facts.train ? facts.train : *facts.test),
-        "ask for fewer samples"});
+    throw InputError(Diagnostic{train_cases > facts.train ? train.name : test.name, 0,
+                                fmt::format("holds {} cases, fewer than the scenario needs",
+                                            train_cases > facts.train ? facts.train : *facts.test),
+                                "ask for fewer samples"});
   }
   // One long series lengthens all others.
   if ((train_cases + test_cases) > spec::kMaxSampleValues / facts.shape.size()) {

@@ -1,4 +1,4 @@
-// Compiled with instructions of its own (src/CMakeLists.txt).
+// Compiled with additional instructions (src/CMakeLists.txt).
 #ifdef __x86_64__
 // Renames Eigen's namespace, so that the linker does not share this code with other files.
 #define Eigen dadsim_eigen_avx512

@@ -200,8 +200,8 @@ constexpr std::array kFigures{
     count(
         "target_step", "steps", "step of the first evaluation that reached it; 0: reached before training",
         [](Of of) { return std::round(to_target<&TargetOverSeeds::steps>(of)); }, Better::low, "steps to the target"),
-    number("target_seconds", "s", "when that was", to_target<&TargetOverSeeds::seconds>, Better::low,
-           "time to the target"),
+    number("target_seconds", "s", "simulated time of that evaluation", to_target<&TargetOverSeeds::seconds>,
+           Better::low, "time to the target"),
     number("target_after_seconds", "s", "simulated time of the evaluation before it",
            to_target<&TargetOverSeeds::after>),
     truth("exact", "whether it learns, up to rounding, the same as every exact run of the sites",
@@ -322,10 +322,10 @@ constexpr std::array kFigures{
            "lower end of its interval: the interval of the relative steps and the band of a step (90 %), added in "
            "squares of logarithms",
            scale_end<&Estimate::low>),
-    number("scale_high", "s", "and this", scale_end<&Estimate::high>),
+    number("scale_high", "s", "upper end to `scale_low`", scale_end<&Estimate::high>),
     number("scale_seeds_low", "s", "lower end with the interval of the relative steps alone",
            at_scale<&ScaleResult::time, &Estimate::low>),
-    number("scale_seeds_high", "s", "and this", at_scale<&ScaleResult::time, &Estimate::high>),
+    number("scale_seeds_high", "s", "upper end to `scale_seeds_low`", at_scale<&ScaleResult::time, &Estimate::high>),
     number("money", "currency", "of the whole run; costs are known if the scenario has [costs](costs.md)",
            cost<&RunCosts::whole, &Costs::money>, Better::low),
     number("money_to_target", "currency", "until the target is reached", cost<&RunCosts::to_target, &Costs::money>,

@@ -29,7 +29,7 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
     context.findings.add(timed_as.origin,
                          not_built(fmt::format("run '{}' needs one matrix per layer, but a layer with {} has several",
                                                printable(run.label), experts ? "experts" : "adapters"),
-                                   "use gradient-sharing without <compress>, or a workload without these"));
+                                   "use gradient-sharing without <compress>, or a workload without such layers"));
   }
 }
 
@@ -115,7 +115,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                    use_divisor("expert-parallel", of_stage / static_cast<std::size_t>(how.expert_tensor))));
   }
   if (how.experts > 1 && how.tensor > 1 && !how.sequence_parallel) {
-    context.findings.add(timed_as.origin, not_built("expert-parallel with tensor needs sequence-parallel",
+    context.findings.add(timed_as.origin, not_built("'expert-parallel' with 'tensor' needs sequence-parallel=\"true\"",
                                                     "set sequence-parallel=\"true\""));
   }
   const std::size_t workers = devices / per_worker;

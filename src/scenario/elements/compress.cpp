@@ -83,7 +83,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {
-    node.fail_at("memory", fmt::format("has no effect with '{}'", *name), "remove it: nothing is lost");
+    node.fail_at("memory", fmt::format("has no effect with '{}'", *name), "remove it: the method is lossless here");
     spec.memory = false;
   }
   compress_table().read(node, context, spec);

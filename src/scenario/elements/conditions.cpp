@@ -116,7 +116,7 @@ void check_conditions(const Scenario& scenario, const std::vector<const Element*
     const spec::FailureSpec what = run.conditions.failures_of(all);
     checkpoints_used = checkpoints_used || run.event_driven || run.absence.does == Absence::Does::restart;
     if (is_drawn_in_steps(what) && run.event_driven) {
-      node.fail(fmt::format("<availability by=\"steps\"> needs a method with steps, which '{}' has not", run.algorithm),
+      node.fail(fmt::format("<availability by=\"steps\"> needs a method with steps, unlike '{}'", run.algorithm),
                 "use by=\"sessions\", or availability=\"none\" for this run");
     }
     if (!takes_steps(run)) continue;
@@ -125,7 +125,7 @@ void check_conditions(const Scenario& scenario, const std::vector<const Element*
         node.fail_at("absent", *std::move(fault));
     }
     if (is_drawn_in_steps(what) && !run.absence.goes_without()) {
-      node.fail("<availability by=\"steps\"> defines which steps a site misses, but no duration to wait for",
+      node.fail("<availability by=\"steps\"> defines the steps that a site misses, but not how long to wait",
                 "set absent=\"without\" for this run, or by=\"sessions\"");
     }
     if (run.absence.does == Absence::Does::retry && !what.has_dates()) {

@@ -38,7 +38,7 @@ const Table<spec::CostSpec::LinePrice>& line_table() {
   using Spec = spec::CostSpec::LinePrice;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "line", "What links cost for the duration of training, billed by the second; in runs that share something.",
+          "line", "Price of links for the duration of training, billed by the second; for runs with sharing.",
           {attribute("link", &Spec::link, text("link names, with * for any characters, or a class of links")).must(),
            attribute("per-mbps-month", &Spec::per_mbps_month, real(kPrice)).must()})
           .repeats();
@@ -51,7 +51,7 @@ const Table<spec::CostSpec>& egress_table() {
                                                 {attribute("per-gb", &Spec::egress_per_gb, real(kPrice)).must(),
                                                  attribute("links", &Spec::egress_links, any_text())
                                                      .if_given()
-                                                     .if_left_out("every byte that a node sends, once")});
+                                                     .if_left_out("every byte that a node sends, counted once")});
   return kTable;
 }
 
@@ -60,7 +60,7 @@ const Table<spec::CostSpec::SpotPrice>& spot_table() {
   constexpr QuantityForm kTime{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 60s"};
   static const Table<Spec> kTable = Table<Spec>(
       "spot",
-      "Expected cost on machines that can be reclaimed: cheaper, and interrupted. Training restarts from the last "
+      "Expected cost on spot machines, which are cheaper and can be interrupted. Training restarts from the last "
       "checkpoint, and all machines wait for the replacement.",
       {attribute("price", &Spec::price, real(kPositiveShare)).must(),
        attribute("interruptions", &Spec::interruptions, real({.minimum = 0, .maximum = 1000, .open_minimum = true}))

@@ -117,7 +117,7 @@ Row<Source> files(const char* name, std::vector<std::string> Source::*member, co
 }
 
 constexpr const char* kAll = "all there are";
-constexpr const char* kAllOfFiles = "all there are, if held-back files are given; else required";
+constexpr const char* kAllOfFiles = "all samples, if held-back files are given; else required";
 
 /// Returns the row of the training samples of a set in files, which finish_files() reads.
 template <class Source>
@@ -312,7 +312,7 @@ DataFindings read_drawn(const Node& node, const ReadContext& context) {
   source_table(source).read(node, context, source);
   if (source.train + source.test > spec::kMaxDrawnSamples) {
     node.fail(fmt::format("<{}> asks for {} samples", node.element().name, source.train + source.test),
-              fmt::format("train and test together are at most {}", spec::kMaxDrawnSamples));
+              fmt::format("use at most {} for 'train' and 'test' together", spec::kMaxDrawnSamples));
   }
   const Catalog::DataAnswer answer = context.catalog.inspect_data(source);
   return {{source, {}, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
@@ -343,7 +343,7 @@ DataFindings finish_files(const Node& node, Source source, bool own_test, bool c
   source.test = samples("test", facts ? facts->test.value_or(0) : 0);
   if (!own_test && facts && source.train + source.test > facts->train) {
     node.fail(fmt::format("<{}> asks for {} + {} samples", node.element().name, source.train, source.test),
-              fmt::format("reduce train or test: the files hold {} samples", facts->train));
+              fmt::format("reduce 'train' or 'test': the files hold {} samples", facts->train));
   }
   DataFindings data;
   data.spec.source = source;
@@ -400,8 +400,8 @@ DataFindings read_csv(const Node& node, const ReadContext& context) {
   if (!source.target.empty() && source.site == source.target) refuse_target("site");
   if (std::ranges::find(source.ignore, source.target) != source.ignore.end()) refuse_target("ignore");
   if (!source.site.empty() && std::ranges::find(source.ignore, source.site) != source.ignore.end()) {
-    node.fail_at("ignore", fmt::format("names the column of the sites '{}'", printable(source.site)),
-                 "use other columns: the column of sites is not a feature");
+    node.fail_at("ignore", fmt::format("contains '{}', the column of sites", printable(source.site)),
+                 "remove it: the column of sites is not a feature");
     complete = false;
   }
   return finish_files(node, source, true, complete, context);
@@ -475,7 +475,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
     const Node one(*shift, context.findings);
     shift_table().read(one, context, data.spec.shift);
     if (data.shape.vocabulary > 0 && !data.spec.shift.none())
-      one.fail("<shift> needs numeric data, but these are symbols", "use numeric data, or remove <shift>");
+      one.fail("<shift> needs numeric data, but the data are symbols", "use numeric data, or remove <shift>");
   }
   return data;
 }

@@ -88,7 +88,7 @@ spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   if (!any_peak) required_quantity(node, "peak-flops", kPeak);
   device_table().read(node, context, device);
   if (device.fp8_flops > 0 && !node.has("bf16-flops"))
-    node.fail_at("fp8-flops", "needs bf16-flops", "set both: all but dense layers then uses bf16");
+    node.fail_at("fp8-flops", "needs bf16-flops", "set both: layers that are not dense use bf16");
   if (device.fp4_flops > 0 && !node.has("fp8-flops"))
     node.fail_at("fp4-flops", "needs fp8-flops", "set both: 4-bit devices also multiply in 8 bit");
   // Without fp32 a device needs another precision.

@@ -97,7 +97,7 @@ bool has_pixels_from_0_to_1(const spec::DataSource& source) {
 void check_corruption(const Node& node, const spec::DriftSpec& drift, const DataFindings& data) {
   if (drift.corrupts && drift.corruption != spec::Corruption::none) {
     if (data.shape.vocabulary > 0)
-      node.fail_at("corruption", "needs numeric data, but these are symbols", "use numeric data, or label-alpha");
+      node.fail_at("corruption", "needs numeric data, but the data are symbols", "use numeric data, or label-alpha");
     else
       check_picture(node, drift.corruption, data);
     if (!has_pixels_from_0_to_1(data.spec.source))
@@ -105,7 +105,7 @@ void check_corruption(const Node& node, const spec::DriftSpec& drift, const Data
   }
   if (node.has("label-alpha") && data.labels_per_sample > 1) {
     node.fail_at("label-alpha",
-                 fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+                 fmt::format("needs samples of one class, but each sample has {} labels", data.labels_per_sample),
                  "use a corruption");
   }
   if (!node.has("label-alpha") && !node.has("corruption"))

@@ -68,13 +68,13 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
                         "add an event-driven run, e.g. fedavg, or remove <evaluation>"));
   }
   if (data.shape.vocabulary > 0) {
-    node.fail("<evaluation> needs numeric data, but these are symbols", "use numeric data, or remove <evaluation>");
+    node.fail("<evaluation> needs numeric data, but the data are symbols", "use numeric data, or remove <evaluation>");
   }
   spec::EvaluationSpec evaluation;
   evaluation_table().read(node, context, evaluation);
   if (node.has("label-alpha") && data.labels_per_sample > 1) {
     node.fail_at("label-alpha",
-                 fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+                 fmt::format("needs samples of one class, but each sample has {} labels", data.labels_per_sample),
                  "remove it, and keep <site-shift>");
   }
   const std::vector<const Element*> shifts = node.children("site-shift");

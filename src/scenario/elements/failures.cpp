@@ -185,7 +185,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
   for (const Change& change : changes) {
     if (std::ranges::find(placed, change.host) != placed.end() || !reported.insert(change.host).second) continue;
     findings.add(Origin{"", reader.line_of(change.host)},
-                 fmt::format("'{}' hosts no worker or aggregator, and '{}' has no line", printable(change.host),
+                 fmt::format("'{}' hosts no worker or aggregator, but '{}' needs a line", printable(change.host),
                              printable(*without)),
                  findings.suggest(change.host, placed));
   }
@@ -274,14 +274,14 @@ const Table<spec::OutageSpec>& leaves_table() {
 const Table<spec::CheckpointSpec>& checkpoint_table() {
   using Spec = spec::CheckpointSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "checkpoint",
-          "Nodes that save their state and restart from it after a failure. The first element that fits a node counts.",
-          {attribute("hosts", &Spec::hosts, text()).by_reader().if_left_out("`*`"),
-           attribute("every", &Spec::every, quantity(kDurationForm)).must(),
-           attribute("size", &Spec::bytes, quantity(kBytesForm)).must(),
-           attribute("storage", &Spec::storage, quantity(kBandwidthForm)).must(),
-           attribute("restore", &Spec::restore, quantity(kLatencyForm)).if_left_out("`0s`")})
+      Table<Spec>("checkpoint",
+                  "Nodes that save their state and restart from it after a failure. For each node, the first element "
+                  "that fits applies.",
+                  {attribute("hosts", &Spec::hosts, text()).by_reader().if_left_out("`*`"),
+                   attribute("every", &Spec::every, quantity(kDurationForm)).must(),
+                   attribute("size", &Spec::bytes, quantity(kBytesForm)).must(),
+                   attribute("storage", &Spec::storage, quantity(kBandwidthForm)).must(),
+                   attribute("restore", &Spec::restore, quantity(kLatencyForm)).if_left_out("`0s`")})
           .repeats();
   return kTable;
 }
@@ -394,7 +394,7 @@ class FailureReader {
     std::string pattern = plain_name(node.required_text("nodes", kNodes).value_or(""));
     if (const auto* file = std::get_if<spec::PlatformFileSpec>(&platform_.what)) {
       if (file->path.empty()) return pattern;  // it could not be read
-      node.fail_at("nodes", "needs a platform with nodes, and a platform file of SimGrid defines none",
+      node.fail_at("nodes", "needs a platform with nodes, but a platform file of SimGrid has none",
                    "use hosts=\"…\", with one element per node");
       return pattern;
     }
@@ -518,16 +518,15 @@ void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathTex
 }
 
 std::vector<ElementRule> failures_rules() {
-  return {
-      element("failures",
-              "What fails while runs are simulated. Inside a run: for that run, instead of the scenario's <failures>.")
-          .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
-      fails_table().rule(),
-      outage_table().rule(),
-      joins_table().rule(),
-      leaves_table().rule(),
-      checkpoint_table().rule(),
-      availability_table().rule()};
+  return {element("failures",
+                  "Failures during simulated runs. Inside a run: for that run, instead of the scenario's <failures>.")
+              .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
+          fails_table().rule(),
+          outage_table().rule(),
+          joins_table().rule(),
+          leaves_table().rule(),
+          checkpoint_table().rule(),
+          availability_table().rule()};
 }
 
 }  // namespace dadsim::scenario

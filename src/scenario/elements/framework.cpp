@@ -17,7 +17,7 @@ constexpr QuantityForm kRateForm{Unit::bytes_per_second,
                                  {.minimum = 0, .open_minimum = true},
                                  "bytes a second above 0 with their unit, e.g. 80MBps"};
 constexpr QuantityForm kPauseForm{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 5s"};
-constexpr QuantityForm kMessageForm{Unit::bytes, {.minimum = 1000}, "bytes with their unit, 1kB at least, e.g. 2GB"};
+constexpr QuantityForm kMessageForm{Unit::bytes, {.minimum = 1000}, "at least 1kB, with its unit, e.g. 2GB"};
 
 /// Returns the row of a number that is printed if it differs from the framework's own.
 template <class Value>
@@ -103,7 +103,7 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
   }
   const auto sums = [](const spec::RunSpec& run) { return run.event_driven && spec::sums_among_peers(run.parameters); };
   if (!framework.none() && std::ranges::any_of(runs, sums)) {
-    node.fail(not_built("<framework> has no cost of sums among the participants of event-driven runs (to=\"peers\")",
+    node.fail(not_built("<framework> cannot be combined with event-driven runs that sum among peers (to=\"peers\")",
                         "remove it, or set to=\"aggregator\" on the run"));
   }
   const auto has_server = [](const spec::RunSpec& run) {

@@ -75,9 +75,9 @@ const Table<spec::GoalSpec>& goal_table() {
   using Spec = spec::GoalSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "goal", "What dadsim plan should reach, and which changes it may make.",
+          "goal", "The goal of dadsim plan, and the changes that it may make.",
           {attribute("accuracy", &Spec::accuracy, real(kPositiveShare))
-               .if_left_out("the target of `<training>`; with `<timing-only>` all work is done"),
+               .if_left_out("the target of `<training>`; with `<timing-only>` the end of the work"),
            attribute("within", &Spec::seconds, quantity(kDurationForm)).if_left_out("no limit"),
            limit("cost", &Spec::money, 1).if_left_out("no limit"),
            limit("energy-kwh", &Spec::joules, kJoulesPerKwh).if_left_out("no limit"),
@@ -116,7 +116,7 @@ class GoalReader {
  private:
   void check_timing() {
     if (scenario_.stand_in) {
-      node_.refuse("accuracy", "needs learning, and <timing-only> learns nothing",
+      node_.refuse("accuracy", "needs learning, but <timing-only> learns nothing",
                    "remove it: the work is that of <timed-as> (tokens, samples, epochs or steps)");
     } else {
       node_.refuse("scaling", "needs <timing-only>", "use <timing-only> instead of <data> and <model>");
@@ -142,7 +142,7 @@ class GoalReader {
   void check_run() {
     if (goal_.run.empty()) {
       if (!scenario_.runs.empty() && std::ranges::none_of(scenario_.runs, &spec::RunSpec::communicates))
-        node_.fail("<goal> needs a run that shares something", "add a run of another algorithm, or remove <goal>");
+        node_.fail("<goal> needs a run with sharing", "add a run of another algorithm, or remove <goal>");
       return;
     }
     std::vector<std::string> labels;
@@ -197,7 +197,7 @@ class GoalReader {
         node.fail_at("path", "is not a path",
                      "use names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
       } else if (change.varied.path.starts_with("goal.") || change.varied.path.starts_with("sweep.")) {
-        node.fail_at("path", "belongs to the question itself", "use a path of the rest of the scenario");
+        node.fail_at("path", "belongs to the question itself", "use a path outside <goal>");
       } else if (!paths_.insert(change.varied.path).second) {
         node.fail_at("path", "is allowed already", "use each path once");
       }

@@ -54,7 +54,7 @@ void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behi
     if (node.has("slot-gpus")) {
       node.fail_at("slot-gpus", fmt::format("does not divide {}", what), "use a divisor");
     } else {
-      node.fail(fmt::format("<{}> has slots of {} GPUs, as the other nodes, which do not divide {}",
+      node.fail(fmt::format("<{}> takes slots of {} GPUs from <gpu-cluster>, which do not divide {}",
                             node.element().name, behind, what),
                 "set slot-gpus=\"1\", or another divisor");
     }
@@ -96,7 +96,7 @@ constexpr std::size_t kMaxDimensions = 10;
 
 const Table<spec::FabricSpec>& one_switch_table() {
   using Spec = spec::FabricSpec;
-  static const Table<Spec> kTable("one-switch", "Fabric: one switch that never blocks.",
+  static const Table<Spec> kTable("one-switch", "Fabric: one non-blocking switch.",
                                   std::vector<Row<Spec>>{attribute("sharp", &Spec::adds_up).if_given()});
   return kTable;
 }
@@ -104,7 +104,7 @@ const Table<spec::FabricSpec>& one_switch_table() {
 const Table<spec::FabricSpec>& fat_tree_table() {
   using Spec = spec::FabricSpec;
   static const Table<Spec> kTable(
-      "fat-tree", "Fabric: two levels of switches, each leaf joined to every spine.",
+      "fat-tree", "Fabric: two levels of switches, with a link from each leaf to each spine.",
       std::vector<Row<Spec>>{attribute("sharp", &Spec::adds_up).if_given()} +
           cluster_link("link", &Spec::link, name_in("links"), true) +
           std::vector<Row<Spec>>{
@@ -116,8 +116,7 @@ const Table<spec::FabricSpec>& fat_tree_table() {
 const Table<spec::FabricSpec>& dragonfly_table() {
   using Spec = spec::FabricSpec;
   static const Table<Spec> kTable(
-      "dragonfly",
-      "Fabric: groups of routers, all groups joined. Groups times routers times nodes are the nodes of the cluster.",
+      "dragonfly", "Fabric: a dragonfly of groups × routers × nodes, with links between all groups.",
       cluster_link("link", &Spec::link, name_in("links"), true) +
           std::vector<Row<Spec>>{
               printed_as<Spec>(attribute("groups", integer(1, kMaxHosts)).must(),
@@ -132,7 +131,7 @@ const Table<spec::FabricSpec>& dragonfly_table() {
 const Table<spec::FabricSpec>& torus_table() {
   using Spec = spec::FabricSpec;
   static const Table<Spec> kTable(
-      "torus", "Fabric: a grid of nodes that closes on itself along each axis.",
+      "torus", "Fabric: a torus, a grid of nodes whose axes are rings.",
       cluster_link("link", &Spec::link, name_in("links"), true) +
           std::vector<Row<Spec>>{printed_as<Spec>(
               attribute("dimensions", text("", "[0-9]+(x[0-9]+)*")).must(),
@@ -300,7 +299,7 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
         own.refuse(attribute, "needs several GPUs per node", "remove it");
       }
     } else if (!own.has("inside") && cluster.port.name.empty()) {
-      own.fail("<more-nodes> lacks 'inside'", "add the link between the GPUs of a node; the other nodes have none");
+      own.fail("<more-nodes> lacks 'inside'", "add the link between the GPUs of a node; the cluster has no default");
     } else {
       read_link(own, "inside", kInside, group.port, context);
     }
@@ -311,12 +310,12 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
       own.fail_at("nic",
                   fmt::format("uses {}, but the adapters of the other nodes use {}", to_string(group.nic.transport),
                               to_string(cluster.nic.transport)),
-                  "use adapters of one transport: one fabric joins them");
+                  "use adapters of one transport for all nodes of the fabric");
     }
     if (group.rails > group.gpus && group.rails % group.gpus != 0) {
       own.fail_at("rails",
                   fmt::format("are more than the {} GPUs of a node, and no multiple of that number", group.gpus),
-                  "use at most one per GPU, or the same number for each");
+                  "use at most one per GPU, or a multiple of the GPUs");
     }
     cluster.more.push_back(std::move(group));
   }
@@ -419,7 +418,7 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   gpu_cluster_table().read(node, context, cluster);
   if (gpus && cluster.rails > *gpus && cluster.rails % *gpus != 0) {
     node.fail_at("rails", fmt::format("are more than the {} GPUs of a node, and no multiple of that number", *gpus),
-                 "use at most one per GPU, or the same number for each");
+                 "use at most one per GPU, or a multiple of the GPUs");
   }
   const spec::Transport own = node.named("transport", spec::Transport::tcp);
   cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);

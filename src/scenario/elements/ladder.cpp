@@ -8,7 +8,7 @@ const Table<Scenario>& ladder_table() {
   using Spec = Scenario;
   static const Table<Spec> kTable = Table<Spec>(
       "ladder",
-      "Relative steps come from a scale study, at the size of the timed workload: for runs of the same label.",
+      "Takes relative steps from a scale study, at the size of the timed workload, for runs with the same label.",
       {by_code<Spec>(attribute("file", text("the file that `dadsim scale-study --json` has written")).must(), {},
                      [](const Spec& scenario, const PathText& path) {
                        return path && !scenario.ladder.empty() ? path(scenario.ladder) : scenario.ladder;

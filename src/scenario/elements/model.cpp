@@ -392,7 +392,7 @@ spec::ModelSpec read_model(const Element& element, const DataFindings& data, con
     check_logits(*reader.shape(), last, last == nullptr ? node.origin() : last->origin, data, context);
     if (reader.parameters() > kMaxModelParameters) {
       node.fail(fmt::format("<model> has {:.3g} parameters", reader.parameters()),
-                fmt::format("at most {:g}, since the model is learned for real; time a larger one with <timed-as>",
+                fmt::format("use at most {:g}, since the model is really trained; time a larger one with <timed-as>",
                             kMaxModelParameters));
     }
   }

@@ -11,10 +11,9 @@ namespace {
 
 const Table<spec::JitterSpec>& jitter_table() {
   using Spec = spec::JitterSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("jitter", "How much computing speed varies: log-normal factors with mean 1.",
-                  {attribute("spatial", &Spec::spatial, real(kDeviation)),
-                   attribute("temporal", &Spec::temporal, real(kDeviation))});
+  static const Table<Spec> kTable = Table<Spec>("jitter", "Jitter of computing speed: log-normal factors with mean 1.",
+                                                {attribute("spatial", &Spec::spatial, real(kDeviation)),
+                                                 attribute("temporal", &Spec::temporal, real(kDeviation))});
   return kTable;
 }
 
@@ -23,7 +22,7 @@ const Table<spec::JitterSpec>& jitter_table() {
 const Table<spec::NetworkSpec>& network_table() {
   using Spec = spec::NetworkSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("network", "How the network is simulated.",
+      Table<Spec>("network", "Settings of the network simulation.",
                   {attribute("fidelity", &Spec::fidelity),
                    attribute("message-budget", &Spec::message_budget, integer(1, 1'000'000'000'000))
                        .only([](const Spec& network) { return network.fidelity == spec::Fidelity::automatic; },
@@ -47,7 +46,7 @@ void check_connections(const Element& network, const spec::PlatformSpec& platfor
     return;
   }
   for (const char* attribute : {"streams", "window"}) {
-    node.refuse(attribute, "needs a line with its measured bandwidth, and the platform has none",
+    node.refuse(attribute, "needs a line with measured=\"goodput\", but the platform has none",
                 "set measured=\"goodput\" on the lines, add a <pair> without a queue, or remove it");
   }
 }
@@ -57,7 +56,7 @@ void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& ru
   if (runs.empty() || std::ranges::any_of(runs, takes_steps)) return;
   const Node node(network, context.findings);
   const char* what =
-      "has no effect: messages of event-driven runs are simulated one by one, and no other run exchanges any";
+      "has no effect: only event-driven runs exchange messages, and their messages are simulated one by one";
   // A printed scenario contains the default.
   const std::string budget = std::to_string(spec::NetworkSpec().message_budget);
   if (node.text("message-budget", budget) != budget) node.refuse("message-budget", what, "remove it");

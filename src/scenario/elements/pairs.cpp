@@ -21,7 +21,7 @@ const Table<GivenPair>& pair_table() {
   using Spec = GivenPair;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "pair", "The connection of two regions or clusters.",
+          "pair", "The connection between two regions or clusters.",
           {within(&Spec::pair, attribute("from", &spec::WanSpec::Pair::from, text()).must().by_reader()),
            within(&Spec::pair, attribute("to", &spec::WanSpec::Pair::to, text()).must().by_reader()),
            within(&Spec::pair,
@@ -34,9 +34,9 @@ const Table<GivenPair>& pair_table() {
                .printed_if([](const Spec& given) {
                  return given.pair.transport == spec::Transport::tcp && !given.pair.is_goodput;
                })
-               .if_left_out("none, `measured=\"goodput\"`; with `wire` `300kB`"),
+               .if_left_out("none with `measured=\"goodput\"`; `300kB` with `measured=\"wire\"`"),
            by_code<Spec>(congestion_rule()),
-           by_code<Spec>(measured_rule().if_left_out("`goodput`; `wire` with a queue")),
+           by_code<Spec>(measured_rule().if_left_out("`wire` with `queue`, else `goodput`")),
            printed_as<Spec>(per_connection_rule(),
                             [](const Spec& given) { return fmt::format("{}Bps", given.pair.per_connection); })
                .printed_if([](const Spec& given) { return given.pair.per_connection > 0; })})
@@ -113,8 +113,8 @@ MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b) {
   if (!there && !back) return {};
   const std::string from = printable(pairs.ends()[there ? a : b]);
   const std::string to = printable(pairs.ends()[there ? b : a]);
-  return {there && back ? fmt::format("no numbers between '{}' and '{}'", from, to)
-                        : fmt::format("no numbers from '{}' to '{}'", from, to),
+  return {there && back ? fmt::format("<pair> between '{}' and '{}' is missing", from, to)
+                        : fmt::format("<pair> from '{}' to '{}' is missing", from, to),
           fmt::format("add <pair from=\"{}\" to=\"{}\" bandwidth=\"…\" round-trip=\"…\"{}/>", from, to,
                       there && back ? "" : " one-way=\"true\"")};
 }

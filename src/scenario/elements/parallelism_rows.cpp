@@ -79,7 +79,7 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
       attribute("loss-parts", &Parallelism::loss_parts, integer(1, 1'000'000))
           .without_default()
           .if_given()
-          .if_left_out("1; parts of 2,048 tokens where a device would have more than 2³¹ scores at once"),
+          .if_left_out("1; parts of 2,048 tokens if a device would otherwise have more than 2³¹ scores at once"),
       attribute("feed-forward-parts", &Parallelism::feed_forward_parts, integer(1, 1'000'000)).if_given(),
       attribute("prefetch", &Parallelism::prefetch, integer(0, 1000))
           .only([](const Parallelism& how) { return how.sharding == spec::Sharding::parameters; },
@@ -107,7 +107,7 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
   const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
   if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
     node.fail_at("interleave",
-                 infeasible(fmt::format("needs a multiple of the stages as micro-batches ({} stages, {} micro-batches)",
+                 infeasible(fmt::format("needs micro-batches in a multiple of the stages ({} stages, {} micro-batches)",
                                         how.pipeline, micro_batches),
                             "use another micro-batch, or schedule=\"gpipe\""));
     how.interleave = 1;
@@ -136,8 +136,8 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
     node.fail_at("expert-tensor", not_built(fmt::format("differs from tensor=\"{}\"", how.tensor),
                                             "use the value of tensor, or remove expert-tensor"));
   if (how.expert_capacity > 0 && how.expert_capacity >= how.expert_imbalance)
-    node.fail_at("expert-capacity", "has no effect: it is not below expert-imbalance",
-                 "use less than expert-imbalance, or remove expert-capacity");
+    node.fail_at("expert-capacity", "has no effect: it is not below 'expert-imbalance'",
+                 "use less than 'expert-imbalance', or remove 'expert-capacity'");
   if (how.offload == spec::Offload::none) return;
   const bool waits = how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v;
   if (how.offloads_activations() && waits) {

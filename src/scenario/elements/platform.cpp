@@ -63,7 +63,7 @@ spec::CompositionSpec read_composition(const Node& platform, const std::vector<c
     if (element->name == "wan") {
       read_wan(*element, context);
       context.findings.add(element->origin, "<wan> cannot be combined with another cluster",
-                           "remove one of them: a <wan> has all its regions inside");
+                           "remove one of them: a <wan> contains all its regions");
       continue;
     }
     if (element->name == "gpu-cluster") {
@@ -118,8 +118,8 @@ void read_clusters(const Node& node, spec::PlatformSpec& platform, const ReadCon
   if (only.name == "federation") platform.what = read_federation(only, context);
   if (only.name == "wan") platform.what = read_wan(only, context);
   for (const Element* pair : node.children("pair")) {
-    context.findings.add(pair->origin, fmt::format("<pair> in <{}> with one cluster", node.element().name),
-                         "remove it: it joins several clusters, and <wan> holds the pairs of regions");
+    context.findings.add(pair->origin, fmt::format("<pair> in <{}> needs several clusters", node.element().name),
+                         "remove it, or add a cluster; pairs of regions belong inside <wan>");
   }
 }
 
@@ -257,7 +257,7 @@ std::string read_host_prefix(const Node& node, const char* attribute, const std:
 }
 
 std::string read_cluster_name(const Node& node) {
-  return node.has("name") ? read_host_prefix(node, "name", "the prefix of the names of its hosts, or no attribute")
+  return node.has("name") ? read_host_prefix(node, "name", "the prefix of its host names; or remove the attribute")
                           : "";
 }
 
@@ -354,13 +354,13 @@ void write_platform(XmlWriter& xml, const spec::PlatformSpec& platform, const Pa
 
 std::vector<ElementRule> platform_rules() {
   return {element("platform",
-                  "The cluster: its hosts, links and routes. Either a file, or inside one gpu-cluster, federation or "
-                  "wan, or several gpu-clusters and federations with a pair between every two.",
+                  "Hosts, links and routes: a file, a gpu-cluster, a federation, a wan, or several gpu-clusters and "
+                  "federations with a pair between each two.",
                   {attribute("file", text()), attribute("transport", one_of<spec::Transport>()),
                    attribute("description", any_text())})
               .holds(kPlatformParts),
           element("cluster-platform",
-                  "The root of a separate platform file; holds the same elements as a platform inside a scenario.",
+                  "The root of a platform file, with the same elements as a platform inside a scenario.",
                   {attribute("description", any_text())})
               .holds(kPlatformParts)};
 }

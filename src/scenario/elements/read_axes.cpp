@@ -34,7 +34,7 @@ std::string values_text(const std::vector<std::string>& values) {
 }
 
 void read_form(const Node& node, spec::VariedPath& varied) {
-  constexpr const char* kForm = "write {} once for the value, e.g. site-[1-{}]";
+  constexpr const char* kForm = "write {} once in place of the value, e.g. site-[1-{}]";
   if (node.has("unit")) {
     node.refuse("form", "cannot be combined with unit=\"…\"",
                 "remove it: form=\"{}Mbps\" is the same as unit=\"Mbps\"");
@@ -190,7 +190,7 @@ class AxesReader {
     varied.from = node.real("from", range).value_or(1);
     varied.to = node.real("to", range).value_or(1);
     if (context_.findings.added() == before && varied.from == varied.to)
-      node.fail_at("to", "is equal to from", "use another number, or a single value in values=\"…\"");
+      node.fail_at("to", "is equal to 'from'", "use another number, or a single value in values=\"…\"");
     if (sweep_.drawn()) {
       node.refuse("steps", fmt::format("has no effect with method=\"{}\"", to_string(sweep_.method)),
                   "remove it: as many numbers are drawn from the range as there are points");
@@ -200,7 +200,7 @@ class AxesReader {
     if (context_.findings.added() > before) return;
     for (std::size_t i = 1; i < varied.count(); ++i) {
       if (varied.at(i) != varied.at(i - 1)) continue;
-      node.fail_at("steps", fmt::format("takes '{}' from the range twice", varied.at(i)), "fewer steps");
+      node.fail_at("steps", fmt::format("repeats '{}' in its range", varied.at(i)), "fewer steps");
       return;
     }
   }
@@ -211,9 +211,9 @@ class AxesReader {
       for (const spec::VariedPath& varied : axis) {
         if (!sweep_.drawn() && varied.count() != axis.front().count()) {
           context_.findings.add({"", varied.line},
-                                fmt::format("{} values of '{}' are linked with {} of '{}'", varied.count(),
+                                fmt::format("<linked> has {} values of '{}' and {} of '{}'", varied.count(),
                                             printable(varied.path), axis.front().count(), printable(axis.front().path)),
-                                "give the same number of values of each");
+                                "give the same number of values for each");
         }
       }
       counts.push_back(axis.front().count());

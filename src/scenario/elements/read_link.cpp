@@ -118,7 +118,7 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
   for (const char* attribute : {"queue", "congestion"}) {
     if (!node.has(attribute) || any_tcp) continue;
     node.refuse(attribute, fmt::format("needs transport=\"tcp\", not {}", to_string(transport)),
-                fmt::format("remove it: only tcp has {}",
+                fmt::format("remove it: only transport=\"tcp\" has {}",
                             attribute == std::string_view("queue") ? "a queue" : "congestion control"));
   }
   return queue;
@@ -138,7 +138,7 @@ MeasuredRow read_measured(const Node& node, bool any_tcp, bool usual, spec::Tran
   measured.is_goodput = node.has("measured") ? node.chosen("measured") == 1 : usual;
   if (!measured.is_goodput) {
     if (node.has("per-connection")) {
-      node.refuse("per-connection", "needs a connection without a queue, whose losses would limit it",
+      node.refuse("per-connection", "needs a connection without losses, and thus without a queue",
                   "use measured=\"goodput\" and no 'queue' or 'congestion', or remove it");
     }
     return measured;
@@ -184,7 +184,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
                           up_lacks && down_lacks ? "latency"
                           : up_lacks             ? "up-latency"
                                                  : "down-latency"),
-              "seconds one way with their unit, e.g. 5ms; only links of the catalogue have their own");
+              "seconds one way with their unit, e.g. 5ms; only links of the catalogue have a default");
   }
 
   const bool any_tcp = std::ranges::any_of(both, [](const auto* l) { return l->transport == spec::Transport::tcp; });

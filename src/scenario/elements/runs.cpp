@@ -51,7 +51,7 @@ const Table<spec::RunSpec>& run_table() {
           {attribute("algorithm", &Spec::algorithm, name_in("algorithms")).must().by_reader(),
            attribute("label", &Spec::label, text())
                .by_reader()
-               .if_left_out("the algorithm, and the differences from other runs of the same algorithm"),
+               .if_left_out("the algorithm, with the differences from other runs of the same algorithm"),
            attribute("exchange", &Spec::exchange)
                .by_reader()
                .without_default()
@@ -117,7 +117,7 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   }
   if (algorithm.decentralised()) {
     node.refuse("exchange", fmt::format("has no effect with '{}'", algorithm.name),
-                "remove it: sites exchange with their neighbours in a graph");
+                "remove it: sites of this algorithm exchange with their neighbours in a graph");
     return spec::ExchangeMode::peer;
   }
   const spec::ExchangeMode exchange = node.named("exchange", fallback);
@@ -127,7 +127,7 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   return exchange;
 }
 
-/// Settles who exchanges in an event-driven run: an aggregator, or the workers among themselves.
+/// Sets the exchange of an event-driven run: through an aggregator, or among peers.
 void take_server(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator, spec::RunSpec& run) {
   if (!algorithm.needs_server(run.parameters)) {
     if (algorithm.needs_server.depends()) run.exchange = spec::ExchangeMode::peer;
@@ -326,9 +326,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
             std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
         compressor != context.catalog.compressors.end() && compressor->has_momentum && run.compress.memory &&
         (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
-      node.fail(
-          fmt::format("<compress method=\"{}\"> has its own momentum and needs SGD without one", compressor->name),
-          "use <sgd/> without a momentum in <training>");
+      node.fail(fmt::format("<compress method=\"{}\"> has its own momentum and needs <sgd/> without momentum",
+                            compressor->name),
+                "use <sgd/> without a momentum in <training>");
     }
     if (algorithm->optimizer == methods::Needs::plain_sgd &&
         (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {

@@ -19,7 +19,7 @@ void read_against(const Node& node, const ReadContext&, spec::ScaleStudySpec& st
   for (const std::string& word : values_of(node.text("against", ""))) {
     const std::optional<SizeKind> kind = spec::parse<SizeKind>(word);
     if (!kind || std::ranges::find(kinds, *kind) != kinds.end()) {
-      node.fail_at("against", "is no list of kinds of size",
+      node.fail_at("against", "is not a list of kinds of size",
                    fmt::format("use one or several of {}, each once", fmt::join(spec::all_names<SizeKind>(), ", ")));
       return;
     }
@@ -44,7 +44,7 @@ const Table<spec::ScaleStudySpec>& scale_study_table() {
   static const Table<Spec> kTable =
       Table<Spec>("scale-study",
                   "A family of networks that `dadsim scale-study` learns, to measure how relative steps change with "
-                  "size. Its vary and linked work as in sweep: every value of an axis with every other.",
+                  "size. The elements vary and linked have the same meaning as in sweep.",
                   {by_code<Spec>(attribute("against", text()), read_against, against_text).if_left_out("`parameters`"),
                    attribute("level", &Spec::level, real({.minimum = 0.5, .maximum = 0.999})),
                    attribute("hold-out", &Spec::hold_out, integer(0, 100))})
@@ -69,7 +69,7 @@ void check_study(const Node& node, const spec::ScaleStudySpec& study, const Scen
     return axis.size() == 1 && axis.front().path == "training.batch";
   });
   if (std::ranges::find(study.against, SizeKind::batch_per_critical) != study.against.end() && !of_batch) {
-    node.fail_at("against", "needs a critical batch, which one batch at each size does not show",
+    node.fail_at("against", "needs several batches at each size to measure the critical batch",
                  "add <vary path=\"training.batch\" values=\"…\"/> outside <linked>");
   }
 }

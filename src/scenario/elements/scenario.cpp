@@ -6,12 +6,12 @@ namespace dadsim::scenario {
 const Table<Scenario>& scenario_table() {
   using Spec = Scenario;
   static const Table<Spec> kTable =
-      Table<Spec>("scenario",
-                  "A question to dadsim: which participants learn what from which data on which cluster, and which "
-                  "algorithms are compared. Its elements may come in any order; platform, workers, data, model and at "
-                  "least one run are required; with timing-only no data and no model.",
-                  {attribute("name", &Spec::name, text("a title for the scenario")).must(),
-                   attribute("seed", &Spec::seed, seed()), attribute("metric", &Spec::metric).if_given()})
+      Table<Spec>(
+          "scenario",
+          "Cluster, participants, data, network, training and the compared algorithms, in any order. Required are "
+          "platform, workers, data, model and at least one run; with timing-only, data and model are not allowed.",
+          {attribute("name", &Spec::name, text("a title for the scenario")).must(),
+           attribute("seed", &Spec::seed, seed()), attribute("metric", &Spec::metric).if_given()})
           .holds({"description", "platform", "network", "framework", "failures",    "availability", "device",
                   "workers",     "data",     "model",   "training",  "timed-as",    "timing-only",  "run",
                   "evaluation",  "costs",    "goal",    "sweep",     "scale-study", "ladder"});
@@ -45,8 +45,8 @@ const Table<spec::PayloadSpec>& timing_only_table() {
   constexpr QuantityForm kStep{Unit::seconds, {.minimum = 0, .maximum = 1e9}, "seconds with their unit, e.g. 90s"};
   static const Table<Spec> kTable = Table<Spec>(
       "timing-only",
-      "Nothing is learned: runs are only timed, with the workload and batch of timed-as, or with a payload. There is "
-      "no data and no model then, and of training only the optimizer.",
+      "Times runs without learning, with the workload and batch of timed-as or with a payload. Data and model are not "
+      "allowed; training may only set the optimizer.",
       {attribute("payload", &Spec::bytes, quantity(kBytesForm)).if_given().if_left_out("the network of timed-as"),
        attribute("step-time", &Spec::step_seconds, quantity(kStep))
            .only([](const Spec& payload) { return payload.bytes > 0; }, "needs a payload",
@@ -58,10 +58,10 @@ const Table<spec::PayloadSpec>& timing_only_table() {
 
 std::vector<ElementRule> scenario_rules() {
   return {scenario_table().rule(),
-          element("description", "What the scenario shows.").holds_text(),
+          element("description", "A description of the scenario.").holds_text(),
           workers_table().rule(),
           worker_table().rule(),
-          element("aggregator", "The node in the middle of an exchange by aggregator.",
+          element("aggregator", "The node that sums the contributions with exchange=\"aggregator\".",
                   {attribute("host", text()).must(), attribute("device", name_in("devices")).must()}),
           timing_only_table().rule()};
 }

@@ -12,10 +12,10 @@ const Table<spec::ShareRule>& share_table() {
   using Spec = spec::ShareRule;
   static const Table<Spec> kTable =
       Table<Spec>("share",
-                  "How some layers are shared, in a run of an algorithm that lets layers differ. The first rule that "
-                  "fits a layer decides.",
+                  "The method of some layers, in algorithms whose layers may differ. The first rule that fits a layer "
+                  "applies.",
                   {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*")).must(),
-                   attribute("statistic", &Spec::statistic, text("what sites send of it, e.g. gradient")).must(),
+                   attribute("statistic", &Spec::statistic, text("what sites send, e.g. gradient")).must(),
                    attribute("every", &Spec::every, integer(1, 1'000'000))},
                   {.layers = "*", .statistic = "gradient"})
           .repeats();
@@ -93,8 +93,8 @@ void write_share(XmlWriter& xml, const spec::RunSpec& run) {
 std::vector<ElementRule> share_rules() {
   return {share_table().rule(),
           element("average-deltas",
-                  "In the backward pass the deltas of a layer become their mean over sites, row by row; each site then "
-                  "computes that layer and those below with its own weights and the mean.",
+                  "In the backward pass, replaces the deltas of a layer by their mean over sites, row by row. Each "
+                  "site computes the layer and those below with its own weights and the mean.",
                   {attribute("above", text("the name of a layer")).must()})};
 }
 

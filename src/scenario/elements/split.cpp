@@ -24,7 +24,7 @@ void check_sites(const Node& node, std::size_t workers, const DataFindings& data
   if (data.sites.empty()) {
     node.fail_at("by", "needs samples with a site", "use <csv> with site=\"…\" or files=\"…\"");
   } else if (data.sites.size() != workers) {
-    node.fail(fmt::format("the data have {} sites ({}), and there are {} workers", data.sites.size(),
+    node.fail(fmt::format("the data have {} sites ({}), but there are {} workers", data.sites.size(),
                           few_of(data.sites), workers),
               "use one worker per site, in this order, or another split, e.g. <split by=\"iid\"/>");
   }
@@ -35,7 +35,7 @@ void check_sites(const Node& node, std::size_t workers, const DataFindings& data
 const Table<spec::SplitSpec>& split_table() {
   using Spec = spec::SplitSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("split", "How the training samples are divided among the workers.",
+      Table<Spec>("split", "The division of the training samples among workers.",
                   {attribute("by", &Spec::kind).without_default(),
                    attribute("alpha", &Spec::alpha, real({.minimum = 0.001, .maximum = 1e6}))
                        .only_with("by", &Spec::kind, {Spec::Kind::dirichlet}, "set by=\"dirichlet\", or remove it"),
@@ -67,7 +67,7 @@ spec::SplitSpec read_split(const Element& element, std::size_t workers, const Da
   const auto count = static_cast<std::int64_t>(workers);
   const std::int64_t train = data.train;
   if (data.labels_per_sample > 1 && split.kind != iid && split.kind != sizes) {
-    node.fail_at("by", fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+    node.fail_at("by", fmt::format("needs samples of one class, but each sample has {} labels", data.labels_per_sample),
                  "use by=\"iid\" or by=\"sizes\"");
   } else if (split.kind == by_class && data.classes > 0 && count > data.classes) {
     node.fail(fmt::format("{} classes cannot be divided among {} workers", data.classes, workers),

@@ -25,12 +25,12 @@ Element made(const char* name, std::vector<std::pair<const char*, std::string>> 
 void check_training(const Node& training) {
   for (const std::string& attribute : find_rule("training")->attribute_names()) {
     if (attribute != "clip-norm")
-      training.refuse(attribute, "needs learning, and <timing-only> learns nothing",
+      training.refuse(attribute, "needs learning, but <timing-only> learns nothing",
                       "remove it: the batch is that of <timed-as>, and only the optimizer of <training> counts");
   }
   if (const Element* schedule = training.child("schedule")) {
     Node(*schedule, training.findings())
-        .fail("<schedule> needs learning, and <timing-only> learns nothing", "remove it from <training>");
+        .fail("<schedule> needs learning, but <timing-only> learns nothing", "remove it from <training>");
   }
 }
 
@@ -46,7 +46,7 @@ std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as
                                                 std::max<std::int64_t>(1, batch));
   if (batches * workers <= kMostBatches) return batches;
   Node(asked, context.findings)
-      .fail_at("samples", fmt::format("make {} batches of all clients", batches * workers),
+      .fail_at("samples", fmt::format("need {} batches for all clients", batches * workers),
                fmt::format("use at most {} in all; local-steps on the runs sets how many steps a client makes",
                            kMostBatches));
   return 1;
@@ -110,7 +110,7 @@ void check_stand_in(const Node& scenario, const StandIn& stand_in, const std::ve
     for (std::size_t i = 0; i < runs.size() && i < elements.size(); ++i) {
       if (runs[i].event_driven) continue;
       Node(*elements[i], context.findings)
-          .fail_at("algorithm", "needs steps of a network, and a payload has none",
+          .fail_at("algorithm", "needs steps of a network, but a payload has none",
                    "use <timed-as workload=\"…\" batch=\"…\"/> instead of payload, or an event-driven run");
     }
   }
@@ -125,13 +125,13 @@ void check_recorded(const Node& node, const Scenario& scenario, std::size_t work
                      "use <timing-only/> instead of <data>, <model> and <training>");
   if (workers != scenario.recorded->workers) {
     timed_as.fail_at("file", fmt::format("was recorded on {} devices", scenario.recorded->workers),
-                     fmt::format("use as many hosts in <workers>, which have {}", workers));
+                     fmt::format("use as many hosts in <workers>, which has {} now", workers));
   }
   if (node.child("failures") != nullptr)
     Node(*node.child("failures"), context.findings)
         .fail("<failures> cannot be combined with a recorded step, which needs all workers", "remove one of the two");
   if (const Element* training = node.child("training"); training != nullptr && scenario.stand_in)
-    context.findings.add(training->origin, "<training> needs a network, and a recorded step has none",
+    context.findings.add(training->origin, "<training> needs a network, but a recorded step has none",
                          "remove it from <scenario>");
   constexpr std::array kOfAnyStep{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter"};
   for (const Element* run : node.children("run")) {

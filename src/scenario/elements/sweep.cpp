@@ -9,7 +9,7 @@ namespace {
 const Table<spec::SweepSpec>& sweep_table() {
   using Spec = spec::SweepSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("sweep", "What dadsim sweep varies: the scenario runs once for every point.",
+      Table<Spec>("sweep", "The values that dadsim sweep varies; the scenario runs once at each point.",
                   {attribute("method", &Spec::method),
                    attribute("points", &Spec::points, integer(1, spec::kMostSweepPoints))
                        .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},

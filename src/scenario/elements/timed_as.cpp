@@ -118,7 +118,7 @@ void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const R
                                           : timed.own_dataset_size > 0 || timed.own_shape.layers.empty();
     if (!sized && !context.findings.any_at(node.origin("workload"))) {
       node.fail_at("epochs", "needs a workload with a data set size",
-                   timed.file.empty() ? "steps" : "use steps, or samples-per-epoch in the file (as XML)");
+                   timed.file.empty() ? "steps" : "set 'steps', or 'samples-per-epoch' in the workload file (as XML)");
     }
   } else if (node.has("target") && said.empty()) {
     node.fail_at("target", "needs the length of training", "add steps, epochs, samples or tokens");
@@ -143,7 +143,7 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
     if (context.findings.any_at(node.origin("workload")) && !known) continue;
     constexpr std::size_t kMost = 8;
     const std::size_t shown = std::min(kMost, workloads.size());
-    node.fail_at(name, timed.workload.empty() ? "needs a workload" : fmt::format("is no size of '{}'", timed.workload),
+    node.fail_at(name, timed.workload.empty() ? "needs a workload" : fmt::format("is unknown to '{}'", timed.workload),
                  fmt::format("{}{} {} it",
                              fmt::join(workloads.begin(), workloads.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                              shown < workloads.size() ? fmt::format(" and {} others", workloads.size() - shown) : "",
@@ -209,7 +209,7 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
       attribute("batch", &Spec::batch, integer(1, 1'000'000)).without_default().if_left_out("`batch` of `<training>`"),
       attribute("precision", &Spec::precision),
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}))
-          .if_left_out("the published number, if there is one"),
+          .if_left_out("the published number, if any"),
       attribute("epochs", &Spec::epochs, real(kPositive)),
       count_row("samples", &Spec::samples),
       count_row("tokens", &Spec::tokens),
@@ -233,7 +233,7 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
       attribute("program", &Spec::program).if_given(),
       attribute("operator-time", &Spec::operator_seconds, quantity(kOperator))
           .only([](const Spec& timed) { return begins_kernels(timed.program); },
-                "needs a program whose host begins kernels", "set program=\"eager\" or \"compiled\"")
+                "needs a program whose host launches kernels", "set program=\"eager\" or \"compiled\"")
           .if_given()
           .if_left_out("as measured (src/spec/programs.csv)"),
       attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}))
@@ -304,7 +304,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
     check_known_steps(node, timed, context);
   } else {
     constexpr const char* kBecause = "needs a workload or a file";
-    constexpr const char* kRemedy = "set workload=\"…\" or file=\"…\": the needs of the learning network are learned";
+    constexpr const char* kRemedy = "set workload=\"…\" or file=\"…\": the learning network's steps are learned";
     for (const char* attribute :
          {"steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);
@@ -312,7 +312,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
   if (node.has("evaluation-every") != node.has("evaluation-seconds")) {
     node.fail(
         fmt::format("<timed-as> lacks '{}'", node.has("evaluation-every") ? "evaluation-seconds" : "evaluation-every"),
-        "use evaluation-every and evaluation-seconds together, or neither");
+        "set both 'evaluation-every' and 'evaluation-seconds', or neither");
   }
   return timed;
 }

@@ -54,8 +54,8 @@ const Table<spec::OptimizerSpec>& muon_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "muon",
-      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows, except the last and "
-      "a convolution that begins the network. AdamW takes all other parameters.",
+      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows, except the last one "
+      "and a first convolution. AdamW updates all other parameters.",
       {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
        attribute("momentum", &Spec::momentum, real(kDecay)), attribute("nesterov", &Spec::nesterov),
        attribute("scale", &Spec::scale), attribute("coefficients", &Spec::coefficients),
@@ -100,7 +100,7 @@ const Table<spec::ScheduleSpec>& schedule_table() {
   using Spec = spec::ScheduleSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "schedule", "Factor on the learning rate over time.",
+          "schedule", "Schedule: a factor on the learning rate over time.",
           {attribute("kind", &Spec::kind), attribute("warm-up-epochs", &Spec::warm_up_epochs, real(kNonNegative)),
            attribute("milestones", &Spec::milestones, integers(1, 1'000'000))
                .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "set kind=\"steps\", or remove it")

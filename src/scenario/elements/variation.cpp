@@ -34,7 +34,7 @@ const Table<spec::LinkChange>& change_table() {
   using Spec = spec::LinkChange;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "change", "Faster or slower links: a changed platform of a file.",
+          "change", "Changes the speed of links of a platform file.",
           {attribute("link", &Spec::link, text("link names, with * for any characters, or a class of links")).must(),
            attribute("bandwidth-factor", &Spec::bandwidth_factor,
                      real({.minimum = 0, .maximum = 1e9, .open_minimum = true})),
@@ -46,7 +46,7 @@ const Table<spec::LinkChange>& change_table() {
 const Table<spec::PlatformSpec::Profile>& profile_table() {
   using Spec = spec::PlatformSpec::Profile;
   static const Table<Spec> kTable =
-      Table<Spec>("profile", "How a link changes over time.",
+      Table<Spec>("profile", "Changes of a link over time.",
                   {attribute("link", &Spec::link, text()).must().by_reader(), attribute("of", &Spec::of),
                    by_code<Spec>(attribute("times", text()).must(), {}, times_text),
                    by_code<Spec>(attribute("factors", text()).must(), {}, factors_text),
@@ -92,12 +92,12 @@ std::vector<double> read_list(const Node& node, const char* attribute, const std
 
 spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& context) {
   spec::PlatformSpec::Profile profile;
-  profile.link = plain_name(
-      node.required_text("link", "the name of a link in the platform; * at its end stands for any rest").value_or(""));
+  profile.link =
+      plain_name(node.required_text("link", "the name of a link in the platform, or its beginning and *").value_or(""));
   if (profile.link.size() > kMaxLinkName) {
     node.fail_at("link", "is too long", fmt::format("at most {} bytes", kMaxLinkName));
   } else if (profile.link.find('*') < profile.link.size() - 1) {
-    node.fail_at("link", "has a * before its end", "use * at the end: it stands for any rest");
+    node.fail_at("link", "has a * before its end", "use * at the end only, where it stands for any characters");
   }
 
   constexpr const char* kTimes = "seconds with units and spaces between them, rising from 0s, e.g. 0s 60s";

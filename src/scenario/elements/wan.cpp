@@ -25,7 +25,7 @@ const Table<spec::WanSpec>& wan_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "wan",
-          "Regions joined pairwise, as cloud regions are. Hosts are called region-1, region-2 and so on. Pairs of "
+          "Regions with a connection between each two. Hosts are called region-1, region-2 and so on. Pairs of "
           "regions of the public table may be omitted.",
           {attribute("name", &Spec::name, text("", kPrefix)).if_given().by_reader(),
            printed_as<Spec>(attribute("host", text()), [](const Spec& wan) { return link_text(wan.host); })
@@ -40,9 +40,8 @@ const Table<spec::WanSpec>& wan_table() {
                    [](const Spec& wan) { return wan.host.transport == spec::Transport::tcp && !wan.host.is_goodput; })
                .if_left_out("`300kB`, or bandwidth × the longest round trip"),
            by_code<Spec>(congestion_rule()),
-           printed_as<Spec>(
-               measured_rule().if_left_out("`goodput` of `host-bandwidth`, `wire` of `host` and with a queue"),
-               [](const Spec&) { return std::string("goodput"); })
+           printed_as<Spec>(measured_rule().if_left_out("`goodput` with `host-bandwidth` and no `queue`, else `wire`"),
+                            [](const Spec&) { return std::string("goodput"); })
                .printed_if([](const Spec& wan) { return wan.host.is_goodput && !is_own_link(wan.host); })})
           .holds({"region", "pair"});
   return kTable;

@@ -136,7 +136,7 @@ const Table<RecordedCollective>& recorded_collective_table() {
 const Table<RecordedWait>& recorded_wait_table() {
   using Spec = RecordedWait;
   static const Table<Spec> kTable =
-      Table<Spec>("wait", "Later computations begin after a collective has ended.",
+      Table<Spec>("wait", "Makes later computations begin after a collective has ended.",
                   {attribute("for", &Spec::number, integer(1, static_cast<std::int64_t>(kMostRecordedTasks))).must(),
                    attribute("stage", &Spec::stage, integer(0, kMostRecordedWorkers)).if_left_out("all workers")})
           .repeats();
@@ -189,7 +189,7 @@ class RecordedStepReader {
     if (!context_.findings.empty()) return nullptr;
     if (schedule_.tasks.empty()) context_.findings.add(origin, "the step is empty", "add <compute> or <collective>");
     if (const std::string fault = schedule::fault_of(schedule_, schedule_.workers, false); !fault.empty())
-      context_.findings.add(origin, "the step " + fault, "use a step that `dadsim import` has written");
+      context_.findings.add(origin, "the step " + fault, "write the step with `dadsim import`");
     return std::make_shared<const schedule::Schedule>(std::move(schedule_));
   }
 
@@ -302,13 +302,13 @@ class LayerList {
     const bool matrix = table || layer.kind == spec::LayerKind::dense || layer.kind == spec::LayerKind::convolution;
     const std::string what = fmt::format("layer '{}' of kind {}", printable(layer.name), to_string(layer.kind));
     if (matrix && (layer.in == 0 || layer.out == 0)) {
-      findings_.add(
-          origin, what + " has no matrix",
-          table ? "set in to the width, out to the number of entries" : "set in and out: inputs and outputs, above 0");
+      findings_.add(origin, what + " has no matrix",
+                    table ? "set 'in' to the width and 'out' to the number of entries"
+                          : "set 'in' to the number of inputs and 'out' to the number of outputs");
       return;
     }
     if (!matrix && (layer.in > 0 || layer.out > 0)) {
-      findings_.add(origin, what + " has a matrix", "set in and out to 0, and add its matrices as dense layers");
+      findings_.add(origin, what + " has a matrix", "set 'in' and 'out' to 0, and add the matrices as dense layers");
       return;
     }
     const auto entries = static_cast<double>(layer.in) * static_cast<double>(layer.out);
@@ -362,9 +362,9 @@ const Table<LayerFields>& layer_table() {
            attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000)),
            attribute("parameters", &Spec::parameters, integer(0, 10'000'000'000'000)).if_left_out("`in` × `out`"),
            attribute("forward-macs-per-sample", &Spec::macs, real({.minimum = 0, .maximum = 1e18}))
-               .if_left_out("`in` × `out` × rows; 0 for a table"),
+               .if_left_out("`in` × `out` × `rows-per-sample`; 0 for an embedding"),
            attribute("outputs-per-sample", &Spec::outputs, real({.minimum = 0, .maximum = 1e18}))
-               .if_left_out("`out` × rows; of a table `in` × rows"),
+               .if_left_out("`out` × `rows-per-sample`; `in` × `rows-per-sample` for an embedding"),
            attribute("sequential", &Spec::sequential, integer(1, 1'000'000'000))})
           .repeats();
   return kTable;

@@ -40,7 +40,7 @@ struct Catalog {
   std::function<std::optional<Fault>(const std::string& path)> check_ladder;
   std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithm names, including "auto"
-  /// Regions of the public table, and the numbers between two of them (nullopt if nobody measured them).
+  /// Regions of the public table, and the numbers between two of them (nullopt: not measured).
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 

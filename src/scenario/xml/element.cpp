@@ -17,7 +17,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Far beyond any scenario; limits the tree of 16 MB of tags.
+/// Limits the tree of a file of 16 MB of tags; far above any real scenario.
 constexpr std::size_t kMaxElements = 200000;
 
 /// Maps byte offsets to lines. libxml2 counts only to the end of a start tag, and its tree only to 65535.

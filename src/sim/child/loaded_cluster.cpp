@@ -34,8 +34,7 @@ LoadedCluster::LoadedCluster(const Cluster& asked, const MessageSink& sink)
   nodes.framework = &asked.framework;
   if (!asked.aggregator_host.empty()) add(asked.aggregator_host, asked.aggregator_device);
   connect(asked);
-  sg4::Engine::on_deadlock_cb(
-      [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });
+  sg4::Engine::on_deadlock_cb([&sink] { fail(sink, "deadlock: every stream waits for another one"); });
 }
 
 void LoadedCluster::connect(const Cluster& asked) {

@@ -196,7 +196,7 @@ constexpr std::size_t kStepsTraced =
     4;  // steps of a run without a barrier in its timeline, which shows how they drift apart
 constexpr std::size_t kMostStreams = 4096;  // actors that time steps without their causes, at most
 constexpr std::size_t kRanksTimedAgain =
-    256;  // ranks; larger steps by flow use what the run has worked out when a cause is removed
+    256;  // ranks; with a cause removed, larger steps by flow reuse results of the run
 constexpr double kMessagesTimedAgain =
     2e5;  // messages simulated in a second or two, where flow refuses a step without a cause
 constexpr std::size_t kStepsTogether = 64;  // steps replayed without a barrier where all differ; a barrier follows
@@ -268,7 +268,7 @@ class RunOfSchedules {
   }
 
   /// Returns the processor seconds that messages may take. Timelines and replicas of several devices get more, because
-  /// messages show more of who waits for whom.
+  /// messages show the waits between devices.
   double most_seconds() const {
     const bool single = std::ranges::all_of(
         settled_, [](const schedule::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
@@ -604,7 +604,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
       timing.cold_seconds = replay(loaded.nodes, replayed, *loaded.connections);
       return loaded.has_tcp() ? replay(loaded.nodes, replayed, *loaded.connections) : timing.cold_seconds;
     };
-    if (timing.quicker) {  // found by flow, and told by message as the chosen one is
+    if (timing.quicker) {  // found by flow, and timed by message like the chosen one
       collectives::CollectiveRequest other = job.request;
       other.protocol = spec::parse<collectives::Protocol>(timing.quicker->text("protocol")).value();
       timing.quicker->with("seconds", replay_warm(*lay_out(other, timing.quicker->subject(), layout)));

@@ -36,7 +36,7 @@ void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
     } else {
       one.share = row.number("share");
       if (!row.optional_text("best product [Tflop/s]").empty())
-        row.wrong("a share and a best product exclude each other", "give one of them");
+        row.wrong("a share and a best product cannot be combined", "remove one of them");
     }
     device.efficiencies.push_back(std::move(one));
   }

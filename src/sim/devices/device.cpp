@@ -89,8 +89,8 @@ Product layer_product(const schedule::ComputeTask& task, double flops) {
   return {rows, task.shape.out, task.shape.in};
 }
 
-/// Returns the rate of the products of several experts in one kernel ÷ that of a single product; 1 for one matrix. What
-/// was measured in 16 bit is taken for other formats too.
+/// Returns the rate of the products of several experts in one kernel ÷ that of a single product; 1 for one matrix.
+/// Measurements in 16 bit are used for other formats too.
 double grouped_rate(const spec::DeviceSpec& device, const schedule::ComputeTask& task) {
   const ProductKernel* kernel = product_kernel(device.kernels, KernelFormat::bits16);
   const bool several = task.weights >= 2 * task.shape.in * task.shape.out;

@@ -14,7 +14,7 @@ constexpr double kSameEntry = 1e-12;   // seconds within which events count as s
 constexpr int kMostRefinements = 100;  // passes
 constexpr std::size_t kFewPeers = 16;  // peers that are searched linearly
 
-/// Numbers distinct colours in the order in which they are met.
+/// Numbers distinct colours in order of appearance.
 class ColourNumbers {
  public:
   std::int32_t of(std::uint64_t colour) {

@@ -200,7 +200,7 @@ constexpr double kSameSpeed = 1e-9;                // relative
 constexpr int kUsesToCondense = 3;                 // uses of a pattern before its ranks are divided into classes
 constexpr int kPassesOverRanks = 16;
 
-constexpr const char* kInLine = "messages queue on TCP connections that share links, and their number increases losses";
+constexpr const char* kInLine = "messages queue on TCP connections that share links, so losses increase";
 constexpr const char* kSeveralMessages = "many rounds in which ranks send or receive several messages";
 
 /// Returns whether every rank sends and receives at most one message.

@@ -140,7 +140,7 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
        kept = std::min(phase.rounds, 2 * kept)) {
     const std::int64_t left_out = phase.rounds - kept;
     if (all - static_cast<double>(left_out) * each > kMostMessages) {
-      return FlowRefusal{fmt::format("{:.3g} messages are too many to simulate each", all)};
+      return FlowRefusal{fmt::format("{:.3g} messages are too many to simulate one by one", all)};
     }
     skip_from_ = phase.first + kept;
     skipped_ = left_out;
@@ -199,7 +199,7 @@ void FlowEvents::carry_out(const collectives::Rounds& rounds, std::int64_t count
   for (std::size_t i = 0; i < states.size(); ++i) advance(0, static_cast<std::int32_t>(i));
   go_on();
   for (std::size_t i = 0; i < states.size(); ++i) {
-    if (states[i].through < count) throw std::logic_error("a rank waits for a message that nobody sends");
+    if (states[i].through < count) throw std::logic_error("a rank waits for a message that no rank sends");
     double& date = dates[i / lanes];
     date = std::max(date, states[i].date);
   }
@@ -499,7 +499,7 @@ void FlowEvents::run_together(std::span<const collectives::Rounds* const> sequen
   for (const collectives::Rank rank : followed_) begin(0, rank, {});
   go_on();
   if (std::ranges::any_of(courses_, [](const Course& course) { return course.ranks_left > 0; }))
-    throw std::logic_error("a rank waits for a message that nobody sends");
+    throw std::logic_error("a rank waits for a message that no rank sends");
   sequence_ = nullptr;
 }
 

@@ -12,7 +12,7 @@ struct FlowRefusal {
   bool apart = false;  ///< ranks begin a collective at different dates
 };
 
-/// Empty if flow fidelity holds.
+/// Empty if flow fidelity is available.
 using Refused = std::optional<FlowRefusal>;
 
 }  // namespace dadsim::sim

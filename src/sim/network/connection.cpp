@@ -24,7 +24,7 @@ void Departures::write(std::int32_t event, double date, double bytes) {
 double Departures::begin_of(std::int32_t event, double rate, bool fits) {
   const auto asked = std::ranges::find(entries_, event, &Entry::event);
   if (asked == entries_.end()) throw std::logic_error("a message leaves before it was written");
-  // The first request settles all messages present by now, because actors wake in any order.
+  // The first request matches all present messages, because actors wake in any order.
   for (Entry& entry : entries_) {
     if (entry.date > asked->date) break;
     if (entry.begin >= 0) continue;
@@ -154,7 +154,7 @@ void Connections::open(std::int32_t from, std::int32_t to, std::int32_t channel)
   if (found != nullptr) return;
   if (shared_ == nullptr && count() >= kMostConnections) {
     throw std::runtime_error(fmt::format(
-        "more than {} pairs of nodes exchange messages, too many to simulate each; use fewer workers, another "
+        "more than {} pairs of nodes exchange messages, too many to simulate one by one; use fewer workers, another "
         "collective (ring), or fidelity=\"flow\"",
         kMostConnections));
   }

@@ -67,7 +67,7 @@ namespace {
 /// is under way at `until` in any case.
 double first_message(double every, double until) {
   constexpr double kRunUp = 1;      // seconds
-  constexpr double kMessages = 16;  // messages in the run-up, where they are rare
+  constexpr double kMessages = 16;  // messages in the run-up, if messages are rare
   const double begin = until - std::max(kRunUp, kMessages * every);
   if (begin <= 0) return 0;
   return every > 0 ? std::floor(begin / every) * every : begin;

@@ -480,7 +480,7 @@ class TcpConnection : public Connection {
   Connections& all_;
   const bool in_actor_;
   sg4::ActorPtr carrier_;            ///< actor at the receiving end; null where SimGrid does not share the links
-  std::coroutine_handle<> waits_{};  ///< the waiting coroutine, where there is no actor
+  std::coroutine_handle<> waits_{};  ///< the waiting coroutine, if there is no actor
   std::unique_ptr<std::byte[]> frame_;
   std::unique_ptr<LimitedFeed> feed_;  ///< used where the rate is limited
   sg4::Host* from_;

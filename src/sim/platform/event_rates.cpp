@@ -71,8 +71,8 @@ std::vector<std::string> event_rate_faults(const spec::PlatformSpec& platform, c
   }
   if (changes > kMostEventsPerSecond) {
     faults.push_back(
-        fmt::format("its profiles change links {:.2g} times per simulated second; at most {:.0e} times: longer "
-                    "periods, or fewer links",
+        fmt::format("its profiles change links {:.2g} times per simulated second; use at most {:.0e}, with longer "
+                    "periods or fewer links",
                     changes, kMostEventsPerSecond));
   }
   double messages = 0;
@@ -83,8 +83,8 @@ std::vector<std::string> event_rate_faults(const spec::PlatformSpec& platform, c
   }
   if (messages > kMostEventsPerSecond) {
     faults.push_back(
-        fmt::format("its background traffic is {:.2g} messages per simulated second; at most {:.0e}: more bytes "
-                    "at a time, less often",
+        fmt::format("its background traffic is {:.2g} messages per simulated second; use at most {:.0e}, with more "
+                    "bytes per message",
                     messages, kMostEventsPerSecond));
   }
   return faults;
@@ -108,7 +108,7 @@ void check_event_rate(const Markup& markup, const std::string& file, std::vector
       if (name.empty() || !std::filesystem::is_regular_file(path, error)) continue;
       if (std::filesystem::file_size(path, error) > kMostBytes) {
         diagnostics.push_back(
-            {path.string(), 0, "the profile has more than 64 MB", "use a shorter one, with LOOPAFTER"});
+            {path.string(), 0, "the profile has more than 64 MB", "use a shorter profile, with LOOPAFTER"});
       } else {
         changes = std::max(changes, changes_per_second(text_of_file(path.string()), 0));
       }

@@ -41,12 +41,12 @@ void check_factors(const spec::LinkChange& change) {
   const double bandwidth = change.bandwidth_factor;
   const double latency = change.latency_factor;
   if (!(bandwidth > 0) || !std::isfinite(bandwidth)) {
-    throw std::runtime_error(fmt::format("the bandwidth of the link '{}' cannot be multiplied by {}; a number above 0",
-                                         change.link, bandwidth));
+    throw std::runtime_error(fmt::format(
+        "the bandwidth of the link '{}' cannot be multiplied by {}; use a number above 0", change.link, bandwidth));
   }
   if (!(latency >= 0) || !std::isfinite(latency)) {
-    throw std::runtime_error(fmt::format("the latency of the link '{}' cannot be multiplied by {}; a number from 0 on",
-                                         change.link, latency));
+    throw std::runtime_error(fmt::format(
+        "the latency of the link '{}' cannot be multiplied by {}; use a number from 0 on", change.link, latency));
   }
 }
 

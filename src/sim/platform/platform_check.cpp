@@ -63,7 +63,7 @@ CheckMessage understand(std::string_view bytes) {
 /// Returns a fault of SimGrid's names, which keep the line breaks of a file that XML treats as blanks.
 std::string name_fault(const sg4::Engine& engine) {
   const auto fault = [](const char* what, const std::string& name) {
-    return fmt::format("the name of {} '{}' has characters that cannot be seen", what,
+    return fmt::format("the name of {} '{}' has invisible characters", what,
                        with_hidden_characters_shown(std::string_view(name).substr(0, 200)));
   };
   for (const sg4::Host* host : engine.get_all_hosts()) {
@@ -114,11 +114,11 @@ std::string place_for(const spec::PlatformSpec& platform, int workers) {
     return fmt::format("set core=\"{}\" in the platform or use other hosts", workers);
   const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
   return cluster == nullptr
-             ? std::string("use a host for each")
-             : fmt::format("use a host for each; nodes=\"{}\" of <gpu-cluster> adds one", cluster->nodes + 1);
+             ? std::string("use one host per worker")
+             : fmt::format("use one host per worker; nodes=\"{}\" of <gpu-cluster> adds one", cluster->nodes + 1);
 }
 
-/// Tells what is wrong with the hosts, a crowded one once.
+/// Reports faults of the hosts; a host with too many workers once.
 void check_hosts(const KnownHosts& known, const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                  const MessageSink& sink) {
   std::unordered_map<std::string_view, int> placed;
@@ -180,12 +180,12 @@ std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4
     if (!(link->get_bandwidth() > 0)) {
       return {fmt::format("link '{}' from '{}' to '{}' has a bandwidth of {} byte/s", link->get_cname(),
                           from.get_cname(), to.get_cname(), link->get_bandwidth()),
-              "it must be above 0"};
+              "use a bandwidth above 0"};
     }
     if (!(link->get_latency() >= 0)) {
       return {fmt::format("link '{}' from '{}' to '{}' has a latency of {} s", link->get_cname(), from.get_cname(),
                           to.get_cname(), link->get_latency()),
-              "it must not be below 0"};
+              "use a latency of at least 0"};
     }
   }
   return {};
@@ -228,8 +228,8 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
   }
   if (faults > kRouteErrorsListed) {
     tell(sink, CheckTopic::route_error, 0,
-         fmt::format("{} {} ways between workers have no route", faults > kFaultsLookedFor ? "more than" : "altogether",
-                     std::min(faults, kFaultsLookedFor)),
+         fmt::format("{} {} directions between workers have no route",
+                     faults > kFaultsLookedFor ? "more than" : "altogether", std::min(faults, kFaultsLookedFor)),
          "add the missing routes to the platform");
   }
 }

@@ -135,8 +135,8 @@ void PlatformSize::add_hosts(double count, int line) {
   if (hosts_ <= kMostHosts || reported_) return;
   reported_ = true;
   faults_.push_back({file_, line,
-                     hosts_ < 1e15 ? fmt::format("{} hosts up to here", human_count(static_cast<std::int64_t>(hosts_)))
-                                   : fmt::format("{:.2g} hosts up to here", hosts_),
+                     hosts_ < 1e15 ? fmt::format("{} hosts so far", human_count(static_cast<std::int64_t>(hosts_)))
+                                   : fmt::format("{:.2g} hosts so far", hosts_),
                      fmt::format("at most {}", human_count(static_cast<std::int64_t>(kMostHosts)))});
 }
 
@@ -287,7 +287,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
     return refuse(0, "this is not a regular file", "give the path of a SimGrid platform file");
   if (status.st_size == 0) return refuse(0, "the file is empty", "a platform begins with <platform version=\"4.1\">");
   if (static_cast<std::size_t>(status.st_size) > kSizeLimit) {
-    return refuse(0, fmt::format("the file has {} MB", status.st_size >> 20), "at most 64 MB are read");
+    return refuse(0, fmt::format("the file has {} MB", status.st_size >> 20), "use at most 64 MB");
   }
   if (file.ends_with(".so") || file.ends_with(".dylib")) {
     return refuse(0, "this is the name of a program library", "give the path of a SimGrid platform file in XML");
@@ -353,7 +353,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
       const std::string value = markup.attribute(part).value_or("");
       if (has_hidden_characters(value)) {
         diagnostics.push_back({file, markup.line(),
-                               fmt::format("the {} of <{}>, '{}', has characters that cannot be seen", part, name,
+                               fmt::format("the {} of <{}>, '{}', has invisible characters", part, name,
                                            with_hidden_characters_shown(value.substr(0, 200))),
                                "use a name of letters, digits and signs"});
       }

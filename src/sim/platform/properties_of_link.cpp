@@ -33,7 +33,8 @@ LinkProperties properties_of(const simgrid::s4u::Link* link, spec::Transport fal
   if (const char* text = property_of(link, "measured")) {
     use.is_goodput = std::string_view(text) == "goodput";
     if (!use.is_goodput && std::string_view(text) != "wire") {
-      throw std::runtime_error(fmt::format("link '{}' is measured '{}'; use wire or goodput", link->get_cname(), text));
+      throw std::runtime_error(
+          fmt::format("link '{}' has measured '{}'; use wire or goodput", link->get_cname(), text));
     }
   }
   if (use.transport == spec::Transport::tcp && !use.is_goodput) use.efficiency = kTcpEfficiency;

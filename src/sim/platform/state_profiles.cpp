@@ -101,7 +101,7 @@ class ProfileReader {
       return std::nullopt;
     }
     if (fs::file_size(path, ignored) > kProfileLimit) {
-      fault(path, 0, "the profile has more than 64 MB", "use a shorter one, with LOOPAFTER");
+      fault(path, 0, "the profile has more than 64 MB", "use a shorter profile, with LOOPAFTER");
       return std::nullopt;
     }
     return Source{path, 1, text_of_file(path), 0};
@@ -175,7 +175,7 @@ class ProfileReader {
         continue;
       }
       if (word[0].find_first_of("SDNGEU") == 0) {  // STOCHASTIC, DET, NORM, GAUSS, EXP, UNIF
-        return refuse(line_number, fmt::format("'{}' draws a state profile at random", word[0]),
+        return refuse(line_number, fmt::format("'{}' is a random state profile", word[0]),
                       "use <fails mtbf=\"…\" mttr=\"…\"/> in the <failures> of a scenario");
       }
       const auto date = word.size() == 2 ? number(word[0]) : std::nullopt;
@@ -190,7 +190,7 @@ class ProfileReader {
     if (profile.changes.empty() || (period <= 0 && !loop_after)) return true;
     const double last = profile.changes.back().at;
     if (period > 0 && loop_after)
-      return refuse(loop_line, "PERIODICITY and LOOPAFTER exclude each other", "keep one of the two");
+      return refuse(loop_line, "PERIODICITY and LOOPAFTER cannot be combined", "keep one of the two");
     if (period > 0 && period < last) {
       return refuse(loop_line, fmt::format("a period of {} s ends before the last date, {}", period, last),
                     "use a longer period");

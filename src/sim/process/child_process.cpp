@@ -31,7 +31,7 @@ constexpr std::size_t kOutputKept = 65536;  // bytes
 constexpr std::size_t kMostPosted = 32768;  // bytes, at most half of a pipe's capacity
 constexpr std::chrono::milliseconds kLongestPosted{20};
 constexpr int kFailureStatus = 70;      // EX_SOFTWARE of sysexits.h: the body threw
-constexpr int kEnvironmentStatus = 71;  // EX_OSERR: the system denied what any child needs
+constexpr int kEnvironmentStatus = 71;  // EX_OSERR: the system denied a resource that every child needs
 constexpr int kLookAgain = 100;  // milliseconds between checks; a signal may wake another thread than the waiting one
 
 [[noreturn]] void denied(int code) {
@@ -370,7 +370,7 @@ ChildOutcome ChildProcess::end() {
   } else if (*status != 0 && says_out_of_memory(outcome.output)) {
     throw EnvironmentError("a child process ran out of memory");
   } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
-    throw EnvironmentError("a child process was killed by signal 9 (Killed), probably since memory is short");
+    throw EnvironmentError("a child process was killed by signal 9 (Killed), probably for lack of memory");
   } else if (WIFSIGNALED(*status)) {
     outcome.end = ChildOutcome::ChildEnd::killed;
     outcome.code = WTERMSIG(*status);

@@ -84,12 +84,12 @@ std::string FidelityChoice::too_much() {
   if (!effort().fits()) {
     return fmt::format(
         "more than {} pairs of ranks that exchange messages, or {} with the ranks themselves, are too many to simulate "
-        "each message",
+        "messages one by one",
         kMostConnections, MessageEffort::kMostActors);
   }
   if (effort().seconds > kMostSecondsAtAll) {
-    return fmt::format("{:.3g} messages are too many to simulate one by one: that would take about {:.2g} hours",
-                       messages_, effort().seconds / 3600);
+    return fmt::format("{:.3g} messages are too many to simulate one by one, in about {:.2g} hours", messages_,
+                       effort().seconds / 3600);
   }
   return {};
 }

@@ -7,7 +7,7 @@
 
 #include "sim/step/replay.hpp"
 
-// Steps without a barrier, one after the other: the duration of one once they have settled.
+// Duration of a step in the steady state of consecutive steps without a barrier.
 //
 // A worker is done with a step at the latest of its own and its neighbours' previous dates, each plus a delay. That is
 // a linear system over (max, +). After a transient it repeats itself, with every step later by the greatest mean of a

@@ -183,7 +183,7 @@ class FlowDoubts {
     // Early ranks may find the network less busy than all together would, by no more than the time that they are early.
     if (const double all = apart_.most(); all > kMost * seconds) {
       return FlowRefusal{
-          fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
+          fmt::format("ranks reach collectives apart ({:.3g} s for {}; {:.3g} s in all of a step of {:.3g} s)",
                       worst_apart_, worst_, all, seconds),
           0, true};
     }
@@ -676,8 +676,8 @@ std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& 
   return bounds;
 }
 
-/// Dates of a collective for its participants: first those who issue it, then those who only receive. A single value if
-/// all are equal.
+/// Dates of a collective for its participants: first the nodes that issue it, then the nodes that only receive. A
+/// single value if all are equal.
 struct CollectiveDates {
   std::vector<double> done;
   std::vector<double> issued;  ///< date of the last issue by those from which a node gets something

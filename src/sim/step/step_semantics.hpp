@@ -71,7 +71,7 @@ class Parts {
   RankRange receivers(const schedule::Task& task) const;
   bool issues(const schedule::Task& task, std::size_t node) const { return issuers(task).holds(node); }
   bool only_receives(const schedule::Task& task, std::size_t node) const { return receivers(task).holds(node); }
-  /// Returns whether a node gets data from a collective; other nodes wait only until what they sent has arrived.
+  /// Returns whether a node gets data from a collective; other nodes wait only until their own messages have arrived.
   bool gets_something(const schedule::Task& task, std::size_t node) const;
   /// Returns whether a task concerns the compute stream of a node.
   bool concerns(const schedule::Task& task, std::size_t node) const;

@@ -767,8 +767,8 @@ class ServedWorld final : public SimulatedWorld {
 
 std::unique_ptr<SimulatedWorld> simulate_world(const Cluster& cluster) {
   if (cluster.devices.size() != cluster.hosts.size()) {
-    throw SimulationError(fmt::format("{} hosts and {} devices; every worker needs one of each", cluster.hosts.size(),
-                                      cluster.devices.size()));
+    throw SimulationError(fmt::format("every worker needs a host and a device, but there are {} hosts and {} devices",
+                                      cluster.hosts.size(), cluster.devices.size()));
   }
   return std::make_unique<ServedWorld>(cluster);
 }

@@ -121,10 +121,10 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message("x,class\n1,a\n2,a\n"), "t.csv:1: column 'class' has only one value; "));
   std::string words = "x,class\n1,a\n";
   for (int i = 0; i < 65; ++i) words += "word" + std::to_string(i) + ",b\n";
-  EXPECT_TRUE(holds(message(words), "t.csv:3: column 'x' has words, and more than 64 different values; "));
+  EXPECT_TRUE(holds(message(words), "t.csv:3: column 'x' has words with more than 64 different values; "));
   std::string classes = "x,class\n";
   for (int i = 0; i < 1001; ++i) classes += "1," + std::to_string(i) + "\n";
-  EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' takes more than 1000 values; "));
+  EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' becomes more than 1000 values; "));
   EXPECT_TRUE(holds(refused([] {
                       models::inspect_csv({.train = {{"a", "x,class\n1,a\n2,b\n"}},
                                            .test = {{"b", "y,class\n1,a\n"}},

@@ -154,7 +154,7 @@ TEST_F(Idx, RefusesUnreadableFile) {
 TEST_F(Idx, RefusesWrongMagic) {
   expect_bad_images(plain("empty", ""), "the file is empty");
   expect_bad_images(gzip("empty.gz", ""), "the file is empty");
-  expect_bad_images(plain("short", std::string("\0\0\x08", 3)), "truncated: 3 bytes are less than an IDX header");
+  expect_bad_images(plain("short", std::string("\0\0\x08", 3)), "truncated: 3 bytes are too few for an IDX header");
   expect_bad_images(plain("text", "hello, world"), "not an IDX file: it starts with 0x68656c6c");
   expect_bad_images(plain("png", "\x89PNG\r\n\x1a\n"), "not an IDX file");
   expect_bad_images(plain("int32", idx(0x00000C03, {3, 2, 2}, std::string(48, 'x'))), "32-bit integer (0x0c)");
@@ -204,7 +204,7 @@ TEST_F(Idx, RefusesBrokenGzip) {
   for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<char>(i * 37);
   const std::string whole = read_bytes(gzip("whole.gz", idx(kImages, {3, 2, 2}, noise)));
   expect_bad_images(plain("cut_in_trailer.gz", whole.substr(0, whole.size() - 4)),
-                    "truncated: the gzip stream breaks off");
+                    "truncated: the gzip stream ends early");
   expect_bad_images(plain("cut_in_middle.gz", whole.substr(0, whole.size() / 2)), "truncated");
   expect_bad_images(plain("cut_in_header.gz", whole.substr(0, 5)), "truncated");
   std::string checksum = whole;
@@ -269,9 +269,9 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
   EXPECT_EQ(message(files).find(good_images_ + ": holds 3 samples, fewer than the 4 to test"), 0U) << message(files);
   files.test = 3;
   files.test_images = plain("wide", idx(kImages, {3, 2, 3}, std::string(18, 'x')));
-  EXPECT_NE(message(files).find("images of 2 × 3 pixels, but those to train have 2 × 2"), std::string::npos);
+  EXPECT_NE(message(files).find("test images have 2 × 3 pixels, but training images have 2 × 2"), std::string::npos);
   files.test_labels.clear();
-  EXPECT_NE(message(files).find("test images and test labels need each other"), std::string::npos);
+  EXPECT_NE(message(files).find("test images and test labels must be given together"), std::string::npos);
 }
 
 // The real thing, where it is at hand.

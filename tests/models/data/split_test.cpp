@@ -102,9 +102,9 @@ TEST(Split, ByClassGivesEachSiteItsRunOfClasses) {
     for (const std::int32_t i : partition[s]) classes.insert(train.labels[static_cast<std::size_t>(i)]);
     for (const std::int32_t c : classes) EXPECT_EQ(static_cast<std::size_t>(c) * 3 / 10, s);
   }
-  EXPECT_NE(
-      message(split(spec::SplitSpec::Kind::by_class), train, 10, 11).find("over 11 sites, but there are 10 classes"),
-      std::string::npos);
+  EXPECT_NE(message(split(spec::SplitSpec::Kind::by_class), train, 10, 11)
+                .find("over 11 sites needs as many classes, but there are 10"),
+            std::string::npos);
 }
 
 TEST(Split, ByClassRefusesASiteWhoseClassesAreAbsent) {

@@ -65,9 +65,9 @@ TEST(Text, LabelsAreTheNextCharacters) {
   }
   EXPECT_EQ(data.test.features(0, 0), 1.0F) << "character 22";
   source.train = 6;
-  EXPECT_TRUE(holds(refused([&] { models::read_text(source); }), "holds 5 samples to train and 2 to test"));
+  EXPECT_TRUE(holds(refused([&] { models::read_text(source); }), "holds 5 training and 2 test samples"));
   source.length = 30;
-  EXPECT_TRUE(holds(refused([&] { models::inspect_text(source); }), "22 characters to train on and 9 held back"));
+  EXPECT_TRUE(holds(refused([&] { models::inspect_text(source); }), "22 training and 9 held-back characters"));
 }
 
 TEST(Text, RefusesWhatIsNoUtf8) {

@@ -85,7 +85,7 @@ TEST(Ts, LookingAtAFileKeepsNoneOfItsCases) {
 TEST(Ts, SaysWhereItIsWrong) {
   const std::string many = message(kHeader + "1,x:2:up\n1:2:pu\n1:2:3:up\n1,2\n:2:up\n1:1e99:up\n1:2:up\n");
   EXPECT_TRUE(holds(many, "small.ts:10: 'x' in dimension 1 is not a number; ")) << many;
-  EXPECT_TRUE(holds(many, "small.ts:11: class 'pu', which the header does not name; did you mean 'up'?")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:11: class 'pu' is not in the header; did you mean 'up'?")) << many;
   EXPECT_TRUE(holds(many, "small.ts:12: 3 dimensions; use 2, ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:13: no ':' before a class; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:14: no values in dimension 1; ")) << many;
@@ -100,7 +100,7 @@ TEST(Ts, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"),
                     ":5: 1 values in dimension 1; use 2, "));
   EXPECT_TRUE(holds(message("@timeStamps true\n@data"), ":1: series with timestamps; "));
-  EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: the file has numbers to predict, not classes; "));
+  EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: the file has target numbers instead of classes; "));
   EXPECT_TRUE(holds(message("@dimensions 2\n@univariate true\n"), ":2: 1 dimensions, but 2 in a line above; "));
   EXPECT_TRUE(holds(message("@dimensions 0\n"), ":1: not a whole number; use a whole number from 1 to 10000"));
   EXPECT_TRUE(holds(message("1,2:a\n"), ":1: '1,2:a' before @data; "));
@@ -123,9 +123,9 @@ TEST(Ts, BothFilesMustFit) {
             "t: 1 dimensions, but 2 in the training file small.ts"));
   EXPECT_TRUE(
       holds(refused([&] { models::dataset_of(train, parsed("@classLabel true upp\n@data\n1:2:upp\n", "t"), 1, 1); }),
-            "t: class 'upp', which small.ts does not name; did you mean 'up'?"));
+            "t: class 'upp' is not in small.ts; did you mean 'up'?"));
   EXPECT_TRUE(
-      holds(refused([&] { models::dataset_of(train, train, 2, 1); }), "holds 1 cases, fewer than are asked for"));
+      holds(refused([&] { models::dataset_of(train, train, 2, 1); }), "holds 1 cases, fewer than the scenario needs"));
 }
 
 // One series of a million values among two thousand short ones.

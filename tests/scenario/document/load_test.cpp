@@ -371,7 +371,7 @@ TEST_F(IdxData, TakesTestSamplesFromTheSameFiles) {
   EXPECT_EQ(idx.test, 20);
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="21")"),
             folder_.path("scenario.xml") +
-                ":1: <idx> asks for 80 + 21 samples; reduce train or test: the files hold 100 samples");
+                ":1: <idx> asks for 80 + 21 samples; reduce 'train' or 'test': the files hold 100 samples");
   EXPECT_EQ(refused(R"(images="a" labels="b" test="20")"),
             folder_.path("scenario.xml") + ":1: <idx> lacks 'train'; a whole number from 1 to 1000000000");
 }
@@ -475,7 +475,7 @@ TEST(Load, SamplesGoToTheSitesThatTheySay) {
   EXPECT_NE(
       message_of([&] {
         load(folder, kPlatform + kWorkers + data("") + rest);
-      }).find("the data have 3 sites ('north', 'south', 'west'), and there are 2 workers; use one worker per site"),
+      }).find("the data have 3 sites ('north', 'south', 'west'), but there are 2 workers; use one worker per site"),
       std::string::npos);
   folder.write("b.csv", "500 4 10");
   const scenario::Scenario files =

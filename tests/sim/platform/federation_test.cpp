@@ -70,14 +70,14 @@ TEST(Federation, Hundreds) {
 TEST(Federation, ClassesWithoutSites) {
   spec::FederationSpec spec = federation();
   spec.sites[1].count = 0;
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "sites 'lab' are 0; at least 1");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "sites 'lab' have a count of 0; use at least 1");
 }
 
 TEST(Federation, ALineWithoutEfficiency) {
   spec::FederationSpec spec = federation();
   spec.sites[1].up.efficiency = 0;
   EXPECT_EQ(failure_to_build({"", spec, {}, {}}),
-            "link 'lab up' has an efficiency of 0; it must be above 0, at most 1");
+            "link 'lab up' has an efficiency of 0; use an efficiency above 0, at most 1");
 }
 
 }  // namespace

@@ -333,13 +333,14 @@ TEST(GpuCluster, NodesThatDoNotFitATorus) {
 
 TEST(GpuCluster, AnOversubscriptionBelowOne) {
   EXPECT_EQ(failure_to_build({"", fat_tree(4, 1, 1, 2, 0.5), {}, {}}),
-            "a fat tree has an oversubscription of 0.5; at least 1");
+            "a fat tree has an oversubscription of 0.5; use at least 1");
 }
 
 TEST(GpuCluster, APortWithoutBandwidth) {
   spec::GpuClusterSpec spec = gpu_cluster(1, 2);
   spec.port.bandwidth = 0;
-  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "link 'gpu-0 port' has a bandwidth of 0 byte/s; it must be above 0");
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}),
+            "link 'gpu-0 port' has a bandwidth of 0 byte/s; use a bandwidth above 0");
 }
 
 TEST(GpuCluster, SixteenThousandGpus) {

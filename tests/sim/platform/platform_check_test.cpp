@@ -99,7 +99,7 @@ TEST(PlatformCheck, WhatIsNoFile) {
       library.path() + ": this is the name of a program library; give the path of a SimGrid platform file in XML");
   const TemporaryFile huge("<platform>");
   std::filesystem::resize_file(huge.path(), 65U << 20U);
-  EXPECT_EQ(error(huge.path()), huge.path() + ": the file has 65 MB; at most 64 MB are read");
+  EXPECT_EQ(error(huge.path()), huge.path() + ": the file has 65 MB; use at most 64 MB");
 }
 
 TEST(PlatformCheck, WhatIsNoPlatform) {
@@ -179,7 +179,7 @@ TEST(PlatformCheck, WhatIsNotWellFormedNeverReachesSimGrid) {
   expect_file_error(disguised, "FILE:4: <config> sets 'tracing'", "remove it");
 }
 
-// Finding 1: tracing/filename overwrote any file, under --check too.
+// A <config> with tracing/filename must not overwrite files, under --check neither.
 TEST(PlatformCheck, APlatformWritesNoFile) {
   const TemporaryFile victim("mine");
   const auto option = [](const std::string& id, const std::string& value) {
@@ -205,7 +205,7 @@ TEST(PlatformCheck, APlatformWritesNoFile) {
   }
 }
 
-// Finding 1, continued: host ids with line breaks were the content of such a file.
+// Host ids with line breaks would be the content of a file of tracing/filename.
 TEST(PlatformCheck, NamesThatCannotBeSeenAreRefused) {
   for (const char* hidden : {"&#10;", "&#13;", "&#x9b;", "&#x202e;", "&#x200b;"}) {
     expect_file_error(platform_xml("<host id=\"a" + std::string(hidden) + "b\" speed=\"1Gf\"/>"),
@@ -216,15 +216,15 @@ TEST(PlatformCheck, NamesThatCannotBeSeenAreRefused) {
                     "FILE: the name of host 'a\\x0ab' has characters", "");
 }
 
-// Finding 8: a range of a cluster was built before anybody counted it.
+// Hosts of a cluster are counted before the cluster is built.
 TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
   const auto cluster = [](const std::string& more) {
     return platform_xml("<cluster id=\"c\" prefix=\"c-\" suffix=\"\" speed=\"1Gf\" bw=\"1Gbps\" lat=\"1ms\" " + more +
                         "/>");
   };
   const std::string most = "at most 100,000";
-  expect_file_error(cluster("radical=\"0-2147483646\""), "FILE:5: 2,147,483,647 hosts up to here", most);
-  expect_file_error(cluster("radical=\"0-99999,7,100001-100002\""), "FILE:5: 100,003 hosts up to here", most);
+  expect_file_error(cluster("radical=\"0-2147483646\""), "FILE:5: 2,147,483,647 hosts so far", most);
+  expect_file_error(cluster("radical=\"0-99999,7,100001-100002\""), "FILE:5: 100,003 hosts so far", most);
   expect_file_error(cluster("radical=\"0-3\" topology=\"FAT_TREE\" topo_parameters=\"2;2,2;1,1000000000;1,1\""),
                     "FILE:5: topo_parameters=\"2;2,2;1,1000000000;1,1\" makes 3e+09 switches and links",
                     "at most 4e+06");
@@ -258,7 +258,7 @@ TEST(PlatformCheck, LongNames) {
   EXPECT_FALSE(twice.file_errors.empty());
 }
 
-// Finding 8: billions of changes of a profile were simulated one by one.
+// A profile may have a limited number of changes per simulated second.
 TEST(PlatformCheck, ProfilesThatNeverEndAreRefused) {
   // SimGrid takes names from the folder of the platform, and no absolute ones.
   const auto name_of = [](const TemporaryFile& file) { return std::filesystem::path(file.path()).filename().string(); };
@@ -412,7 +412,7 @@ TEST(PlatformCheck, ADeclaredClusterHasNoCoresToSet) {
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(4, 1, *find_link("nvlink-4"), *find_link("ib-ndr"));
   const std::string error =
-      "host 'gpu-0' has 1 core and 2 workers; use a host for each; nodes=\"5\" of <gpu-cluster> adds one";
+      "host 'gpu-0' has 1 core and 2 workers; use one host per worker; nodes=\"5\" of <gpu-cluster> adds one";
   EXPECT_EQ(check_platform(platform, {"gpu-0", "gpu-1", "gpu-0"}, {}).host_errors,
             (std::vector<std::string>{error, "", ""}));
 }
@@ -457,7 +457,7 @@ TEST(PlatformCheck, ManyMissingRoutesAreCounted) {
   const PlatformFindings findings = check_platform(platform_file(file.path()), workers, pairs);
   ASSERT_EQ(findings.route_errors.size(), 11U);
   EXPECT_EQ(findings.route_errors.back(),
-            "altogether 30 ways between workers have no route; add the missing routes to the platform");
+            "altogether 30 directions between workers have no route; add the missing routes to the platform");
 }
 
 TEST(PlatformCheck, LinksThatCarryNothing) {
@@ -465,11 +465,11 @@ TEST(PlatformCheck, LinksThatCarryNothing) {
     return check(platform_xml(hosts + "<link id=\"line\" " + attributes + "/>\n" + route)).route_errors.at(0);
   };
   EXPECT_EQ(errors("bandwidth=\"0Gbps\" latency=\"1ms\""),
-            "link 'line' from 'north' to 'south' has a bandwidth of 0 byte/s; it must be above 0");
+            "link 'line' from 'north' to 'south' has a bandwidth of 0 byte/s; use a bandwidth above 0");
   EXPECT_EQ(errors("bandwidth=\"-8bps\" latency=\"1ms\""),
-            "link 'line' from 'north' to 'south' has a bandwidth of -1 byte/s; it must be above 0");
+            "link 'line' from 'north' to 'south' has a bandwidth of -1 byte/s; use a bandwidth above 0");
   EXPECT_EQ(errors("bandwidth=\"1Gbps\" latency=\"-1s\""),
-            "link 'line' from 'north' to 'south' has a latency of -1 s; it must not be below 0");
+            "link 'line' from 'north' to 'south' has a latency of -1 s; use a latency of at least 0");
   EXPECT_EQ(errors("bandwidth=\"1Gbps\" latency=\"1ms\" sharing_policy=\"WIFI\""),
             "the route from 'north' to 'south' uses the Wi-Fi link 'line', which is not supported; use a wired link of "
             "the same rate");

@@ -92,16 +92,16 @@ TEST_F(StateProfilesOfFiles, FaultsHaveTheirPlaceAndSayWhatWouldBeRight) {
     std::string lines, error;
   };
   const std::string file = folder_.path("north.txt");
-  for (const auto& [lines, error] : std::vector<Case>{
-           {"10 0\n20 on\n", ":2: this is not a line of a state profile; write a date in seconds"},
-           {"10 0 1\n", ":1: this is not a line"},
-           {"-1 0\n", ":1: this is not a line"},
-           {"10 0\n\n5 1\n", ":3: the date 5 comes after 10; sort lines by date"},
-           {"PERIODICITY\n10 0\n", ":1: PERIODICITY without seconds"},
-           {"PERIODICITY 5\n10 0\n", ":1: a period of 5 s ends before the last date, 10"},
-           {"PERIODICITY 50\nLOOPAFTER 2\n10 0\n", ":2: PERIODICITY and LOOPAFTER"},
-           {"0 0\nLOOPAFTER 0\n", ":2: the profile repeats after 0 s"},
-           {"STOCHASTIC\nEXP 1 DET 0\n", ":1: 'STOCHASTIC' draws a state profile at random; use <fails"}}) {
+  for (const auto& [lines, error] :
+       std::vector<Case>{{"10 0\n20 on\n", ":2: this is not a line of a state profile; write a date in seconds"},
+                         {"10 0 1\n", ":1: this is not a line"},
+                         {"-1 0\n", ":1: this is not a line"},
+                         {"10 0\n\n5 1\n", ":3: the date 5 comes after 10; sort lines by date"},
+                         {"PERIODICITY\n10 0\n", ":1: PERIODICITY without seconds"},
+                         {"PERIODICITY 5\n10 0\n", ":1: a period of 5 s ends before the last date, 10"},
+                         {"PERIODICITY 50\nLOOPAFTER 2\n10 0\n", ":2: PERIODICITY and LOOPAFTER"},
+                         {"0 0\nLOOPAFTER 0\n", ":2: the profile repeats after 0 s"},
+                         {"STOCHASTIC\nEXP 1 DET 0\n", ":1: 'STOCHASTIC' is a random state profile; use <fails"}}) {
     folder_.write("north.txt", lines);
     const std::string found = first_error(two_hosts(" state_file=\"north.txt\"", ""));
     EXPECT_TRUE(found.starts_with(file + error)) << found;

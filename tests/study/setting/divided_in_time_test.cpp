@@ -187,7 +187,8 @@ TEST(DividedExperts, AreDividedOnceMore) {
   EXPECT_DOUBLE_EQ(once_more.at({tensor, reduce_scatter}).bytes - whole.at({tensor, reduce_scatter}).bytes,
                    2 * kElement * kRows * 256);
   EXPECT_DOUBLE_EQ(once_more.at({expert_copies, all_reduce}).bytes, kElement * 2 * kExpert / 2);
-  EXPECT_NE(fault_of(R"(tensor="2" expert-parallel="4")").find("expert-parallel with tensor needs sequence-parallel"),
+  EXPECT_NE(fault_of(R"(tensor="2" expert-parallel="4")")
+                .find("'expert-parallel' with 'tensor' needs sequence-parallel=\"true\""),
             std::string::npos);
   EXPECT_NE(fault_of(R"(tensor="4" sequence-parallel="true" expert-parallel="4" expert-tensor="2")")
                 .find("differs from tensor=\"4\""),

@@ -40,7 +40,7 @@ TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
                  "unknown option '--shards'; did you mean '--shard'?");
   for (const char* shard : {"0/2", "3/2", "1", "1/", "a/b", "1/2x", "1/0"})
     expect_refused({"sweep", "tiny.xml", "--shard", shard}, cli::kUsage,
-                   "is no shard; use I/N with I from 1 to N, e.g. 3/20");
+                   "is wrong; use I/N with I from 1 to N, e.g. 3/20");
   expect_refused({"sweep", "tiny.xml", "--out", "-"}, cli::kUsage, "--out cannot be standard output");
   expect_refused({"sweep", "tiny.xml", "--out", "x", "--csv", "x"}, cli::kUsage, "--out and --csv both name 'x'");
   expect_refused({"sweep", "tiny.xml", "--learn-only", "--csv", "x"}, cli::kUsage, "--csv needs a result");

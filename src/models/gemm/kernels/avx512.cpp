@@ -1,4 +1,4 @@
-// Compiled with instructions of its own (src/CMakeLists.txt).
+// Compiled with additional instructions (src/CMakeLists.txt).
 #ifdef __x86_64__
 #include "models/gemm/kernels/loops.hpp"
 

@@ -37,15 +37,15 @@ void describe(sg4::NetZone& zone, sg4::Link* link, const spec::LinkSpec& spec) {
 void check(const std::string& name, const spec::LinkSpec& spec) {
   if (!(spec.bandwidth > 0) || !std::isfinite(spec.bandwidth)) {
     throw std::runtime_error(
-        fmt::format("link '{}' has a bandwidth of {} byte/s; it must be above 0", name, spec.bandwidth));
+        fmt::format("link '{}' has a bandwidth of {} byte/s; use a bandwidth above 0", name, spec.bandwidth));
   }
   if (!(spec.latency >= 0) || !std::isfinite(spec.latency)) {
     throw std::runtime_error(
-        fmt::format("link '{}' has a latency of {} s; it must not be below 0", name, spec.latency));
+        fmt::format("link '{}' has a latency of {} s; use a latency of at least 0", name, spec.latency));
   }
   if (!(spec.efficiency > 0 && spec.efficiency <= 1)) {
     throw std::runtime_error(
-        fmt::format("link '{}' has an efficiency of {}; it must be above 0, at most 1", name, spec.efficiency));
+        fmt::format("link '{}' has an efficiency of {}; use an efficiency above 0, at most 1", name, spec.efficiency));
   }
 }
 

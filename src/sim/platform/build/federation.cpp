@@ -17,7 +17,7 @@ class FederationZones : public ClusterNetwork {
   FederationZones(sg4::NetZone* zone, const spec::FederationSpec& spec) {
     for (const spec::FederationSpec::Sites& sites : spec.sites) {
       if (sites.count < 1)
-        throw std::runtime_error(fmt::format("sites '{}' are {}; at least 1", sites.name, sites.count));
+        throw std::runtime_error(fmt::format("sites '{}' have a count of {}; use at least 1", sites.name, sites.count));
       for (std::int64_t i = 1; i <= sites.count; ++i) {
         const std::string host = name_in(spec.name, sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name);
         make_host(zone, host, host);
@@ -28,7 +28,7 @@ class FederationZones : public ClusterNetwork {
     }
     const std::string hub = name_in(spec.name, "hub");
     make_host(zone, hub, hub);
-    // The hub has no link where its line is never the limit.
+    // The hub has no link if its line is never the limit.
     out_.push_back(spec.hub_up.bandwidth > 0 ? make_link(zone, hub + " up", spec.hub_up) : nullptr);
     in_.push_back(spec.hub_down.bandwidth > 0 ? make_link(zone, hub + " down", spec.hub_down) : nullptr);
   }

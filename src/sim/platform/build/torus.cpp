@@ -17,7 +17,7 @@ class Torus : public Fabric {
   Torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), node_of_(spec) {
     std::int64_t nodes = 1;
     for (const std::int64_t size : sizes_) {
-      if (size < 1) throw std::runtime_error(fmt::format("a torus is {} nodes along an axis; at least 1", size));
+      if (size < 1) throw std::runtime_error(fmt::format("a torus has {} nodes along an axis; use at least 1", size));
       nodes *= size;
     }
     if (sizes_.empty() || nodes != all_nodes(spec)) {

@@ -23,7 +23,7 @@ class Wan : public ClusterNetwork {
   Wan(sg4::NetZone* zone, const spec::WanSpec& spec) : pairs_(zone, spec.name, names(spec), spec.pairs) {
     for (std::size_t region = 0; region < spec.regions.size(); ++region) {
       const auto& [name, hosts] = spec.regions[region];
-      if (hosts < 1) throw std::runtime_error(fmt::format("region '{}' has {} hosts; at least 1", name, hosts));
+      if (hosts < 1) throw std::runtime_error(fmt::format("region '{}' has {} hosts; use at least 1", name, hosts));
       for (std::int64_t i = 1; i <= hosts; ++i) {
         const std::string host = name_in(spec.name, fmt::format("{}-{}", name, i));
         make_host(zone, host, host);
