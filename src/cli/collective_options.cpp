@@ -105,15 +105,16 @@ void check(const CollectiveOptions& options) {
     throw UsageError("--ranks and --hosts both select hosts; remove one of them");
   }
   if (options.cold && !options.measured.empty()) {
-    throw UsageError("--cold does not go with --measured: benchmarks measure warm connections; remove one of them");
+    throw UsageError(
+        "--cold cannot be combined with --measured: benchmarks measure warm connections; remove one of them");
   }
   if (options.per_rank && options.sizes_of_log) {
-    throw UsageError("--per-rank does not go with the sizes of --measured, which are over all ranks; remove it");
+    throw UsageError("--per-rank cannot be combined with sizes of --measured, which are over all ranks; remove it");
   }
   if (options.cold && (options.fidelity == spec::Fidelity::flow || options.fidelity == spec::Fidelity::closed_form)) {
-    throw UsageError(
-        fmt::format("--cold does not go with --fidelity {}, which has only warm connections; use --fidelity message",
-                    to_string(options.fidelity)));
+    throw UsageError(fmt::format(
+        "--cold cannot be combined with --fidelity {}, which has only warm connections; use --fidelity message",
+        to_string(options.fidelity)));
   }
 }
 

@@ -155,7 +155,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (options.timing_only && !options.scheduler.empty())
     throw UsageError("--on has no effect with --timing-only, which learns nothing; remove it");
   if (values.contains("check") && values.contains("print-scenario")) {
-    throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
+    throw UsageError("--check and --print-scenario cannot be combined; --print-scenario checks too");
   }
   if (options.command != Options::Command::run) {
     for (const char* name : {"set", "seed", "json", "csv", "report", "plots", "trace", "check", "print-scenario",

@@ -87,7 +87,7 @@ TEST(DriftElement, SaysWhatIsWrong) {
   EXPECT_EQ(drift_errors(R"(<drift at="1s"/>)"),
             (Errors{"2: <drift> lacks 'corruption' and 'label-alpha'; add one of the two, or both"}));
   EXPECT_EQ(drift_errors(R"(<drift at="1s" severity="2" label-alpha="1"/>)"),
-            (Errors{"2: severity=\"2\" of <drift> needs 'corruption'; add corruption=\"…\", or remove severity"}));
+            (Errors{"2: severity=\"2\" of <drift> needs 'corruption'; add corruption=\"…\", or remove 'severity'"}));
   EXPECT_EQ(drift_errors(R"(<drift sites="site-9" at="1s" label-alpha="1"/>)"),
             (Errors{"2: sites=\"site-9\" of <drift> holds 'site-9', which hosts no worker; hosts of workers, e.g. "
                     "gpu-[0-3]; without it, all sites drift"}));

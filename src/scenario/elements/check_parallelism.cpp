@@ -90,7 +90,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
   }
   if (how.devices() > 1 && timed.workload.empty()) {
     context.findings.add(timed_as.origin, "<timed-as> can divide only layers of a named workload",
-                         "add workload=\"…\", or remove tensor, context and pipeline");
+                         "add workload=\"…\", or remove 'tensor', 'context' and 'pipeline'");
   }
   if (how.offloads_activations() && timed.workload.empty()) {
     context.findings.add(timed_as.origin, "offload=\"activations\" of <timed-as> needs a workload with blocks",
@@ -131,7 +131,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     context.findings.add(
         timed_as.origin,
         how.context > 1
-            ? not_built("sharding-group and context of <timed-as> cannot be combined", "remove sharding-group")
+            ? not_built("'sharding-group' and 'context' of <timed-as> cannot be combined", "remove 'sharding-group'")
             : infeasible(fmt::format("sharding-group=\"{}\" of <timed-as> does not divide the {} workers",
                                      how.sharding_group, workers),
                          use_divisor("sharding-group", workers)));
@@ -174,12 +174,12 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     } else if (in_islands && how.sharding_group > 0 && replicas % static_cast<std::size_t>(how.sharding_group) != 0) {
       cannot(fmt::format("has participants of {} replicas, which is no multiple of sharding-group=\"{}\"", replicas,
                          how.sharding_group),
-             "set islands=\"1\" on the run, or remove sharding-group");
+             "set islands=\"1\" on the run, or remove 'sharding-group'");
     } else if (in_islands && how.experts > 1 &&
                replicas * static_cast<std::size_t>(how.of_stage()) % static_cast<std::size_t>(of_experts) != 0) {
       cannot(fmt::format("has participants of {} devices per stage, which cannot divide experts among {}",
                          replicas * static_cast<std::size_t>(how.of_stage()), of_experts),
-             "set islands=\"1\" on the run, or remove expert-parallel");
+             "set islands=\"1\" on the run, or remove 'expert-parallel'");
     } else if (in_islands) {
       continue;
     } else if (run.event_driven) {

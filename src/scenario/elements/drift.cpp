@@ -26,9 +26,9 @@ Row<spec::DriftSpec> corruption() {
 Row<spec::DriftSpec> severity() {
   Row<spec::DriftSpec> row = attribute("severity", &spec::DriftSpec::severity, integer(1, spec::kMaxSeverity));
   row.refused = [](const Node&, const spec::DriftSpec& drift) -> std::optional<Fault> {
-    if (!drift.corrupts) return Fault{"needs 'corruption'", "add corruption=\"…\", or remove severity"};
+    if (!drift.corrupts) return Fault{"needs 'corruption'", "add corruption=\"…\", or remove 'severity'"};
     if (drift.corruption == spec::Corruption::none)
-      return Fault{"needs a corruption other than none", "choose a corruption, or remove severity"};
+      return Fault{"needs a corruption other than none", "choose a corruption, or remove 'severity'"};
     return std::nullopt;
   };
   return std::move(row).printed_if(

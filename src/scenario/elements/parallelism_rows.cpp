@@ -114,7 +114,7 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
   }
   if (how.order == spec::PipelineOrder::zero_bubble && how.interleave > 1) {
     node.fail_at("interleave", not_built("cannot be combined with schedule=\"zb-h1\"",
-                                         "use schedule=\"dualpipe-v\" with interleave=\"2\", or remove interleave"));
+                                         "use schedule=\"dualpipe-v\" with interleave=\"2\", or remove 'interleave'"));
     how.interleave = 1;
   }
   if (how.order == spec::PipelineOrder::dualpipe_v && (how.interleave != 2 || micro_batches < 2 * how.pipeline)) {
@@ -134,7 +134,7 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
                  "set sequence-parallel=\"true\", or tensor-overlap=\"backward\"");
   if (how.expert_tensor > 1 && how.expert_tensor != how.tensor)
     node.fail_at("expert-tensor", not_built(fmt::format("differs from tensor=\"{}\"", how.tensor),
-                                            "use the value of tensor, or remove expert-tensor"));
+                                            "use the value of 'tensor', or remove 'expert-tensor'"));
   if (how.expert_capacity > 0 && how.expert_capacity >= how.expert_imbalance)
     node.fail_at("expert-capacity", "has no effect: it is not below 'expert-imbalance'",
                  "use less than 'expert-imbalance', or remove 'expert-capacity'");
