@@ -23,7 +23,7 @@ const std::vector<Listing>& listings();
 /// case. Without words, returns the whole listing.
 std::string entries_with(const std::string& listing, const std::vector<std::string>& words);
 
-/// nullptr if there is none of that name.
+/// Returns the listing of this name, or nullptr.
 const Listing* find_listing(const std::string& name);
 
 }  // namespace dadsim::cli

@@ -41,7 +41,7 @@ OptimizerInfo lars_info() {
           // w and g read for the norms; then w, g (and v) read, w (and v) written
           [](const spec::OptimizerSpec& spec) { return spec.momentum != 0 ? 7.0 : 5.0; },
           [](const spec::OptimizerSpec& spec) {
-            // Two norms of 2 each, rate, −.
+            // Operations: 2 for each of two norms, the rate, and the subtraction.
             const double decay = spec.weight_decay != 0 ? 2 : 0;
             return 6 + decay + (spec.momentum != 0 ? 2 : 0);
           }};

@@ -81,7 +81,7 @@ Row<spec::CostSpec> carbon_region_row() {
       attribute(kName, text(kForm)),
       [](const Node& node, const ReadContext& context, spec::CostSpec& costs) {
         const std::string region = node.text(kName, "");
-        if (node.has("carbon")) node.refuse(kName, "cannot be combined with carbon", "remove one of the two");
+        if (node.has("carbon")) node.refuse(kName, "cannot be combined with 'carbon'", "remove one of the two");
         if (const estimate::GridCarbon* grid = estimate::find_carbon(region)) {
           costs.carbon = grid->grams;
           return;

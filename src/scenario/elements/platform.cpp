@@ -262,7 +262,7 @@ std::string read_cluster_name(const Node& node) {
 }
 
 std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context) {
-  constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // bound on the text before a root element
+  constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // most bytes before a root element
   constexpr const char* kKinds =
       "use a platform file of SimGrid with <platform version=\"4.1\">, or a file with <cluster-platform>";
   const std::optional<std::string> beginning =

@@ -133,7 +133,7 @@ enum class WaitFor : std::uint8_t {
   bytes,    ///< bytes on the wire, transferred over shared links
 };
 
-/// The awaitable of such a wait.
+/// Awaitable for an event of WaitFor.
 template <class Own>
 struct ConnectionWait {
   Own& own;

@@ -118,7 +118,7 @@ struct FlowStep {
   double entered_late = 0;  ///< seconds by which collectives may be wrong that ranks enter late, added up
   double messages = 0;      ///< messages of collectives that ranks enter late
   double overlooked = 0;    ///< seconds by which collectives delay one another on shared links, not counted
-  double wrong_by = 0;      ///< seconds by which the step may be wrong for both reasons
+  double wrong_by = 0;      ///< possible error of the step in seconds, for both reasons
   /// Seconds of `wrong_by` due to collectives that share links with others.
   double shared_wrong_by = 0;
   double across_changes = 0;  ///< seconds by which it may be wrong because links change meanwhile
