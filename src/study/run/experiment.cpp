@@ -246,7 +246,7 @@ report::RunResult run_among_islands(const ResultContext& context, std::size_t i,
   const ProblemOfRun own(scenario, run, problem->data, problem->partition, scenario.training, scenario.seed);
   IslandSteps islands(scenario, run, own.asked(), context.timed, context.timed.sample_scale, cluster);
   sim::Cluster outside = outside_of_islands(scenario, run, cluster);
-  outside.network.jitter = {};  // of devices: steps of islands have it
+  outside.network.jitter = {};  // steps of islands have that of devices
   const bool in_order = every_step_differs(cluster);
   const step::Trajectory trajectory = in_order ? unfolded(known.trajectory) : known.trajectory;
   std::vector<std::size_t> numbers(trajectory.distinct_steps.size());
