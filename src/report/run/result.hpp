@@ -218,6 +218,9 @@ struct RunResult {
   double first_step_seconds = 0;  ///< seconds of the first step
   double slowest_step_seconds =
       std::numeric_limits<double>::quiet_NaN();  ///< seconds of the longest step; unknown if event-driven
+  /// Times that 95 and 99 % of the steps do not exceed; NaN for event-driven runs.
+  double step_seconds_p95 = std::numeric_limits<double>::quiet_NaN();
+  double step_seconds_p99 = std::numeric_limits<double>::quiet_NaN();
   /// For runs without a barrier between steps, the seconds until all workers had ended the first, the second … step.
   /// The list ends when every further step takes step_seconds. Otherwise empty.
   std::vector<double> first_steps;

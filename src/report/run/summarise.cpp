@@ -76,12 +76,14 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
   std::size_t done = 0;
   double seconds = 0;
   double bytes = 0;
+  std::vector<double> each;
   const auto advance_to = [&](std::size_t step) {
     for (; done < step; ++done) {
       const step::StepTiming& timing =
           done == 0 && first ? *first : timings[static_cast<std::size_t>(trajectory.steps[done])];
       seconds += timing.seconds;
       run.slowest_step_seconds = std::fmax(run.slowest_step_seconds, timing.seconds);
+      each.push_back(timing.seconds);
       bytes += sum(timing.bytes_sent);
     }
   };
@@ -92,6 +94,12 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
   advance_to(trajectory.steps.size());
   run.total_seconds = seconds;
   run.total_bytes = bytes;
+  std::ranges::sort(each);
+  // By nearest rank: the least time that so many steps do not exceed.
+  const auto percentile = [&](std::size_t percent) { return each[(each.size() * percent + 99) / 100 - 1]; };
+  if (each.empty()) return;
+  run.step_seconds_p95 = percentile(95);
+  run.step_seconds_p99 = percentile(99);
 }
 
 /// Averages over the steps. Every distinct timing counts as often as its step occurred; the parts of its time count as

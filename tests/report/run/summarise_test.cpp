@@ -51,6 +51,20 @@ TEST(Summarise, AveragesStepsByHowOftenTheyOccur) {
   EXPECT_DOUBLE_EQ(run.bytes_down_per_worker, 5000.0 / 3);
 }
 
+TEST(Summarise, CountsStepsUpToThePercentile) {
+  step::Trajectory trajectory = sample_trajectory();
+  const auto with_slow_steps = [&](std::size_t slow) {
+    trajectory.steps.assign(100 - slow, 1);
+    trajectory.steps.insert(trajectory.steps.begin() + 3, slow, 0);
+    return summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.95);
+  };
+  EXPECT_EQ(with_slow_steps(5).step_seconds_p95, 2.5);
+  EXPECT_EQ(with_slow_steps(5).step_seconds_p99, 4);
+  EXPECT_EQ(with_slow_steps(6).step_seconds_p95, 4);
+  EXPECT_EQ(with_slow_steps(1).step_seconds_p99, 2.5);
+  EXPECT_EQ(with_slow_steps(1).slowest_step_seconds, 4);
+}
+
 TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
   const RunResult run = sample_run("dad", "dad");
   ASSERT_EQ(run.bounds.size(), 4U);
