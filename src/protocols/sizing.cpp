@@ -128,6 +128,7 @@ world::Work Sizing::gradient(std::int64_t samples, std::int64_t number) const {
   const auto& tasks = work.pieces.front().schedule->tasks;
   work.pieces.front().behind =
       static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // it comes last
+  work.pieces.front().samples = samples;  // an island takes its whole step
   work.step = number;
   work.seconds = timed_.step_seconds;
   return work;

@@ -8,6 +8,7 @@
 
 #include "algorithms/gossip/graph.hpp"
 #include "protocols/methods.hpp"
+#include "spec/islands.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
@@ -114,6 +115,7 @@ std::vector<spec::ParameterSpec> gossip_parameters() {
       algorithms::graph_parameter(),
       AdPsgd::kRateFactor,
       AdPsgd::kUpdates,
+      spec::kIslands,
   };
 }
 

@@ -12,6 +12,7 @@
 #include "protocols/methods.hpp"
 #include "protocols/protocol.hpp"
 #include "protocols/send_later.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -115,7 +116,8 @@ Value compensated(Learning& learning, const Value& gradient, const Value& now, c
 
 std::vector<spec::ParameterSpec> async_parameters() {
   return {
-      AsyncSgd::kStaleness, AsyncSgd::kSlack, AsyncSgd::kLambda, AsyncSgd::kRateFactor, AsyncSgd::kUpdates,
+      AsyncSgd::kStaleness,  AsyncSgd::kSlack,   AsyncSgd::kLambda,
+      AsyncSgd::kRateFactor, AsyncSgd::kUpdates, spec::kIslands,
   };
 }
 

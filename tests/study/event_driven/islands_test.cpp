@@ -232,6 +232,23 @@ TEST(Islands, LetWorkersOfSeveralDevicesGossipAndSendToAnAggregator) {
   }
 }
 
+// A gradient of an island takes its step, and travels whole, however devices divide the network.
+TEST(Islands, SendGradientsWhenTheyAreReady) {
+  for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="2")"}) {
+    IslandDraft draft = every_step(R"(algorithm="async-sgd" updates="6" islands="2")", timed);
+    IslandDraft alone = every_step(R"(algorithm="gradient-sharing" exchange="peer")", timed);
+    alone.hosts = "b.gpu-[0-3]";
+    alone.aggregator = "";
+    alone.samples = 16;
+    const report::RunResult run = result_of(draft), one = result_of(alone);
+    EXPECT_EQ(run.event_driven->workers, 2U) << timed;
+    EXPECT_NEAR(local_step(run) / one.step_seconds, 1, 1e-9) << timed;
+    EXPECT_GE(run.total_bytes, 6 * bytes_of_model(draft)) << timed;
+    draft.runs = R"(<run algorithm="ad-psgd" islands="4"/>)";
+    EXPECT_EQ(result_of(draft).event_driven->workers, 4U) << timed;
+  }
+}
+
 TEST(Islands, ThatTakeEachStepRefuseAbsence) {
   IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2")");
   draft.beside = R"(<failures><outage hosts="b.gpu-3" from="1ms" for="20s"/></failures>)";
@@ -277,11 +294,11 @@ TEST(Islands, SayWhatTheyCannotBe) {
   };
   EXPECT_NE(said("", R"(<run algorithm="diloco" islands="3"/>)").find("does not divide the 8 workers"),
             std::string::npos);
-  for (const char* method : {"pooled", "flexible", "async-sgd", "partial-dad"}) {
+  for (const char* method : {"pooled", "flexible", "flare", "partial-dad"}) {
     EXPECT_NE(said("", fmt::format(R"(<run algorithm="{}" islands="2"/>)", method)).find("islands"), std::string::npos)
         << method;
   }
-  EXPECT_NE(said(R"(tensor="2")", R"(<run algorithm="async-sgd"/>)").find("participants of several devices"),
+  EXPECT_NE(said(R"(tensor="2")", R"(<run algorithm="flare"/>)").find("participants of several devices"),
             std::string::npos);
   EXPECT_NE(said(R"(sharding="optimizer")", R"(<run algorithm="diloco"/>)").find(R"(islands="1")"), std::string::npos);
   EXPECT_NE(said(R"(sharding="parameters" sharding-group="4")", R"(<run algorithm="diloco" islands="4"/>)")
