@@ -16,6 +16,8 @@
 namespace dadsim::cli {
 namespace {
 
+constexpr std::string_view kEndOfName = ": ";  // between an option and its words
+
 /// Returns a section of commands.txt: the rest of the line of its name, and the lines below it.
 std::string_view section_of(std::string_view name) {
   const std::string head = fmt::format("\n[{}]", name);
@@ -42,9 +44,9 @@ void add_options(std::string_view section, const std::vector<std::string_view>& 
       const std::string rest = line.substr(std::min(blank + 1, line.size()));
       add_options(line.substr(0, blank), split_at(rest, '|'), more, options);
     } else if (line.starts_with("--")) {
-      const std::size_t colon = line.find(": ");
+      const std::size_t colon = line.find(kEndOfName);
       const std::string name = line.substr(2, std::min(blank, colon) - 2);
-      const std::string words = line.substr(colon + 2);
+      const std::string words = line.substr(colon + kEndOfName.size());
       std::string value = blank < colon ? line.substr(blank + 1, colon - blank - 1) : std::string();
       if (value.empty()) {
         options.add_options()(name.c_str(), words.c_str());

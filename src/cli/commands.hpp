@@ -28,7 +28,7 @@ struct Command {
   std::string about = {};           ///< --help, above the options
 };
 
-// What the commands do, each in its own file, `<name>_command.cpp`. Each may throw as the whole program does.
+// Functions of the commands, each in its own file, `<name>_command.cpp`. Each may throw as the whole program does.
 void run_calibrate(const po::variables_map& values);
 void run_collective(const po::variables_map& values);
 void run_compare(const po::variables_map& values);

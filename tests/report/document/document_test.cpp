@@ -121,6 +121,30 @@ TEST(Document, IsLedByOtherSentencesAndRestsOnOtherLines) {
   EXPECT_EQ(verdict(document), "3 rows are of more devices: --devices all.") << "a page has the statements";
 }
 
+TEST(Document, HasColumnsAndSentencesThatOnlyPagesShow) {
+  Document document;
+  document.command = "dadsim plan";
+  document.setting = "Goal: 3 rows";
+  document.facts = {{"Learned", "nothing"}};
+  DocumentTable table{.best_first = true};
+  table.add_row().add("rows", "rows", 3, Unit::plain).page("standing", "likely met");
+  document.parts.push_back({.shown = Shown::page, .text = "The best first."});
+  document.parts.push_back({.name = "answers", .shown = Shown::always, .what = table});
+  document.parts.push_back({.shown = Shown::always, .what = BestSettings{{"timed-as.tensor=8", "seed=2"}}});
+  const std::string text = summary_of(document, true).body;
+  EXPECT_EQ(text.find("standing"), std::string::npos) << text;
+  EXPECT_EQ(text.find("The best first."), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("\nTo use it: --set timed-as.tensor=8 --set seed=2\n")) << text;
+  EXPECT_EQ(to_csv(document), "rows\n3\n");
+  const std::string html = to_html(document);
+  EXPECT_NE(html.find("<p class=\"kind\">dadsim plan</p>"), std::string::npos);
+  EXPECT_NE(html.find(R"({"setting":"Goal: 3 rows","facts":[["Learned","nothing"]],"parts":[{"sentences":["The best )"
+                      R"(first."]},{"name":"answers","heading":"answers","columns":["rows","standing"],"rows":[["3",)"
+                      R"("likely met"]],"first":0},{"set":["timed-as.tensor=8","seed=2"]}]})"),
+            std::string::npos)
+      << html.substr(html.find("id=\"document\""), 600);
+}
+
 TEST(Document, DrawsTextToTheLeftUnitsBelowTitlesAndProseThatWraps) {
   Document document;
   DocumentTable table{.style = {.left = {}, .indent = 2, .gap = 3, .rule = false}};

@@ -195,7 +195,7 @@ Document sample_document() {
         .add("seconds", "a step\n(s)", seconds, Unit::seconds)
         .add("hidden", 1)
         .say("accuracy", "97.0 ± 0.2 …");
-  document.parts.push_back({.name = "runs.all", .shown = Shown::plots, .what = runs});
+  document.parts.push_back({.name = "runs.all", .shown = Shown::page, .what = runs});
   document.parts.push_back({.name = "hidden", .what = runs});
   return document;
 }
