@@ -392,15 +392,14 @@ class LayoutSearch {
 
   /// Simulates layouts while the limit of the work allows it.
   void simulate(const std::vector<std::size_t>& picked) {
-    const std::size_t together = options_.most_work > 0 ? kTogether : std::max<std::size_t>(1, picked.size());
-    for (std::size_t first = 0; first < picked.size(); first += together) {
-      const auto some = std::span(picked).subspan(first, std::min(together, picked.size() - first));
+    for (std::span<const std::size_t> left(picked), some; !left.empty(); left = left.subspan(some.size())) {
+      const std::size_t together = work_ > 0 ? kTogether : 1;
+      some = left.first(options_.most_work > 0 ? std::min(together, left.size()) : left.size());
       for (const std::size_t i : some) candidates_[i].simulated = true;
-      if (affords(0)) {
+      if (affords(0))
         simulate_together(some);
-      } else {
+      else
         report_.too_large += some.size();
-      }
     }
   }
 

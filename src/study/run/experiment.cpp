@@ -98,7 +98,8 @@ std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const Sche
     const double again = next ? own * static_cast<double>(next->more) / static_cast<double>(next->few) : work.whole;
     const bool is_last = work.done + kTimesInDoubt * again > work.most;
     if (few && more) {
-      const double of_one = seconds_of_one(*numbers, *few, *more);
+      const double of_one = (more->steps.front().seconds - few->steps.front().seconds) /
+                            static_cast<double>(numbers->more - numbers->few);
       std::optional<double> apart;
       if (before && of_one > 0) apart = std::abs(of_one / *before - 1);
       if (auto all = continued(*numbers, *few, *more, apart && (is_last || *apart <= kSame) ? apart : std::nullopt))

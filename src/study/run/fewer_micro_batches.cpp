@@ -89,10 +89,6 @@ std::optional<FewerMicroBatches> further(const FewerMicroBatches& numbers) {
   return are_much_shorter(next) ? std::optional(next) : std::nullopt;
 }
 
-double seconds_of_one(const FewerMicroBatches& numbers, const sim::TimedRun& few, const sim::TimedRun& more) {
-  return (more.steps.front().seconds - few.steps.front().seconds) / static_cast<double>(numbers.more - numbers.few);
-}
-
 std::optional<sim::TimedRun> continued(const FewerMicroBatches& numbers, const sim::TimedRun& few,
                                        const sim::TimedRun& more, std::optional<double> doubt) {
   const std::optional<double> of_few = share_in_doubt(few);

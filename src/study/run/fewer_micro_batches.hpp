@@ -21,9 +21,6 @@ std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const
 /// shorter than the whole step.
 std::optional<FewerMicroBatches> further(const FewerMicroBatches& numbers);
 
-/// Returns the seconds of a further micro-batch in the first schedule.
-double seconds_of_one(const FewerMicroBatches& numbers, const sim::TimedRun& few, const sim::TimedRun& more);
-
 /// Continues two shorter steps to all micro-batches. Returns nothing unless both were timed by flow or closed form with
 /// equal schedules in the same order. Without `doubt`, nor where flow has a doubt that a result would report; with it,
 /// the step keeps that doubt, and this share of the step is added to it.

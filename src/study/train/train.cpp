@@ -40,7 +40,7 @@ namespace {
 constexpr std::int64_t kUsualSamples = 32;        // samples per device that are no sequences: an assumption
 constexpr std::int64_t kLongSequence = 32768;     // tokens from which on devices may divide a sequence
 constexpr std::size_t kSimulatedForTraining = 8;  // layouts
-constexpr double kMostWork = 7e7;                 // work of all simulations (SimulationWork)
+constexpr double kMostWork = 3e7;                 // work of all simulations (SimulationWork)
 constexpr std::size_t kNextLayouts = 2;           // layouts listed after the best
 
 /// The system in which a device usually stands: a row of usual_systems.csv.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <iostream>
 #include <limits>
 #include <string>
 #include <utility>
@@ -76,7 +75,7 @@ TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
   int shorter = 0, in_doubt = 0, both = 0;
   for (const auto& [tensor, pipeline] :
        {std::pair{2, 1}, {2, 2}, {2, 3}, {2, 6}, {3, 1}, {3, 2}, {3, 4}, {6, 1}, {6, 2}, {1, 2}, {1, 4}}) {
-    for (const char* more : {R"(batch="160")", R"(batch="96" recompute="full" sharding="optimizer")"}) {
+    for (const char* more : {R"(batch="96")", R"(batch="88" recompute="full" sharding="optimizer")"}) {
       const std::string layout = fmt::format(R"({} micro-batch="1" tensor="{}" pipeline="{}"{})", more, tensor,
                                              pipeline, tensor > 1 ? R"( sequence-parallel="true")" : "");
       SCOPED_TRACE(layout);
@@ -88,8 +87,6 @@ TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
       shorter += shortened.step_seconds != whole.step_seconds;
       in_doubt += doubted;
       both += doubted && shortened.step_seconds != whole.step_seconds;
-      std::cout << fmt::format("{} {:.5f} doubt {:.4f}\n", layout, shortened.step_seconds / whole.step_seconds,
-                               report::doubt_of(shortened));
     }
   }
   EXPECT_GE(shorter, 11);
