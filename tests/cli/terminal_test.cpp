@@ -44,9 +44,10 @@ std::vector<std::string> wider_than(std::size_t columns, const std::string& show
 
 const std::string kScenarios = DADSIM_SOURCE_DIR "/scenarios/";
 
-/// Two nodes of GPT-2 medium: a question of a second that has a table of throughput.
+/// GPT-2 medium on two nodes of two GPUs: a question of a tenth of a second that has a table of throughput.
 Arguments small_gpt(Arguments arguments) {
-  for (const char* change : {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]"})
+  for (const char* change :
+       {"platform.gpu-cluster.nodes=2", "platform.gpu-cluster.gpus=2", "workers.worker.hosts=gpu-[0-3]"})
     arguments.insert(arguments.end(), {"--set", change});
   return arguments;
 }
@@ -71,7 +72,8 @@ std::vector<TerminalCase> cases() {
       {"plan", {"plan", "plan.xml"}},
       {"scale_study",
        {"scale-study", kScenarios + "scale-study.xml", "--set", "data.digits.train=400", "--set", "training.seeds=2",
-        "--set", "training.target-accuracy=0.4"}},
+        "--set", "training.target-accuracy=0.3", "--set", "scale-study.vary.values=16 24 32 48 64", "--set",
+        "data.digits.test=100"}},
       {"collective", {"collective", "--platform", platform, "--op", "all-reduce", "--sizes", "1kB,1MB", "--cold"}},
   };
 }

@@ -25,7 +25,7 @@ nlohmann::json result_of(const std::vector<std::string>& more) {
 TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
   const nlohmann::json plain = result_of({});
   // One of each family; memory is another question.
-  for (const char* name : {"vgg-16", "vit-b-16", "bert-base", "llama-2-70b", "lstm-wikitext-2"}) {
+  for (const char* name : {"vgg-16", "vit-b-16", "bert-base", "llama-3.2-1b", "lstm-wikitext-2"}) {
     SCOPED_TRACE(name);
     const nlohmann::json timed =
         result_of({"--set", std::string("timed-as.workload=") + name, "--set", "workers.memory=ignore"});

@@ -239,12 +239,8 @@ Statement all_won(const SweepReport& report, const PointCount& count) {
   std::vector<std::string> nowhere;
   for (std::size_t run = 0; run < report.runs.size(); ++run) {
     if (!count.competes[run]) continue;
-    const std::string& label = report.runs[run].label;
-    if (count.wins[run] == 0) {
-      nowhere.push_back(label);
-      continue;
-    }
-    statement.subjects.push_back(label);
+    (count.wins[run] == 0 ? nowhere : statement.subjects).push_back(report.runs[run].label);
+    if (count.wins[run] == 0) continue;
     won.push_back(static_cast<double>(count.wins[run]));
     if (std::optional<Statement> where = where_most(report, run, count.wins[run])) statement.with(*std::move(where));
   }
@@ -314,13 +310,14 @@ Chart along_axis(const SweepReport& report, const FiguresOverSeeds& known, std::
               .y = {of.title, unit_of(of.unit), std::string(of.unit) == "currency" ? report.currency : ""},
               .own_script = true};
   if (chart.x.unit == Unit::plain) chart.x.suffix = longest->unit;
+  const bool grid = report.grid();
   for (std::size_t run = 0; run < report.runs.size(); ++run) {
     ChartSeries series{.label = report.runs[run].label};
     for (std::size_t i = 0; i < report.points.size(); ++i) {
       const std::vector<std::size_t>& at = report.points[i].at;
       bool chosen = true;
       for (std::size_t k = 0; k < at.size(); ++k)
-        chosen = chosen && (k == axis || !report.grid() || at[k] == (report.axes[k].values.size() - 1) / 2);
+        chosen = chosen && (k == axis || !grid || at[k] == (report.axes[k].values.size() - 1) / 2);
       const std::optional<double> number = longest->values.at(at[axis]).number;
       const std::optional<OverSeeds> value = chosen ? known.of(i, run, figure) : std::nullopt;
       if (!value) continue;
@@ -335,7 +332,7 @@ Chart along_axis(const SweepReport& report, const FiguresOverSeeds& known, std::
       series.points.push_back(std::move(point));
     }
     std::ranges::stable_sort(series.points, {}, &ChartPoint::x);
-    series.marks_only = !report.grid() || !longest->numeric();
+    series.marks_only = !grid || !longest->numeric();
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
   chart.choose_scales();
