@@ -933,10 +933,11 @@ class StepByFlow {
         beside_others(part, earliest);
       } else {
         const FlowOutcome* outcome = nullptr;
+        begun_ = dates;
         if (Refused refused = collectives_.carry_out_apart(part, dates, earliest, latest, outcome, known))
           return refused;
         if (known) doubts_.followed(stage_of(part), task, earliest, dates, *part.solved);
-        beside_others(part, earliest);
+        groups_beside_others(part);
         carried_.add_to_nodes(part, 1);
         for (const auto& [what, seconds] : outcome->spent) (single() ? spent_ : part.spent)[what] += seconds;
         carried_.add_to_links(*part.traffic, 1);
@@ -966,25 +967,52 @@ class StepByFlow {
         dates_[rank] = std::max(begun_[rank], dates_[rank] + more);
       }
     }
-    beside_others(part, latest);
+    groups_beside_others(part);
     carried_.add_to_nodes(part, 1);
     for (const auto& [what, seconds] : part.together->spent) (single() ? spent_ : part.spent)[what] += seconds;
     carried_.add_to_links(*part.traffic, 1);
   }
 
-  /// Lengthens a collective that shares its links with others meanwhile.
+  /// Lengthens a collective that shares its links with others meanwhile, and that all ranks enter at `begin`.
   void beside_others(FlowPart& part, double begin) {
-    if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
+    const double longer = longer_beside_others(part, begin, seconds);
+    if (longer == 1) return;
+    for (double& date : dates_) {
+      if (date > begin) date = begin + (date - begin) * longer;
+    }
+  }
+
+  /// Does the same where ranks enter at the dates of `begun_`: a group begins with its last rank. Waiting for ranks,
+  /// and the time between groups, is not lengthened: it would grow from collective to collective.
+  void groups_beside_others(FlowPart& part) {
+    group_begins_.clear();
+    double seconds = 0;
+    for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
+      const auto size = static_cast<std::ptrdiff_t>(part.ends[group] - first);
+      const auto at = static_cast<std::ptrdiff_t>(first);
+      const double begin = *std::max_element(begun_.begin() + at, begun_.begin() + at + size);
+      seconds = std::max(seconds, *std::max_element(dates_.begin() + at, dates_.begin() + at + size) - begin);
+      group_begins_.push_back(begin);
+    }
+    const double longer = longer_beside_others(part, std::ranges::min(group_begins_), seconds);
+    if (longer == 1) return;
+    for (std::size_t group = 0, rank = 0; group < part.ends.size(); ++group) {
+      for (const double begin = group_begins_[group]; rank < part.ends[group]; ++rank) {
+        if (dates_[rank] > begin) dates_[rank] = begin + (dates_[rank] - begin) * longer;
+      }
+    }
+  }
+
+  /// Returns by what a collective of `seconds` alone is longer because it shares its links; at least 1.
+  double longer_beside_others(FlowPart& part, double begin, double seconds) {
+    if (single() || by_closed_form_ || part.traffic->loads.empty() || !(seconds > 0)) return 1;
     if (!part.number)
       part.number =
           overlaps_.add(part.traffic->loads, seconds, collectives_.messages_on(part), part.rounds->pace().in_flight);
     const FlowOverlaps::Occurrence occurrence = overlaps_.occur(*part.number, begin, seconds);
     doubts_.overlooked(stage_of(part), occurrence.overlooked);
-    if (occurrence.seconds <= seconds) return;
-    for (double& date : dates_) {
-      if (date > begin) date = begin + (date - begin) * (occurrence.seconds / seconds);
-    }
+    return std::max(1.0, occurrence.seconds / seconds);
   }
 
   std::size_t stage_of(const FlowPart& part) const {
@@ -1088,6 +1116,7 @@ class StepByFlow {
   BesideCommunication beside_;
   std::vector<double> free_;                    ///< dates per node and line, when its next collective may begin to send
   std::vector<double> dates_, begins_, begun_;  ///< dates of the current collective, per rank
+  std::vector<double> group_begins_;            ///< dates at which its groups have all their ranks
   std::vector<CollectiveDates> progress_;       ///< per task, while nodes wait for it
   std::vector<std::size_t> last_wait_;          ///< last task that waits for it, per task; 0: none
   std::vector<const FlowPart*> together_;       ///< parts with a known outcome, in the order of their first use

@@ -104,6 +104,19 @@ TEST(ShortenedSteps, KeepTheirDoubtsWhereTheWholeStepIsTooMuchWork) {
   EXPECT_NEAR(shortened.step_seconds / whole.step_seconds, 1, report::doubt_of(shortened) + report::doubt_of(whole));
 }
 
+// Two replicas enter the sums of their layers apart. Sums that share adapters become longer, the time between the
+// replicas does not: else that grows from sum to sum, and twice the micro-batches took a million times as long.
+TEST(ShortenedSteps, GrowWithMicroBatchesWhereReplicasAreApart) {
+  const auto seconds = [](int batch) {
+    return timed(scenario_of(fmt::format(
+                     R"(batch="{}" micro-batch="1" pipeline="3" schedule="zb-h1" tensor="2" sequence-parallel="true")",
+                     batch)),
+                 false)
+        .step_seconds;
+  };
+  EXPECT_NEAR(seconds(192) / seconds(96), 2, 0.05);
+}
+
 TEST(ShortenedSteps, CountTheirWork) {
   const scenario::Scenario scenario = scenario_of(R"(batch="200" micro-batch="1" pipeline="3")");
   const Learned learned = learn_scenario(scenario, nullptr, false);
