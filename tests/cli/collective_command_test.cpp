@@ -342,7 +342,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
       {collective(lab, "all-reduce", {"--algoritm", "ring"}), "did you mean '--algorithm'?"},
       {collective(lab, "all-reduce", {"--algorithm", "hierarchical"}), "needs several nodes"},
       {collective(lab, "all-reduce", {"--algorithm", "torus"}), "use 'ring' for any ranks"},
-      {collective(lab, "all-reduce", {"--sizes", "1XB"}), "'1XB' is no size"},
+      {collective(lab, "all-reduce", {"--sizes", "1XB"}), "'1XB' is not a size in bytes"},
       {collective(lab, "all-reduce", {"--ranks", "5"}), "the platform has 4 hosts"},
       {collective(lab, "all-reduce", {"--ranks", "0"}), "a whole number from 2"},
       {collective(lab, "all-reduce", {"--ranks", "1"}), "a whole number from 2"},
@@ -361,7 +361,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
       {collective(lab, "send", {"--root", "1"}), "--root has no effect with send"},
       {collective(lab, "gather", {"--root", "4"}), "use a root from 0 to 3"},
       {collective(lab, "send", {"--fidelity", "flaw"}), "did you mean 'flow'?"},
-      {collective(lab, "send", {"--fidelity", "flow", "--cold"}), "--cold does not go with"},
+      {collective(lab, "send", {"--fidelity", "flow", "--cold"}), "--cold cannot be combined with --fidelity flow"},
       {collective(lab, "send", {"--transport", "tcp"}), "use it with files of SimGrid"},
       {collective(lab, "send", {"--json", "x", "--csv", "x"}), "both name 'x'"},
   };

@@ -133,7 +133,7 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{scenario, "--threads", "99999999999999999999"}, "from 1 to 1024"},
       {{scenario, "--json", "x", "--csv", "x"}, "both name 'x'"},
       {{scenario, "--check", "--json", "x"}, "--json needs a result"},
-      {{scenario, "--check", "--print-scenario"}, "do not go together"},
+      {{scenario, "--check", "--print-scenario"}, "--check and --print-scenario cannot be combined"},
       {{"devices", "--set", "a=b"}, "--set has no effect with 'dadsim devices'; remove it"},
       {{"regoins"}, "no file and no command 'regoins'; did you mean 'regions'?"},
       {{"colective", "--op", "send"}, "did you mean 'collective'?"},

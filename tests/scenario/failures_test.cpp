@@ -276,7 +276,7 @@ TEST_F(ScenarioFailures, WhatMeansNothingBesideTheRestIsRefused) {
       {R"(<run algorithm="dad" absent-weights="unbiased"/>)", fails, "needs steps that can lack a site"},
       {R"(<run algorithm="pooled" absent="without"/>)", fails, "has no effect with 'pooled'"},
       {R"(<run algorithm="dad"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
-       "no duration to wait for"},
+       "but not how long to wait"},
       {R"(<run algorithm="dad" absent="retry"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
        "needs dated outages"},
       {R"(<run algorithm="dad"/>)", R"(<failures><checkpoint every="1s" size="1MB" storage="1GBps"/></failures>)",

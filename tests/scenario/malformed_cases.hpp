@@ -822,7 +822,7 @@ class MalformedCases {
           {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; use micro-batch="1", "2", "3" or "6")"});
     exact(
         "dividing what does not divide", timed(R"(tensor="5")"),
-        {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove tensor, context and pipeline)"});
+        {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove 'tensor', 'context' and 'pipeline')"});
     exact("pieces without stages", timed(R"(workload="gpt" interleave="2")"),
           {R"(@FILE@:20: interleave="2" of <timed-as> needs a pipeline; set pipeline="2" or more)"});
     exact("flash attention of nothing", timed(R"(attention="flash")"),
@@ -963,7 +963,7 @@ class MalformedCases {
     platform(
         "sockets over InfiniBand", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" sockets="4" queue="1MB")",
         {R"(queue="1MB" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only transport="tcp" has a queue)",
-         R"(sockets="4" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only transport="tcp" has sockets)"});
+         R"(sockets="4" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only tcp has sockets)"});
     platform("too many hosts", kGpuCluster, R"(nodes="2")", R"(nodes="100000")",
              {"<platform> has 400000 hosts; at most 100000"});
     const std::string fabric = R"(<gpu-cluster nodes="8" gpus="1" nic="ib-ndr"><X/></gpu-cluster>)";
@@ -1007,10 +1007,10 @@ class MalformedCases {
               "did you mean 'cable-down'?"});
     platform("line without a latency", kFederation, R"( latency="8ms")", "",
              {"<sites> lacks 'latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue have "
-              "their own"});
+              "a default"});
     platform("way up without a latency", kFederation, R"(down="50Mbps" latency)", R"(down="cable-down" down-latency)",
              {"<sites> lacks 'up-latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue have "
-              "their own"});
+              "a default"});
     platform("three latencies", kFederation, "latency", R"(up-latency="1ms" down-latency="1ms" latency)",
              {"latency=\"8ms\" of <sites> cannot be combined with 'up-latency' and 'down-latency'; remove it"});
     platform(

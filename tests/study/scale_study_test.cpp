@@ -149,7 +149,7 @@ TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
       error_of(
           family(
               R"(<scale-study against="batch-per-critical"><vary path="model.dense[1].units" values="8 16 32 64"/></scale-study>)"))
-          .find("needs a critical batch"),
+          .find("to measure the critical batch"),
       std::string::npos);
   const std::string wrong =
       error_of(family(R"(<scale-study><vary path="model.dense[1].units" values="8 0 32 64"/></scale-study>)"));

@@ -38,8 +38,8 @@ const Table<spec::AllowedChange>& allow_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "allow",
-          "A change that the plan may make: one of a list of values, or any number of a range. The first range is "
-          "answered to three digits; of other ranges seven numbers are tried. Or a different layout of the network.",
+          "A change that the plan may make: a value of a list, a number of a range, or a layout of the network. The "
+          "first range is searched to three digits, other ranges at seven numbers.",
           {within(&Spec::varied,
                   attribute("path", &spec::VariedPath::path, text("a path as in --set, e.g. training.batch"))
                       .by_reader()

@@ -48,7 +48,7 @@ const std::vector<LayerRow>& layer_rows() {
           {attribute("units", &spec::DenseSpec::units, integer(1, 1'000'000)).must(),
            attribute("activation", &spec::DenseSpec::activation)
                .without_default()
-               .if_left_out("`relu`; of the last layer `identity`"),
+               .if_left_out("`relu`; `identity` in the last layer"),
            attribute("bias", &spec::DenseSpec::bias),
            attribute("positions", &spec::DenseSpec::each_position, one_of({"together", "each"}))
                .if_left_out("`together`"),
@@ -68,24 +68,25 @@ const std::vector<LayerRow>& layer_rows() {
                .if_left_out("√(6/(kernel² · channels)) before ReLU and GELU (He et al.), otherwise √(6/(kernel² · "
                             "(channels + filters))) (Glorot and Bengio)")}),
       layer<spec::PoolSpec>(
-          "max-pool", "The largest value of each square window of an image, channel by channel.",
+          "max-pool", "Maximum over each square window of an image, per channel.",
           {attribute("size", &spec::PoolSpec::size, integer(1, 100)),
            attribute("stride", &spec::PoolSpec::stride, integer(1, 100)).without_default().if_left_out("the size")},
           {.kind = spec::PoolSpec::Kind::maximum}),
       layer<spec::PoolSpec>(
-          "mean-pool", "The mean of each square window of an image, channel by channel.",
+          "mean-pool", "Mean over each square window of an image, per channel.",
           {attribute("size", &spec::PoolSpec::size, integer(1, 100)),
            attribute("stride", &spec::PoolSpec::stride, integer(1, 100)).without_default().if_left_out("the size")},
           {.kind = spec::PoolSpec::Kind::mean}),
-      layer<spec::MeanSpec>("mean", "The mean over all positions, channel by channel.", {}),
+      layer<spec::MeanSpec>("mean", "Mean over all positions, per channel.", {}),
       layer<spec::SelectSpec>(
           "select", "One position alone.",
           {attribute("position", &spec::SelectSpec::last, one_of({"first", "last"})).if_left_out("`first`")}),
-      layer<spec::RecurrentSpec>("gru", "A gated recurrent unit over the positions; gives its state at each.",
+      layer<spec::RecurrentSpec>("gru", "A gated recurrent unit over the positions, with its state at each position.",
                                  {attribute("units", &spec::RecurrentSpec::units, integer(1, 1'000'000)).must(),
                                   attribute("bias", &spec::RecurrentSpec::bias)},
                                  {.cell = spec::RecurrentSpec::Cell::gru}),
-      layer<spec::RecurrentSpec>("lstm", "A long short-term memory over the positions; gives its output at each.",
+      layer<spec::RecurrentSpec>("lstm",
+                                 "A long short-term memory over the positions, with its output at each position.",
                                  {attribute("units", &spec::RecurrentSpec::units, integer(1, 1'000'000)).must(),
                                   attribute("bias", &spec::RecurrentSpec::bias)},
                                  {.cell = spec::RecurrentSpec::Cell::lstm}),
@@ -103,12 +104,11 @@ const std::vector<LayerRow>& layer_rows() {
           {attribute("epsilon", &spec::BatchNormSpec::epsilon, real(kPositiveShare)),
            attribute("momentum", &spec::BatchNormSpec::momentum, real(kPositiveShare)),
            attribute("activation", &spec::BatchNormSpec::activation).if_left_out("`identity`")}),
-      layer<spec::EmbeddingSpec>("embedding",
-                                 "A learned vector for each symbol: the first layer where the data are symbols.",
+      layer<spec::EmbeddingSpec>("embedding", "A learned vector for each symbol; the first layer for data of symbols.",
                                  {attribute("units", &spec::EmbeddingSpec::units, integer(1, 1'000'000)).must()}),
       layer<spec::PositionsSpec>("positions", "Adds a learned vector at each position.", {}),
-      layer<spec::ClassTokenSpec>("class-token", "Puts a learned position before the others.", {}),
-      layer<spec::DropoutSpec>("dropout", "Sets values to zero at random in training, and scales the others.",
+      layer<spec::ClassTokenSpec>("class-token", "Adds a learned position before the others.", {}),
+      layer<spec::DropoutSpec>("dropout", "Dropout: sets random values to zero in training, and scales the others.",
                                {attribute("rate", &spec::DropoutSpec::rate, real(kDecay))})};
   return kRows;
 }
@@ -126,10 +126,9 @@ const std::vector<std::string>& layer_names() {
 const Table<spec::ResidualSpec>& residual_table() {
   using Spec = spec::ResidualSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "residual",
-          "The sum of the output of its layers and its shortcut: the input itself unless it holds a shortcut element.",
-          {attribute("activation", &Spec::activation).if_left_out("`identity`")})
+      Table<Spec>("residual",
+                  "The sum of its layers' output and the output of <shortcut>; without <shortcut>, the input is added.",
+                  {attribute("activation", &Spec::activation).if_left_out("`identity`")})
           .holds(layer_names())
           .holds({"shortcut"})
           .repeats();
@@ -413,7 +412,7 @@ std::vector<ElementRule> model_rules() {
           .takes_parameters("Parameters of the preset; `dadsim models` lists them with their ranges and defaults.")};
   for (const LayerRow& row : layer_rows()) rules.push_back(row.rule);
   rules.push_back(residual_table().rule());
-  rules.push_back(element("shortcut", "The layers of the other branch of a residual.").holds(layer_names()));
+  rules.push_back(element("shortcut", "The layers of the second branch of a residual.").holds(layer_names()));
   return rules;
 }
 

@@ -54,7 +54,7 @@ const Table<spec::OptimizerSpec>& muon_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "muon",
-      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows, except the last one "
+      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows except the last one "
       "and a first convolution. AdamW updates all other parameters.",
       {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
        attribute("momentum", &Spec::momentum, real(kDecay)), attribute("nesterov", &Spec::nesterov),

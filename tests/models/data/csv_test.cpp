@@ -214,7 +214,7 @@ TEST(Csv, AFirstColumnWithoutANameIsThatOfNumbersOfRows) {
     const models::CsvColumns table = inspected(content);
     EXPECT_EQ(table.features, 1);
     EXPECT_EQ(table.notes, std::vector<std::string>{"t.csv:1: the first column has no name; it is taken as row "
-                                                    "numbers and not learned from"});
+                                                    "numbers, and ignored"});
   }
 }
 
@@ -290,7 +290,7 @@ TEST(Csv, KnowsTheSitesOfItsRows) {
     }
   }
   EXPECT_TRUE(holds(refused([&] { split_over_sites(as_they_say(), data.train, data.classes, 4, 5); }),
-                    "split by site leaves site 4 without a sample"));
+                    "the split by site leaves site 4 without a training sample"));
   EXPECT_TRUE(holds(
       refused([] {
         models::inspect_csv(

@@ -97,7 +97,7 @@ TEST(SiteShift, SameBitsForAnyNumberOfThreads) {
 
 TEST(SiteShift, RefusesSymbols) {
   models::Dataset data = constant({1, 4, 1, 20});
-  EXPECT_TRUE(holds(refused([&] { apply_site_shift(data, partition(), {0.1, 0, 0}, 1); }), "needs data of numbers"));
+  EXPECT_TRUE(holds(refused([&] { apply_site_shift(data, partition(), {0.1, 0, 0}, 1); }), "needs numeric data"));
   apply_site_shift(data, partition(), {}, 1);
 }
 

@@ -213,7 +213,7 @@ TEST(PlatformCheck, NamesThatCannotBeSeenAreRefused) {
   }
   // XML takes a line break in a value for a blank, and SimGrid does not.
   expect_file_error(platform_xml("<host id=\"a\nb\" speed=\"1Gf\"/>"),
-                    "FILE: the name of host 'a\\x0ab' has characters", "");
+                    "FILE: the name of host 'a\\x0ab' has invisible characters", "");
 }
 
 // Hosts of a cluster are counted before the cluster is built.
@@ -285,7 +285,7 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
                     "FILE:8: <trace_connect kind=\"BANDWIDTH\"> comes after its link", "write bandwidth_file");
   const PlatformFindings both =
       check(platform_xml("<config><prop id=\"tracing\" value=\"yes\"/></config>\n<host id=\"north\" "
-                         "speed=\"1Gf\" state_file=\"x\"/>"));
+                         "speed=\"1Gf\" state_file=\"no-such-profile\"/>"));
   ASSERT_EQ(both.file_errors.size(), 2U);  // all of them at once
   EXPECT_EQ(both.file_errors[1].line, 6);
 }

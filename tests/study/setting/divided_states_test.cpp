@@ -41,7 +41,7 @@ TEST(DividedStates, AreThoseThatWhatIsSharedDoesNotNeedWhole) {
     const std::string run = run_of("\"flexible\" default=\"" + std::string(statistic) + "\"");
     EXPECT_NE(fault_of(R"(sharding="optimizer")", 0, run).find("does not sum gradients, and sharding needs"),
               std::string::npos);
-    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("does not sum gradients, and devices that divide"),
+    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("which needs workers of one device"),
               std::string::npos);
   }
   EXPECT_EQ(fault_of(R"(context="2")", 0, run_of(R"("power-sgd")")), "") << "devices are sites of their own";
