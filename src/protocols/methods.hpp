@@ -22,6 +22,7 @@ EventDrivenMethod diloco_method();
 EventDrivenMethod streaming_diloco_method();
 EventDrivenMethod no_loco_method();
 EventDrivenMethod gasloc_method();
+EventDrivenMethod factored_gossip_method();
 EventDrivenMethod sparse_loco_method();
 EventDrivenMethod sparta_method();
 EventDrivenMethod des_loc_method();

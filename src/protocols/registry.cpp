@@ -25,6 +25,7 @@ Registry<EventDrivenMethod>& protocol_registry() {
           streaming_diloco_method(),
           no_loco_method(),
           gasloc_method(),
+          factored_gossip_method(),
           sparse_loco_method(),
           sparta_method(),
           des_loc_method(),

@@ -31,11 +31,11 @@ const spec::ParameterSpec& parameter_of(const std::vector<spec::ParameterSpec>& 
 
 std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
   std::vector<spec::ParameterSpec> all = LocalSteps::parameters(method.defaults.at("period").c_str());
-  std::ranges::move(
-      std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
-                                       LocalRounds::kShare, LocalRounds::kDecay, LocalRounds::kTo,
-                                       algorithms::graph_parameter(), LocalRounds::kMix, kAverage},
-      std::back_inserter(all));
+  std::ranges::move(std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends,
+                                                     LocalRounds::kEncoding, LocalRounds::kShare, LocalRounds::kDecay,
+                                                     LocalRounds::kTo, algorithms::graph_parameter(), LocalRounds::kMix,
+                                                     LocalRounds::kMixing, kAverage},
+                    std::back_inserter(all));
   all.insert(all.end(), {LocalRounds::kWhen, LocalRounds::kQuorum, LocalRounds::kGrace, LocalRounds::kWindow,
                          LocalRounds::kStaleness});
   std::ranges::move(outer::parameters(method.defaults.at(outer::kRule.name).c_str()), std::back_inserter(all));
@@ -53,6 +53,7 @@ std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpe
   };
   return {acts("graph", "to", {"graph"}),
           acts("gossip", "to", {"pair", "graph"}),
+          acts("mixing", "to", {"graph"}),
           acts("average", "to", {"aggregator", "peers", "store"}),
           acts("merge", "to", {"aggregator", "peers", "store"}),
           acts("quorum", "when", {"quorum"}),
@@ -108,6 +109,11 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
     refuse(fmt::format("encoding=\"{}\" loses numbers, and to=\"{}\" needs all weights",
                        values.at(LocalRounds::kEncoding.name), to),
            "encoding=\"compress\", or to=\"peers\"");
+  if (LocalRounds::kMixing.of(values) && LocalRounds::kTo.of(values) == SentTo::graph &&
+      outer::make(values, 1).is_of_groups)
+    refuse(fmt::format("mixing=\"factored\" needs outer steps before averaging, which outer=\"{}\" does not take",
+                       outer::kRule.of(values)),
+           "mixing=\"after\", or outer=\"nesterov-folded\"");
   if (partners && facts.run.weights != spec::SiteWeights::published)
     refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": partners count alike",
                        to_string(facts.run.weights), to),

@@ -30,6 +30,15 @@ EventDrivenMethod gasloc_method() {
        .defaults = {{"period", "50"}, {"to", "graph"}, {"outer", "nesterov-folded"}, {"outer-rate", "0.7"}}});
 }
 
+EventDrivenMethod factored_gossip_method() {
+  return local_method({.name = "factored-gossip",
+                       .defaults = {{"period", "50"},
+                                    {"to", "graph"},
+                                    {"mixing", "factored"},
+                                    {"outer", "nesterov-folded"},
+                                    {"outer-rate", "0.7"}}});
+}
+
 EventDrivenMethod sparse_loco_method() {
   return local_method({.name = "sparseloco",
                        .defaults = {{"period", "15"},

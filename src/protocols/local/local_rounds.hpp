@@ -70,6 +70,10 @@ class LocalRounds : public Protocol {
   static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the own weights (mix)"};
   static constexpr spec::RealParameter kMix{
       "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 with a single partner is the mean"};
+  static constexpr auto kMixing = spec::choice<bool>(
+      "mixing", {{"after", false}, {"factored", true}},
+      "after: neighbours average after the local steps; factored: they also average the weights of the round's "
+      "beginning during the steps, as far as these arrive in time (graph)");
   static constexpr auto kWhen = spec::choice<When>(
       "when",
       {{"barrier", When::barrier},

@@ -20,6 +20,9 @@ namespace {
 /// so that the mean of all is what the mean of all p_i is (in the spirit of GASLoC, arXiv 2606.11081). A rule of groups
 /// (NoLoCo) gets the mean of θ and Δ over the worker and its partners instead, both of which are sent.
 ///
+/// With mixing="factored" (in the spirit of Factored Gossip DiLoCo, arXiv 2606.22768) a worker also sends θ_i before
+/// the local steps, and behind them takes θ_i ← θ_i − α Σ_j w_ij (θ_i − θ_j) over those θ_j that have arrived by then.
+///
 /// A worker waits for its partners of the round alone. Those that are down are left out; one that is back goes on with
 /// the weights that it had at the round behind that of those who are furthest. Evaluated is the mean of all θ_i.
 class PartnerRounds final : public LocalRounds {
@@ -28,8 +31,12 @@ class PartnerRounds final : public LocalRounds {
   void begin() override;
 
  private:
-  static constexpr world::Channel kProposal = "proposal";  ///< rows of partners, and news of them
-  static constexpr world::Channel kNews = "news";          ///< news of lost messages
+  static constexpr world::Channel kProposal = "proposal";    ///< rows of partners, and news of them
+  static constexpr world::Channel kNews = "news";            ///< news of lost messages
+  static constexpr world::Channel kBeginning = "beginning";  ///< θ of neighbours at the beginning of a round
+
+  /// Rows by sender and first step of the round.
+  using Rows = std::map<std::pair<world::Node, std::int64_t>, std::vector<Value>>;
 
   struct Partner {
     Value own;                ///< weights and optimizer's state
@@ -38,7 +45,8 @@ class PartnerRounds final : public LocalRounds {
     std::int64_t since = 0;   ///< first step of the first round since it was down last
     std::int64_t rounds = 0;  ///< before the present one
     bool started = false;
-    std::map<std::pair<world::Node, std::int64_t>, std::vector<Value>> arrived;  ///< by sender and round
+    Rows arrived;
+    Rows beginnings;  ///< θ of neighbours
   };
 
   std::vector<std::size_t> partners_of(std::size_t number, std::int64_t first) const;
@@ -47,10 +55,15 @@ class PartnerRounds final : public LocalRounds {
   bool is_round_over();
   Task<> worker(std::size_t number);
   Task<> gather(std::size_t number, const std::vector<std::size_t>& partners);
+  void send(std::size_t number, const std::vector<std::size_t>& partners, world::Channel channel,
+            const std::vector<Value>& rows, world::Channel news = {});
+  Task<> mix_beginnings(std::size_t number, const std::vector<std::size_t>& partners, const Value& sent);
+  Value mixed(std::size_t number, const std::vector<std::size_t>& partners, Rows& arrived, const Value& sent,
+              const Value& exact) const;
   void combine(std::size_t number, const std::vector<std::size_t>& partners, const std::vector<Value>& rows,
                const Value& proposal);
 
-  bool pairs_;
+  bool pairs_, factored_;
   double strength_;
   std::vector<std::set<std::size_t>> graph_;  ///< both ways; empty for pairs
   std::vector<Partner> workers_;
@@ -59,6 +72,7 @@ class PartnerRounds final : public LocalRounds {
 PartnerRounds::PartnerRounds(const Setting& setting)
     : LocalRounds(setting),
       pairs_(setting.value(kTo) == SentTo::pair),
+      factored_(setting.value(kMixing)),
       strength_(setting.value(kMix)),
       workers_(setting.sites) {
   if (pairs_) return;
@@ -146,46 +160,86 @@ Task<> PartnerRounds::gather(std::size_t number, const std::vector<std::size_t>&
   }
 }
 
+/// Returns the worker's value less its differences from those that have arrived of this round, by their weights.
+/// `sent`: as the partners have it; `exact`: as it is.
+Value PartnerRounds::mixed(std::size_t number, const std::vector<std::size_t>& partners, Rows& arrived,
+                           const Value& sent, const Value& exact) const {
+  const std::int64_t first = workers_[number].first;
+  std::map<std::size_t, std::pair<Value, double>> all;
+  double rest = 1;
+  for (const std::size_t other : partners) {
+    const auto found = arrived.find({node_of(other), first});
+    if (found == arrived.end()) continue;
+    const std::size_t degree = std::max(partners.size(), pairs_ ? std::size_t{1} : graph_[other].size());
+    const double share = strength_ / static_cast<double>(1 + degree);
+    all[other] = {found->second[0], share};
+    rest -= share;
+  }
+  std::vector<Value> values;
+  std::vector<double> weights;
+  const bool loses = sent.key() != exact.key();  // then p_i keeps what the others do not get of it
+  all[number] = {sent, loses ? rest - 1 : rest};
+  if (loses) {
+    values.push_back(exact);
+    weights.push_back(1);
+  }
+  for (const auto& [other, value] : all) {
+    values.push_back(value.first);
+    weights.push_back(value.second);
+  }
+  return learning().weighted_sum(values, weights);
+}
+
 /// `rows`: the worker's own as it has sent them; `proposal`: p_i as it is.
 void PartnerRounds::combine(std::size_t number, const std::vector<std::size_t>& partners,
                             const std::vector<Value>& rows, const Value& proposal) {
   Partner& own = workers_[number];
-  std::map<std::size_t, std::vector<Value>> all{{number, rows}};
-  std::map<std::size_t, double> shares;
-  double rest = 1;
-  for (const std::size_t other : partners) {
-    const auto found = own.arrived.find({node_of(other), own.first});
-    if (found == own.arrived.end()) continue;
-    all[other] = found->second;
-    const std::size_t degree = std::max(partners.size(), pairs_ ? std::size_t{1} : graph_[other].size());
-    shares[other] = strength_ / static_cast<double>(1 + degree);
-    rest -= shares[other];
-  }
-  shares[number] = rest;
-  std::erase_if(own.arrived, [&](const auto& one) { return one.first.second <= own.first; });
-  std::vector<Value> values;
-  std::vector<double> weights;
   if (rule().is_of_groups) {
+    std::map<std::size_t, std::vector<Value>> all{{number, rows}};
+    for (const std::size_t other : partners) {
+      const auto found = own.arrived.find({node_of(other), own.first});
+      if (found != own.arrived.end()) all[other] = found->second;
+    }
     const std::vector<double> evenly(all.size(), 1);
-    std::vector<Value> thetas;
+    std::vector<Value> values, thetas;
     for (const auto& [other, sent] : all) values.push_back(sent[0]);
     for (const auto& [other, sent] : all) thetas.push_back(sent[1]);
     const Value apart = learning().difference(weighted_mean(learning(), thetas, evenly), rows[1]);
     own.outer = outer_after(own.outer, weighted_mean(learning(), values, evenly), own.first / local().period(), apart);
   } else {
-    const bool loses = rows[0].key() != proposal.key();  // then p_i keeps what the others do not get of it
-    if (loses) {
-      shares[number] = rest - 1;
-      values.push_back(proposal);
-      weights.push_back(1);
-    }
-    for (const auto& [other, sent] : all) {
-      values.push_back(sent[0]);
-      weights.push_back(shares.at(other));
-    }
-    own.outer = local().with_state_of(learning().weighted_sum(values, weights), own.outer);
+    own.outer = local().with_state_of(mixed(number, partners, own.arrived, rows[0], proposal), own.outer);
   }
+  std::erase_if(own.arrived, [&](const auto& one) { return one.first.second <= own.first; });
   own.own = local().with_state_of(theta_of(own.outer), own.own);
+}
+
+void PartnerRounds::send(std::size_t number, const std::vector<std::size_t>& partners, world::Channel channel,
+                         const std::vector<Value>& rows, world::Channel news) {
+  const std::int64_t first = workers_[number].first;
+  for (const std::size_t other : partners) {
+    if (!setting().loop.is_up(node_of(other)) || workers_[other].since > first) continue;
+    setting().loop.send(node_of(number), node_of(other), channel,
+                        {.values = rows, .bytes = static_cast<double>(rows.size()) * row_bytes(), .number = first},
+                        news);
+  }
+}
+
+/// Averages θ of the round's beginning with those of neighbours that have arrived; waits for none.
+Task<> PartnerRounds::mix_beginnings(std::size_t number, const std::vector<std::size_t>& partners, const Value& sent) {
+  world::EventLoop& loop = setting().loop;
+  const Sizing& sizing = setting().sizing;
+  Partner& me = workers_[number];
+  while (loop.waiting(node_of(number), kBeginning) > 0) {
+    Parcel parcel = co_await loop.receive(node_of(number), kBeginning);
+    if (parcel.number >= me.first) me.beginnings[{parcel.from, parcel.number}] = std::move(parcel.values);
+  }
+  const auto count = static_cast<std::size_t>(
+      std::ranges::count_if(me.beginnings, [&](const auto& one) { return one.first.second == me.first; }));
+  co_await loop.compute(node_of(number), sizing.decode_by(encoding(), step::Role::workers, static_cast<double>(count)) +
+                                             sizing.sum(step::Role::workers, 1 + count));
+  const Value theta = mixed(number, partners, me.beginnings, sent, theta_of(me.outer));
+  me.outer = local().with_state_of(theta, me.outer);
+  std::erase_if(me.beginnings, [&](const auto& one) { return one.first.second <= me.first; });
 }
 
 Task<> PartnerRounds::worker(std::size_t number) {
@@ -196,6 +250,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
   if (std::exchange(me.started, true)) {
     me.own = local().with_state_of(theta_of(me.outer), local().initial());
     me.arrived.clear();
+    me.beginnings.clear();
     ++log.failed;
     for (std::size_t other = 0; other < workers_.size(); ++other) {
       if (!loop.is_up(node_of(other)) || workers_[other].first <= me.first) continue;
@@ -211,7 +266,15 @@ Task<> PartnerRounds::worker(std::size_t number) {
   const double rows_sent = rule().is_of_groups ? 2 : 1;
   while (me.first < local().steps()) {
     const std::int64_t count = steps_of_round(me.first);
+    const std::vector<std::size_t> partners = partners_of(number, me.first);
     ++log.asked;
+    Value beginning;  // θ as neighbours have it
+    if (factored_ && !partners.empty()) {
+      Value none;
+      beginning = encoded(theta_of(me.outer), none, number + 2 * workers_.size(), me.first);
+      co_await loop.compute(node_of(number), sizing.encode_by(encoding(), step::Role::workers));
+      send(number, partners, kBeginning, {beginning});
+    }
     Work work = local().begin_training(number, me.first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
                 repeated(sizing.encode_by(encoding(), step::Role::workers), rows_sent);
     if (!rule().is_of_groups) work = std::move(work) + outer_work(step::Role::workers);
@@ -219,23 +282,19 @@ Task<> PartnerRounds::worker(std::size_t number) {
     me.own = local().train(number, me.own, me.first, count);
     const Value theta = theta_of(me.outer);
     const Value moved = learning().difference(theta, learning().without_state(me.own));
+    if (factored_ && !partners.empty()) co_await mix_beginnings(number, partners, beginning);
     std::vector<Value> rows{moved, theta};
     if (!rule().is_of_groups) {
       me.outer = outer_after(me.outer, moved, me.first / local().period());
       rows = {theta_of(me.outer)};
     }
     const Value proposal = rows[0];
-    const std::vector<std::size_t> partners = partners_of(number, me.first);
     // Losses of a compressor are not kept: the next message has other weights.
     for (std::size_t row = 0; row < rows.size() && !partners.empty(); ++row) {
       Value none;
       rows[row] = encoded(rows[row], none, number + row * workers_.size(), me.first);
     }
-    for (const std::size_t other : partners) {
-      if (!loop.is_up(node_of(other)) || workers_[other].since > me.first) continue;
-      loop.send(node_of(number), node_of(other), kProposal,
-                {.values = rows, .bytes = rows_sent * row_bytes(), .number = me.first}, kNews);
-    }
+    send(number, partners, kProposal, rows, kNews);
     co_await gather(number, partners);
     Work made =
         repeated(sizing.decode_by(encoding(), step::Role::workers, static_cast<double>(partners.size())), rows_sent) +

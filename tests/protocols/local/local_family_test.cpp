@@ -232,9 +232,40 @@ TEST(Gasloc, WithoutGradientsKeepsTheMean) {
   for (const auto& quality : simulated.qualities) EXPECT_NEAR(quality[1], 5, 1e-5);
 }
 
+TEST(FactoredGossip, OnACompleteGraphIsGaslocWithTwiceTheBytes) {
+  const spec::ParameterValues values = {{"period", "2"}, {"rounds", "6"}, {"graph", "complete"}};
+  const Played once = played("gasloc", values), twice = played("factored-gossip", values);
+  expect_same_models(once, twice, 1e-5);
+  for (std::size_t node = 0; node < kPlayedSamples.size(); ++node)
+    EXPECT_DOUBLE_EQ(twice.simulated.log.nodes[node].sent, 2 * once.simulated.log.nodes[node].sent);
+}
+
+// Neighbours' weights that come behind the local steps are left out, and nobody waits for them.
+TEST(FactoredGossip, OnSlowLinesIsGasloc) {
+  const auto on = [](const char* method, double latency) {
+    return played(run_of(method, {{"period", "2"}, {"rounds", "5"}}), unequal_problem(kPlayedSamples),
+                  {.latency = latency, .bandwidth = 1e9});
+  };
+  expect_same_models(on("gasloc", 20), on("factored-gossip", 20));
+  const double once = on("gasloc", 20).simulated.log.seconds, twice = on("factored-gossip", 20).simulated.log.seconds;
+  EXPECT_LT(twice - once, 20) << "to wait for neighbours would take 20 s in each of five rounds";
+  EXPECT_NE(on("gasloc", 1e-3).losses.back(), on("factored-gossip", 1e-3).losses.back());
+}
+
+TEST(FactoredGossip, WithoutGradientsKeepsTheMean) {
+  const SmallProblem small = unequal_problem(kPlayedSamples);
+  History history(1, nullptr);
+  Quadratics learning(small.problem(), history, {{1, 1}, {2, 3}, {0.5, -2}, {1, 0}}, 5);
+  auto world = closed_form(4, [](world::Node node) { return 0.2 + 0.1 * node; });
+  const Simulated simulated =
+      simulate(world, small, learning,
+               run_of("factored-gossip", {{"rounds", "5"}, {"period", "2"}, {"outer", "sgd"}, {"outer-rate", "1e-9"}}));
+  for (const auto& quality : simulated.qualities) EXPECT_NEAR(quality[1], 5, 1e-5);
+}
+
 TEST(WithPartners, NobodyWaitsForAllAndOutagesAreSurvived) {
   const SmallProblem small = unequal_problem({40, 50, 60, 30, 20});
-  for (const char* method : {"noloco", "gasloc"}) {
+  for (const char* method : {"noloco", "gasloc", "factored-gossip"}) {
     History history(1, nullptr);
     Learning learning(small.problem(), history);
     world::ClosedFormWorld world(
