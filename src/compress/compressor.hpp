@@ -105,6 +105,16 @@ struct Amount {
   Amount(double all) : elements(all) {}  // NOLINT(google-explicit-constructor)
   step::Expression elements;
   step::Expression kept;  ///< the kept part; only for compressors that adapt
+  /// Shape of the matrix that the numbers begin with, encoded by itself; none: all are a vector.
+  step::Expression rows = {}, columns = {};
+
+  /// Returns the amount of a matrix that begins `all` numbers, a bias after it.
+  static Amount of_matrix(const step::Expression& rows, const step::Expression& columns, step::Expression all) {
+    Amount amount{std::move(all)};
+    amount.rows = rows;
+    amount.columns = columns;
+    return amount;
+  }
 };
 
 /// Encodes the numbers of a matrix as bytes of a message, and decodes them. It works between any algorithm and its
@@ -165,6 +175,8 @@ struct CompressorInfo {
   bool has_momentum = false;
   /// Compresses only the matrix of a layer's gradient; biases are sent uncompressed.
   bool leaves_biases = false;
+  /// Encodes each matrix in its shape, and biases apart; others get both as one row.
+  bool of_matrices = false;
   std::string family = "quantisation";  ///< or "sparsification"
   std::vector<spec::ParameterSpec> parameters;
   std::function<std::unique_ptr<Compressor>(const spec::ParameterValues&)> make;

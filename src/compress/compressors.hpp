@@ -13,6 +13,7 @@ CompressorInfo fp16_info();
 CompressorInfo bf16_info();
 CompressorInfo int8_info();
 CompressorInfo e3m0_info();
+CompressorInfo low_rank_info();
 CompressorInfo top_k_info();
 CompressorInfo chunk_top_k_info();
 CompressorInfo random_k_info();

@@ -14,4 +14,9 @@ Registry<CompressorInfo>& compressors() {
   return registry;
 }
 
+const CompressorInfo& encoding(const std::string& method) {
+  static const CompressorInfo low_rank = low_rank_info();
+  return method == low_rank.name ? low_rank : compressors().at(method);
+}
+
 }  // namespace dadsim::compress

@@ -253,6 +253,88 @@ TEST(E3m0, StochasticRoundingIsUnbiased) {
   }
 }
 
+/// Returns a matrix through low-rank, sent with three more numbers in the bytes of the formula.
+models::Matrix through_low_rank(const models::Matrix& numbers, const spec::ParameterValues& chosen,
+                                std::uint32_t stream = 0) {
+  const CompressorInfo& info = encoding("low-rank");
+  spec::ParameterValues values = default_parameters(info);
+  for (const auto& [name, value] : chosen) values[name] = value;
+  const auto compressor = info.make(values);
+  const models::Matrix others = normal_matrix(1, 3);
+  const EncodeContext context{1, 0, stream};
+  Encoder encoder;
+  compressor->encode(numbers, context, encoder);
+  compressor->encode(others, context, encoder);
+  const Message message = encoder.take();
+  const auto rows = static_cast<double>(numbers.rows()), columns = static_cast<double>(numbers.cols());
+  double said = 0;
+  for (const step::Payload& payload : compressor->size(Amount::of_matrix(rows, columns, rows * columns + 3)))
+    said += payload.bytes({});
+  EXPECT_EQ(static_cast<double>(message.size()), said) << rows << " × " << columns;
+  const double rank = std::stod(values.at("rank"));
+  if (values.at("bits") == "32") {
+    EXPECT_EQ(said, 4 * (std::min(rank * (rows + columns), rows * columns) + 3));
+  }
+  models::Matrix arrived(numbers.rows(), numbers.cols()), after(1, 3);
+  Decoder decoder(message);
+  compressor->decode(decoder, context, arrived);
+  compressor->decode(decoder, context, after);
+  if (values.at("bits") == "32") {
+    EXPECT_EQ(after, others);
+  }
+  return arrived;
+}
+
+TEST(LowRank, AMatrixOfNoHigherRankArrives) {
+  const models::Matrix left = normal_matrix(30, 3), right = normal_matrix(3, 20);
+  const models::Matrix numbers = left * right;
+  for (const char* rank : {"3", "4", "12"})
+    EXPECT_LT((through_low_rank(numbers, {{"rank", rank}}) - numbers).norm(), 1e-5F * numbers.norm()) << rank;
+  EXPECT_GT((through_low_rank(numbers, {{"rank", "2"}}) - numbers).norm(), 1e-3F * numbers.norm());
+  EXPECT_EQ(through_low_rank(numbers, {{"rank", "13"}}), numbers) << "whole, since it is no larger";
+  const models::Matrix zeros = models::Matrix::Zero(30, 20);
+  EXPECT_EQ(through_low_rank(zeros, {}), zeros);
+  models::Matrix none = numbers;
+  none(2, 1) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(through_low_rank(none, {}).sum()));
+}
+
+TEST(LowRank, AMessageIsAProjectionAndASecondIterationANearerOne) {
+  models::Matrix numbers = normal_matrix(40, 25);
+  for (Eigen::Index k = 0; k < numbers.cols(); ++k) numbers.col(k) /= static_cast<float>(1 + k);
+  double once = 0, twice = 0;
+  for (std::uint32_t stream = 0; stream < 20; ++stream) {
+    const models::Matrix arrived = through_low_rank(numbers, {}, stream);
+    const double error = (arrived - numbers).squaredNorm();
+    EXPECT_NEAR(error + arrived.squaredNorm(), numbers.squaredNorm(), 1e-4 * numbers.squaredNorm());
+    once += error;
+    twice += (through_low_rank(numbers, {{"iterations", "2"}}, stream) - numbers).squaredNorm();
+    EXPECT_LT((through_low_rank(numbers, {{"bits", "4"}}, stream) - numbers).norm(), numbers.norm());
+  }
+  EXPECT_LT(twice, once);
+}
+
+TEST(LowRank, WithAMemoryTheSumArrives) {
+  const models::Matrix numbers = normal_matrix(40, 25);
+  for (const char* bits : {"32", "4"}) {
+    ErrorMemory memory;
+    models::Matrix arrived = models::Matrix::Zero(40, 25);
+    double early = 0;
+    for (std::uint32_t t = 0; t < 200; ++t) {
+      models::Matrix wanted = memory.add(numbers);
+      const models::Matrix sent = through_low_rank(wanted, {{"bits", bits}}, t);
+      memory.keep(std::move(wanted), sent);
+      arrived += sent;
+      const double error = (arrived / static_cast<float>(t + 1) - numbers).norm() / numbers.norm();
+      if (t == 9) early = error;
+      if (t == 199) {
+        EXPECT_LT(error, 0.05) << bits;
+        EXPECT_LT(error, 0.2 * early) << bits;
+      }
+    }
+  }
+}
+
 TEST(Half, RoundsToTheNearest) {
   const auto one = [](const char* name, float x) {
     const auto compressor = compressors().at(name).make({});
