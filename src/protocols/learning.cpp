@@ -65,6 +65,7 @@ Learning::Learning(const algorithms::LearningProblem& problem, History& history)
   std::size_t rest = parameters_;
   for (const auto& matrix : network.parameters().matrices) {
     pieces_.push_back(static_cast<std::size_t>(matrix.weight.size() + matrix.bias.size()));
+    shapes_.emplace_back(matrix.weight.rows(), matrix.weight.cols());
     rest -= pieces_.back();
   }
   if (rest > 0) pieces_.push_back(rest);
@@ -192,23 +193,35 @@ namespace {
 /// Distance of the random streams of two pieces of a message; senders are numbered below it.
 constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
 
-/// Returns the numbers after the wire, piece by piece. Checks that each message has its symbolic size.
+using Shape = std::pair<Eigen::Index, Eigen::Index>;
+
+/// Returns the numbers after the wire, piece by piece; of the first ones a matrix of that shape and what follows it are
+/// encoded apart. Checks that each message has its symbolic size.
 std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
-                                   const compress::Compressor& compressor, compress::EncodeContext context) {
+                                   const std::vector<Shape>& shapes, const compress::Compressor& compressor,
+                                   compress::EncodeContext context) {
   std::vector<float> arrived(numbers.size());
   std::size_t at = 0;
-  for (const std::size_t size : pieces) {
-    const auto columns = static_cast<Eigen::Index>(size);
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+    const std::size_t size = pieces[piece];
+    const auto [rows, columns] = piece < shapes.size() ? shapes[piece] : Shape{1, static_cast<Eigen::Index>(size)};
+    const auto others = static_cast<Eigen::Index>(size) - rows * columns;
+    const std::size_t behind = at + size - static_cast<std::size_t>(others);
     compress::Encoder encoder;
-    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, 1, columns), context, encoder);
+    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, rows, columns), context, encoder);
+    if (others > 0)
+      compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + behind, 1, others), context, encoder);
     const compress::Message message = encoder.take();
+    const auto amount =
+        compress::Amount::of_matrix(static_cast<double>(rows), static_cast<double>(columns), static_cast<double>(size));
     double said = 0;
-    for (const step::Payload& payload : compressor.size(static_cast<double>(size))) said += payload.bytes({});
+    for (const step::Payload& payload : compressor.size(amount)) said += payload.bytes({});
     if (std::abs(said - static_cast<double>(message.size())) > 0.5) {
       throw std::logic_error(fmt::format("a message has {} bytes instead of {}", message.size(), said));
     }
     compress::Decoder decoder(message);
-    compressor.decode(decoder, context, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));
+    compressor.decode(decoder, context, Eigen::Map<models::Matrix>(arrived.data() + at, rows, columns));
+    if (others > 0) compressor.decode(decoder, context, Eigen::Map<models::Matrix>(arrived.data() + behind, 1, others));
     at += size;
     ++context.matrix;
     context.message += kStreamsOfAPiece;
@@ -220,10 +233,11 @@ std::vector<float> behind_the_wire(std::span<const float> numbers, const std::ve
 
 Learning::SentValue Learning::send(const Value& numbers, const Value& memory, const spec::CompressSpec& compress,
                                    std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces) {
-  const compress::CompressorInfo& info = compress::compressors().at(compress.method);
+  const compress::CompressorInfo& info = compress::encoding(compress.method);
   if (info.lossless) return {numbers, {}};
   std::string name = fmt::format("through {} {} {} {}", info.name, stream, number, compress.memory);
   for (const auto& [parameter, value] : compress.parameters) name += " " + parameter + "=" + value;
+  const auto shapes = pieces.empty() && info.of_matrices ? shapes_ : std::vector<Shape>();
   if (pieces.empty()) {
     pieces = pieces_;
   } else {
@@ -232,21 +246,22 @@ Learning::SentValue Learning::send(const Value& numbers, const Value& memory, co
   const std::size_t count = std::accumulate(pieces.begin(), pieces.end(), std::size_t{0});
   std::vector<Value> inputs = {numbers};
   if (memory) inputs.push_back(memory);
-  const Value both = history_.make(name, inputs, [this, compress, stream, number, pieces, count](History::Inputs in) {
-    const auto compressor = compress::compressors().at(compress.method).make(compress.parameters);
-    std::vector<float> own(in[0]->numbers.begin(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count));
-    if (in.size() > 1) {
-      for (std::size_t k = 0; k < own.size(); ++k) own[k] += in[1]->numbers[k];
-    }
-    Datum result{behind_the_wire(own, pieces, *compressor, {problem_.seed, number, stream}), {}};
-    // Numbers other than parameters (running statistics) are sent unencoded.
-    result.numbers.insert(result.numbers.end(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count),
-                          in[0]->numbers.end());
-    if (compress.memory) {
-      for (std::size_t k = 0; k < own.size(); ++k) result.numbers.push_back(own[k] - result.numbers[k]);
-    }
-    return result;
-  });
+  const Value both =
+      history_.make(name, inputs, [this, compress, stream, number, pieces, shapes, count](History::Inputs in) {
+        const auto compressor = compress::encoding(compress.method).make(compress.parameters);
+        std::vector<float> own(in[0]->numbers.begin(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count));
+        if (in.size() > 1) {
+          for (std::size_t k = 0; k < own.size(); ++k) own[k] += in[1]->numbers[k];
+        }
+        Datum result{behind_the_wire(own, pieces, shapes, *compressor, {problem_.seed, number, stream}), {}};
+        // Numbers other than parameters (running statistics) are sent unencoded.
+        result.numbers.insert(result.numbers.end(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count),
+                              in[0]->numbers.end());
+        if (compress.memory) {
+          for (std::size_t k = 0; k < own.size(); ++k) result.numbers.push_back(own[k] - result.numbers[k]);
+        }
+        return result;
+      });
   if (!compress.memory) return {both, {}};
   const auto part = [&](bool last) {
     return history_.make(

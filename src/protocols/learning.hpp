@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "algorithms/learning_problem.hpp"
@@ -142,6 +143,7 @@ class Learning {
   TrainingObserver* observer_ = nullptr;
   std::size_t parameters_ = 0, state_ = 0;
   std::vector<std::size_t> pieces_;
+  std::vector<std::pair<Eigen::Index, Eigen::Index>> shapes_;  ///< rows and columns of the matrices of the first pieces
   std::int64_t steps_per_epoch_ = 1, budget_ = 1;
   Pool<Workspace> workspaces_;
 };

@@ -44,6 +44,12 @@ step::StepStructure for_every_matrix(std::size_t matrices, const Body& body) {
   return recorder.take().first;
 }
 
+/// Returns the numbers of a layer in symbols.
+compress::Amount of_layer() {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formula reads as in the papers
+  return compress::Amount::of_matrix(out(), in(), parameters());
+}
+
 }  // namespace
 
 Sizing::Sizing(const algorithms::LearningProblem& problem, const spec::CompressSpec& compress, TimedNetwork timed)
@@ -58,9 +64,14 @@ Sizing::Sizing(const algorithms::LearningProblem& problem, const spec::CompressS
   auto rest = static_cast<double>(models::flat_size(network));
   for (const auto& matrix : network.parameters().matrices) {
     pieces_.push_back(static_cast<double>(matrix.weight.size() + matrix.bias.size()));
+    amounts_.push_back(compress::Amount::of_matrix(static_cast<double>(matrix.weight.rows()),
+                                                   static_cast<double>(matrix.weight.cols()), pieces_.back()));
     rest -= pieces_.back();
   }
-  if (rest > 0) pieces_.push_back(rest);
+  if (rest > 0) {
+    pieces_.push_back(rest);
+    amounts_.emplace_back(rest);
+  }
   algorithms::TrainingStep step(network, spec::ExchangeMode::peer, problem.seed);
   step.begin(0, problem.data.train, {{problem.partition.at(0).at(0)}});
   step.set_sharing(false);
@@ -193,31 +204,31 @@ world::Work Sizing::decode(step::Role who, double times) const {
 }
 
 world::Work Sizing::encode_by(const spec::CompressSpec& compress, step::Role who) const {
-  const compress::CompressorInfo& info = compress::compressors().at(compress.method);
+  const compress::CompressorInfo& info = compress::encoding(compress.method);
   if (info.lossless) return {};
-  const step::Work work = info.make(compress.parameters)->encode_work(step::extent::parameters());
+  const step::Work work = info.make(compress.parameters)->encode_work(of_layer());
   return whole(per_parameter_schedule(step::Phase::encode, who, work), who);
 }
 
 world::Work Sizing::decode_by(const spec::CompressSpec& compress, step::Role who, double times) const {
-  const compress::CompressorInfo& info = compress::compressors().at(compress.method);
+  const compress::CompressorInfo& info = compress::encoding(compress.method);
   if (info.lossless) return {};
-  const step::Work work = info.make(compress.parameters)->decode_work(step::extent::parameters());
+  const step::Work work = info.make(compress.parameters)->decode_work(of_layer());
   return whole(per_parameter_schedule(step::Phase::decode, who, work), who, times);
 }
 
 double Sizing::bytes_of(const compress::Compressor* compressor) const {
-  const auto send = [&](step::StepRecorder& recorder) {
+  const auto send = [&](step::StepRecorder& recorder, const compress::Amount& numbers) {
     step::CollectiveOp op{.kind = step::CollectiveKind::gather, .payload = {{step::extent::parameters()}}};
-    if (compressor != nullptr) op.payload = compressor->size(step::extent::parameters());
+    if (compressor != nullptr) op.payload = compressor->size(numbers);
     recorder.add(std::move(op));
   };
   step::StepRecorder recorder;
   recorder.begin({1});
-  recorder.append(for_every_matrix(matrices_, send));
+  recorder.append(for_every_matrix(matrices_, [&](step::StepRecorder& each) { send(each, of_layer()); }));
   recorder.begin_sweep(step::Over::other_layers);
   recorder.begin_group(-1);
-  send(recorder);
+  send(recorder, step::extent::parameters());
   double bytes = 0;
   const SchedulePtr schedule = put_in(recorder.take().first, 1);
   for (const schedule::Task& task : schedule->tasks) {
@@ -233,14 +244,14 @@ double Sizing::share_of(std::span<const std::size_t> pieces) const {
 }
 
 double Sizing::bytes_of(std::span<const std::size_t> pieces, const spec::CompressSpec& compress) const {
-  const compress::CompressorInfo& info = compress::compressors().at(compress.method);
+  const compress::CompressorInfo& info = compress::encoding(compress.method);
   const std::unique_ptr<compress::Compressor> compressor = info.make(compress.parameters);
   if (timed_.shape != learned_ || timed_.precision != spec::Precision::fp32) {
     return share_of(pieces) * (bytes_of(info.lossless ? nullptr : compressor.get()) + saved_bytes_);
   }
   double bytes = share_of(pieces) * saved_bytes_;
   for (const std::size_t piece : pieces) {
-    for (const step::Payload& payload : compressor->size(pieces_.at(piece))) bytes += payload.bytes({});
+    for (const step::Payload& payload : compressor->size(amounts_.at(piece))) bytes += payload.bytes({});
   }
   return bytes;
 }

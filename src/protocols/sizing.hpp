@@ -89,6 +89,7 @@ class Sizing {
   TimedNetwork timed_;
   std::size_t matrices_ = 0;
   std::vector<double> pieces_;  ///< numbers of each
+  std::vector<compress::Amount> amounts_;
   bool compresses_ = false;
   std::unique_ptr<compress::Compressor> compressor_;
   step::StepStructure local_step_;  ///< forward and backward pass, then the update

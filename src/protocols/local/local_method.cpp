@@ -31,11 +31,12 @@ const spec::ParameterSpec& parameter_of(const std::vector<spec::ParameterSpec>& 
 
 std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
   std::vector<spec::ParameterSpec> all = LocalSteps::parameters(method.defaults.at("period").c_str());
-  std::ranges::move(std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends,
-                                                     LocalRounds::kEncoding, LocalRounds::kShare, LocalRounds::kDecay,
-                                                     LocalRounds::kTo, algorithms::graph_parameter(), LocalRounds::kMix,
-                                                     LocalRounds::kMixing, kAverage},
-                    std::back_inserter(all));
+  std::ranges::move(
+      std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
+                                       LocalRounds::kShare, LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo,
+                                       algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kMixing,
+                                       kAverage},
+      std::back_inserter(all));
   all.insert(all.end(), {LocalRounds::kWhen, LocalRounds::kQuorum, LocalRounds::kGrace, LocalRounds::kWindow,
                          LocalRounds::kStaleness});
   std::ranges::move(outer::parameters(method.defaults.at(outer::kRule.name).c_str()), std::back_inserter(all));
@@ -56,6 +57,7 @@ std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpe
           acts("mixing", "to", {"graph"}),
           acts("average", "to", {"aggregator", "peers", "store"}),
           acts("merge", "to", {"aggregator", "peers", "store"}),
+          acts("rank", "encoding", {"low-rank", "low-rank-e3m0"}),
           acts("quorum", "when", {"quorum"}),
           acts("grace", "when", {"quorum"}),
           acts("window", "when", {"window"}),

@@ -17,9 +17,8 @@ namespace {
 
 /// A compressor with parameters other than its defaults.
 spec::CompressSpec compress_by(const char* method, const spec::ParameterValues& changed, bool memory) {
-  spec::CompressSpec spec{.method = method,
-                          .parameters = compress::default_parameters(compress::compressors().at(method)),
-                          .memory = memory};
+  spec::CompressSpec spec{
+      .method = method, .parameters = compress::default_parameters(compress::encoding(method)), .memory = memory};
   for (const auto& [name, value] : changed) spec.parameters.at(name) = value;
   return spec;
 }
@@ -32,6 +31,11 @@ spec::CompressSpec encoding_of(const Setting& setting) {
     return compress_by("chunk-top-k", {{"fraction", share}}, true);
   if (setting.value(LocalRounds::kEncoding) == SentBy::four_bits)
     return compress_by("e3m0", {{"rounding", "nearest"}}, true);
+  const bool four_bits = setting.value(LocalRounds::kEncoding) == SentBy::low_rank_four_bits;
+  if (four_bits || setting.value(LocalRounds::kEncoding) == SentBy::low_rank)
+    return compress_by("low-rank",
+                       {{"rank", setting.parameters().at(LocalRounds::kRank.name)}, {"bits", four_bits ? "4" : "32"}},
+                       true);
   return setting.run.compress;
 }
 

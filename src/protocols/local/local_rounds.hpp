@@ -15,7 +15,7 @@ namespace dadsim::protocols {
 enum class SentTo : std::uint8_t { aggregator, peers, pair, graph, store };
 /// Numbers of a message: Δ = θ − θ_i, or a random subset of the worker's weights.
 enum class SentNumbers : std::uint8_t { change, subset };
-enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits };
+enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits, low_rank, low_rank_four_bits };
 /// End of a round at a node that hears from all workers.
 enum class When : std::uint8_t { barrier, quorum, asynchronous, window, overlap };
 /// Effect of θ on the weights of a worker that gets it.
@@ -56,11 +56,18 @@ class LocalRounds : public Protocol {
                                 "change: the movement of the worker; subset: weights at random places, equal for all "
                                 "workers, which become their mean; other weights stay as they are");
   static constexpr auto kEncoding = spec::choice<SentBy>(
-      "encoding", {{"compress", SentBy::compress}, {"chunk-top-k", SentBy::chunk_top_k}, {"e3m0", SentBy::four_bits}},
+      "encoding",
+      {{"compress", SentBy::compress},
+       {"chunk-top-k", SentBy::chunk_top_k},
+       {"e3m0", SentBy::four_bits},
+       {"low-rank", SentBy::low_rank},
+       {"low-rank-e3m0", SentBy::low_rank_four_bits}},
       "compress: by <compress> of the run; chunk-top-k: the largest of every 4096, in two bits, with a memory; "
-      "e3m0: all in four bits, with a memory");
+      "e3m0: all in four bits, with a memory; low-rank: two factors of each matrix, with a memory; low-rank-e3m0: the "
+      "same in four bits");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
                                               "share of the numbers sent (subset, chunk-top-k)"};
+  static constexpr spec::IntegerParameter kRank{"rank", 1, 1e6, "4", "rank of the factors (low-rank, low-rank-e3m0)"};
   static constexpr spec::RealParameter kDecay{"memory-decay", 0, 1, "1",
                                               "decay of the memory of compression errors per round"};
   static constexpr auto kMerge =

@@ -43,7 +43,7 @@ class PeerRounds final : public LocalRounds {
   };
 
   static bool adds_up(const spec::CompressSpec& encoding) {
-    const compress::CompressorInfo& info = compress::compressors().at(encoding.method);
+    const compress::CompressorInfo& info = compress::encoding(encoding.method);
     return info.lossless || info.adds(encoding.parameters);
   }
   static std::int64_t every(const Setting& setting, const spec::IntegerParameter& moments) {

@@ -278,10 +278,28 @@ TEST(Heloco, CorrectsAgainstAndAcrossTheMomentum) {
   expect(first_step({0, 0}, {0, 1}), 0, 1);  // no momentum yet
 }
 
-TEST(DiLoCoX, SendsFourBitsANumber) {
-  const Played x = played("dilocox", {{"period", "2"}, {"rounds", "4"}});
-  EXPECT_DOUBLE_EQ(x.simulated.log.nodes[0].sent, 4 * (4 + kSentNumbers / 2));
+TEST(DiLoCoX, SendsTwoFactorsInFourBitsANumber) {
+  const Played x = played("dilocox", {{"period", "2"}, {"rounds", "4"}, {"rank", "3"}});
+  // P, Q and the bias each have a scale.
+  EXPECT_DOUBLE_EQ(x.simulated.log.nodes[0].sent, 4 * (3 * 4 + (3 * (784 + 10) + 10) / 2.0));
   EXPECT_LT(x.losses.back(), x.losses.front());
+  const Played plain = played("dilocox", {{"period", "2"}, {"rounds", "4"}, {"rank", "3"}, {"encoding", "low-rank"}});
+  EXPECT_DOUBLE_EQ(plain.simulated.log.nodes[0].sent, 4 * 4 * (3 * (784 + 10) + 10));
+  EXPECT_LT(plain.losses.back(), plain.losses.front());
+}
+
+TEST(DiLoCoX, OfFullRankIsDiLoCoWithOverlap) {
+  const spec::ParameterValues overlap{{"period", "2"}, {"rounds", "4"}, {"when", "overlap"}};
+  const Played a = played("diloco", overlap);
+  const auto of_rank = [&](const char* rank) {
+    spec::ParameterValues values = overlap;
+    values.insert({{"encoding", "low-rank"}, {"rank", rank}});
+    return played("diloco", values);
+  };
+  expect_same_models(of_rank("10"), a, 1e-5);
+  const Played nine = of_rank("9");
+  expect_same_models(nine, a, 5e-3);
+  EXPECT_GT(std::abs(of_rank("1").losses.back() - a.losses.back()), std::abs(nine.losses.back() - a.losses.back()));
 }
 
 // ---- refusals ----
