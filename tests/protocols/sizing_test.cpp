@@ -34,6 +34,26 @@ TEST(Sizing, PiecesAreAShareOfTheModel) {
   EXPECT_DOUBLE_EQ(timed.share_of(first), share);
   EXPECT_DOUBLE_EQ(timed.bytes_of(first, {}), share * 4 * static_cast<double>(large.parameters()));
   EXPECT_NEAR(timed.bytes_of(both, four_bits), static_cast<double>(large.parameters()) / 2, 2000) << "and scales";
+
+  const spec::CompressSpec low_rank{
+      .method = "low-rank", .parameters = {{"rank", "4"}, {"iterations", "1"}, {"bits", "32"}}, .memory = true};
+  EXPECT_DOUBLE_EQ(own.bytes_of(first, low_rank), 4 * (4 * (784 + 20) + 20));
+  EXPECT_DOUBLE_EQ(own.bytes_of(second, low_rank), 4 * (4 * (20 + 10) + 10));
+  double numbers = 0, flops = 0;
+  for (const spec::LayerShape& layer : large.layers) {
+    const auto in = static_cast<double>(layer.in), out = static_cast<double>(layer.out);
+    const bool factors = 4 * (in + out) < in * out;
+    numbers += static_cast<double>(layer.parameters) + (factors ? 4 * (in + out) - in * out : 0);
+    flops += factors ? 2 * 4 * in * out : 0;
+  }
+  EXPECT_LT(numbers, 0.1 * static_cast<double>(large.parameters()));
+  EXPECT_DOUBLE_EQ(timed.bytes_of(both, low_rank), 4 * numbers);
+  double charged = 0;
+  for (const schedule::Task& task :
+       timed.decode_by(low_rank, step::Role::aggregator, 1).pieces.front().schedule->tasks) {
+    if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) charged += compute->flops[0];
+  }
+  EXPECT_DOUBLE_EQ(charged, flops) << "P times Q";
 }
 
 /// Costs of a local step: flops and bytes of all computations, and the number of forward passes.
