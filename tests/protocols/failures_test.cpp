@@ -149,7 +149,7 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
       for (const step::EventLog::NodeUse& node : ending.log.nodes) outages += node.outages;
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
-    EXPECT_GT(outages, plays / 3);
+    EXPECT_GT(outages, plays / 4);  // short messages make short plays
     EXPECT_GE(updates, plays);
     EXPECT_LT(stuck, 0.15 * static_cast<double>(plays));  // those without site-2 where everyone is waited for, and some
   });
