@@ -19,7 +19,7 @@ class DrawnScenario {
   bool maybe() { return random_() % 2 == 0; }
 
   std::string with(const std::string& sweep) {
-    // The first draws are the same with and without a sweep: nothing is drawn for it.
+    // The first draws are the same with and without a sweep, since a sweep draws nothing.
     const int sites = one_of<int>({1, 2, 3});
     const char* exchange = one_of<const char*>({"aggregator", "peer"});
     std::string runs;
@@ -36,12 +36,12 @@ class DrawnScenario {
       runs += one_of<std::string>(
           {R"(<run algorithm="fedavg" rounds="2" deadline="5"/>)", R"(<run algorithm="async-sgd"/>)"});
     }
-    // Timed as something else, with its steps known or not, by several seeds; or nothing is learned.
+    // Draws <timed-as> with known or unknown steps, several seeds, or timing only.
     std::string timed_as =
         event_driven ? ""
                      : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
                                             R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
-    // These forms of <timed-as> need several workers that sum gradients alone.
+    // These forms of <timed-as> need several workers that only sum gradients.
     const bool gradients = runs.find("dad") == std::string::npos && runs.find("compress") == std::string::npos &&
                            runs.find("pooled") == std::string::npos;
     if (!event_driven && !timed_as.empty() && gradients && exchange == std::string("peer")) {
@@ -81,7 +81,7 @@ class DrawnScenario {
                        1 + random_() % 1000, sites, lines, network, sites, learns, timed_as, costs, runs + sweep);
   }
 
-  /// A sweep of the one point that the scenario itself is.
+  /// Returns the scenario with a sweep of one point that equals the scenario itself.
   std::string with_itself_as_sweep() {
     return with("<sweep><vary path=\"platform.federation.sites.down\" values=\"50Mbps\"/></sweep>");
   }

@@ -1,6 +1,6 @@
-// One fact has one name and one value, whichever output says it: over scenarios that are drawn, a run's figures are the
-// same in its JSON, its CSV, the CSV of a sweep of that one point, a comparison with itself, an explanation and the
-// library, and one verdict is drawn from them. tests/python/same_figures_test.py holds Python to the same.
+// Tests on drawn scenarios that every output reports each figure with the same name and value: JSON, CSV, the CSV of a
+// one-point sweep, a comparison with itself, an explanation, and the library. All outputs reach the same verdict.
+// tests/python/same_figures_test.py requires the same of Python.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,13 +29,13 @@ using nlohmann::json;
 
 bool all_drawn() { return std::getenv("DADSIM_ALL_DRAWN") != nullptr; }
 
-/// Within 60 every figure has had a value.
+/// Within 60 scenarios, every figure occurs at least once.
 unsigned scenarios() { return all_drawn() ? 200 : 60; }
 
-/// An explanation takes as long as thirty runs: every twelfth scenario is explained, or all of them.
+/// An explanation takes as long as thirty runs, so only every twelfth scenario is explained, unless all are requested.
 bool is_explained(unsigned seed) { return all_drawn() || seed % 12 == 1; }
 
-/// The lines of a CSV, each by the names of its columns.
+/// Returns the lines of a CSV, each as a map from column name to cell.
 std::vector<std::map<std::string, std::string>> lines_of(const std::string& csv) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;
@@ -94,14 +94,14 @@ void expect_json(const json& told, const Figure& figure, const Run& run) {
   }
 }
 
-/// The result that a page holds.
+/// Returns the result that a page embeds.
 json in_page(const std::string& html) {
   const std::string before = R"(<script type="application/json" id="result">)";
   const std::size_t start = html.find(before) + before.size();
   return json::parse(html.substr(start, html.find("</script", start) - start));
 }
 
-/// Expects that a result and a sweep of that one point rank their runs alike against the first.
+/// Expects that a result and its one-point sweep compare the runs with the first run alike.
 void expect_same_verdict(const json& result, const json& sweep) {
   const json& point = sweep["points"][0];
   const json& ranking = result["answer"]["ranking"];
@@ -130,21 +130,21 @@ void expect_same_verdict(const json& result, const json& sweep) {
   EXPECT_EQ(point["beside"].size(), beside) << result["answer"] << point;
 }
 
-/// The table of runs says of several seeds what the answer says.
+/// Expects that the table of runs and the answer report the same times over several seeds.
 void expect_same_times_in_table(const json& result) {
   if (result["answer"]["metric"] != "time-to-target") return;
   for (const json& place : result["answer"]["ranking"]) {
     const auto run =
         std::ranges::find_if(result["runs"], [&](const json& one) { return one["label"] == place["run"]; });
     const json& over = (*run)["over_seeds"];
-    if (over.is_null() || (*run)["exact"] == true) continue;  // exact runs count with the steps of the first of them
+    if (over.is_null() || (*run)["exact"] == true) continue;  // exact runs use the steps of the first exact run
     EXPECT_EQ(over["target_seconds"]["mean"], place["seconds"]);
     EXPECT_EQ(over["target_seconds"]["low"], place["low"]);
     EXPECT_EQ(over["target_seconds"]["high"], place["high"]);
   }
 }
 
-/// A comparison of a scenario with itself has its figures and its answer on both sides, and nothing is quicker.
+/// Expects that a comparison of a scenario with itself has its figures and its answer on both sides, and no speed-up.
 void expect_same_in_comparison(const json& result, const scenario::Scenario& scenario) {
   const json compared =
       json::parse(to_json(document_of(study::compare_scenarios(scenario, scenario, "itself", false))));
@@ -164,14 +164,14 @@ void expect_same_in_comparison(const json& result, const scenario::Scenario& sce
   }
 }
 
-/// Compares a result with its explanation, which learns with one seed until the target; one exact run stands for all.
-/// Times to the target must equal the result's; if nothing is learned, all figures must.
+/// Compares a result with its explanation, which learns with one seed until the target; one exact run represents all
+/// exact runs. Times to the target must equal the result's; if nothing is learned, all figures must.
 void expect_same_in_explanation(const json& result, const scenario::Scenario& asked) {
   const scenario::Scenario scenario = study::as_explained(asked);
   const json explained = json::parse(
       to_json(document_of(study::explain_scenario(scenario, study::learn_scenario(scenario, nullptr, false), false))));
   ASSERT_EQ(explained["runs"].size(), result["runs"].size());
-  bool exact = false;  // one that learned itself has been met
+  bool exact = false;  // the first exact run, which learned itself, was seen
   for (std::size_t i = 0; i < result["runs"].size(); ++i) {
     const json& theirs = explained["runs"][i];
     const json& ours = result["runs"][i];
@@ -189,7 +189,7 @@ void expect_same_in_explanation(const json& result, const scenario::Scenario& as
 
 TEST(SameFigures, InEveryOutput) {
   const test::TemporaryFolder folder;
-  std::map<std::string, int> known;  // in how many runs a figure had a value
+  std::map<std::string, int> known;  // number of runs in which a figure had a value
   const Options options{.threads = 1, .progress = {}};
   for (unsigned seed = 1; seed <= scenarios(); ++seed) {
     const std::string xml = test::DrawnScenario(seed).with("");
@@ -226,7 +226,7 @@ TEST(SameFigures, InEveryOutput) {
     if (HasFailure()) return;
   }
   for (const Figure& figure : figures()) {
-    // No run that is drawn here is private, and none has attention with a mask on devices of a known peak.
+    // No drawn run is private, and none has masked attention on devices with a known peak.
     if (std::string_view(figure.name) == "epsilon" || std::string_view(figure.name) == "masked_flops_utilisation")
       continue;
     EXPECT_GT(known[figure.name], 0) << figure.name << " was never known";

@@ -1,4 +1,4 @@
-// dadsim calibrate --row: the speed of workers from one measured step.
+// Tests `dadsim calibrate --row`: the speed of workers from one measured step.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,8 @@ TEST(CalibrateRow, RefusesWhatTellsNothing) {
   EXPECT_EQ(run_dadsim({"calibrate", scenario, "--row", "-3tokens/s"}).exit_code, 2);
   EXPECT_EQ(run_dadsim({"calibrate", scenario, "--row", "312ms", "--like", "h100-sxm5"}).exit_code, 2);
   const std::string slower = folder.write("slower.xml", scenario_with(R"( speed="0.8")", 16));
-  EXPECT_NE(run_dadsim({"calibrate", slower, "--row", "312ms"}).err.find("sets the speed of workers"), std::string::npos);
+  EXPECT_NE(run_dadsim({"calibrate", slower, "--row", "312ms"}).err.find("sets the speed of workers"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace dadsim::test {
 
-/// Execution traces of Chakra in protobuf's wire format, node by node.
+/// Writes execution traces of Chakra in protobuf's wire format, node by node.
 class ChakraBytes {
  public:
   ChakraBytes() { add(text(1, "0.0.4")); }

@@ -1,4 +1,4 @@
-// Expects that faults that can be known before learning are reported before learning, under --check too.
+// Expects that errors that are known before learning are reported before learning, and by --check.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 using test::Outcome;
 
-/// Line 5 has the data, line 6 the model, lines from 8 on the runs.
+/// Returns a scenario with the data on line 5, the model on line 6, and the runs from line 8 on.
 std::string scenario_of(const std::string& hosts, const std::string& data, const std::string& layers,
                         const std::string& runs, const std::string& epochs = "1") {
   return "<scenario name=\"x\">\n  <platform><gpu-cluster nodes=\"3\" gpus=\"2\" inside=\"nvlink-1\" "
@@ -46,7 +46,7 @@ class CheckedBefore : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// Refused before learning.
+// The run is refused before learning.
 TEST_F(CheckedBefore, ACollectiveThatCannotBeLaidOut) {
   const std::string hierarchical = "<run algorithm=\"gradient-sharing\"\n all-reduce=\"hierarchical\"/>";
   expect_refused(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, hierarchical),
@@ -119,10 +119,10 @@ TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
   EXPECT_GT(refused, 0);
 }
 
-// Refused before memory is used up.
+// The run is refused before memory is used up.
 TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   if (test::kSanitized) GTEST_SKIP() << "sanitizers take terabytes of address space, and the test takes some away";
-  // 71.6 million parameters: weights and gradient, at six sites, 3.4 GB.
+  // 71.6 million parameters: weights and gradients at six sites take 3.4 GB.
   const std::string wide = "<dense units=\"90000\" activation=\"relu\"/>" + std::string(kTwoLayers);
   const auto with_three_gigabytes = [&](const std::string& algorithm) {
     folder_.write("x.xml", scenario_of("gpu-[0-5]", kDigits, wide, "<run algorithm=\"" + algorithm + "\"/>"));
@@ -201,7 +201,7 @@ TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
   }
 }
 
-// A diverging loss is reported as such.
+// A diverging loss is reported as divergence.
 TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>", "2");
   scenario.replace(scenario.find("\"0.1\""), 5, "\"300\"");
@@ -211,8 +211,8 @@ TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   EXPECT_NE(outcome.out.find("diverged: the loss is"), std::string::npos) << outcome.out;
 }
 
-/// Expects from --check what only a run used to report: a device with too little memory, failures of links that do not
-/// exist, an availability file that matches no worker.
+/// --check must report errors that only a run used to report: a device with too little memory, failures of links that
+/// do not exist, an availability file that matches no worker.
 TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   const std::string hosts = R"(<scenario name="x">
   <platform><federation><sites name="site" count="2" up="10Mbps" down="10Mbps" latency="5ms"/></federation></platform>
@@ -235,7 +235,7 @@ TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   expect_refused(hosts + R"(  <run algorithm="dp-sgd" epsilon="1e-8"/></scenario>)", "x.xml:5: run 'dp-sgd': epsilon=");
 }
 
-// Slow links are no deadlock and no starvation.
+// Slow links are neither a deadlock nor a starvation.
 TEST_F(CheckedBefore, ALinkOfAHundredthOfABitPerSecond) {
   std::string scenario = scenario_of("", kDigits, kTwoLayers, "<run algorithm=\"fedavg\"/>");
   const std::size_t begin = scenario.find("<platform>");

@@ -1,5 +1,5 @@
-// scenarios/clinics-private.xml through the real program, on drawn tables. One table shows the cost of privacy for
-// clinics, one of which is away half of the time.
+// Runs scenarios/clinics-private.xml through the real program, on drawn tables. One table shows the cost of privacy for
+// clinics, one of which is absent half of the time.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -18,9 +18,9 @@
 namespace dadsim::cli {
 namespace {
 
-/// Tables of seven clinics with 180 to 1,120 patients. All that is measured is in standard deviations about the values
-/// of the healthy, so that nothing of the tables is needed to scale them. Risk follows from a sum of it and chance; the
-/// later a clinic stands, the more are ill.
+/// Writes tables of seven clinics with 180 to 1,120 patients. Features are in standard deviations about the mean of
+/// healthy patients, so no scaling is needed. Risk follows from a sum of the features and chance; each clinic has more
+/// ill patients than the one before.
 void draw_clinics(const std::filesystem::path& folder) {
   const std::vector<int> patients{180, 260, 340, 480, 620, 800, 1120};
   const std::vector<double> weights{0.9, 0.7, 0.6, 0.5, -0.5, 0.4, 0.3, 0.8};
@@ -62,7 +62,7 @@ TEST(ClinicsPrivate, OneTableAnswersWhatPrivacyCosts) {
     const bool is_private = label.starts_with("DP-") || label.starts_with("LSG");
     EXPECT_EQ(run["epsilon"].is_number(), is_private) << label;
     if (!is_private) continue;
-    // Never more than was asked for; of who took part in all that was planned nearly that.
+    // ε never exceeds the requested value. Clinics that take part in all planned steps nearly spend it.
     EXPECT_LE(run["epsilon"], 3.0 + 1e-4) << label;
     EXPECT_GT(run["epsilon"], 2) << label;
     EXPECT_NE(run["notes"].dump().find("spent ε ="), std::string::npos) << label;

@@ -1,8 +1,8 @@
-// The simulated time of a step of every algorithm on a star without contention, against a closed form written down by
-// hand. The bytes b of a message take b/B, and it is there a latency α after that. Sending returns at once, and the
-// messages of a connection follow one another without waiting for α: a stream of messages has its latency once. In a
-// ring a worker sends again only when it has received, so that every round takes α + b/B. Compute streams are in order,
-// collectives start when their data exist.
+// Compares the simulated step time of every algorithm, on a star without contention, with a closed form. Sending b
+// bytes takes b/B, and the message arrives a latency α later. Sends return at once, and messages of a connection follow
+// one another without waiting for α: a stream of messages has its latency once. In a ring, a worker sends again only
+// after it has received, so every round takes α + b/B. Compute streams run in order; collectives start when their data
+// exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,14 +23,14 @@ constexpr double kLaunch = 3e-5;  // s
 constexpr std::size_t kSites = 4;
 constexpr double kRows = 8;
 constexpr double kAllRows = kRows * kSites;
-const std::vector<double> kWidths{30, 24, 16, 10};  // no biases
+const std::vector<double> kWidths{30, 24, 16, 10};  // layers without biases
 const Star kStar{.workers = kSites, .rate = 2e6, .latency = 0.002};
 
 double p(std::size_t l) { return kWidths[l]; }
 double q(std::size_t l) { return kWidths[l + 1]; }
 constexpr std::size_t kLayers = 3;
 
-/// Roofline; element-wise passes have half of the peak as their arithmetic ceiling.
+/// Returns the roofline time; element-wise passes reach half of the peak.
 double product(double flops, double floats, double launches) {
   return launches * kLaunch + std::max(flops / kPeak, 4 * floats / kMemory);
 }
@@ -50,7 +50,8 @@ double weight_gradient(std::size_t l, double rows) {
 }
 double add(std::size_t l) { return pass(kSites * p(l) * q(l), (kSites + 1) * p(l) * q(l), 1); }
 
-/// Power iterations on the factors of p × q from `rows` rows: `rank` components, the branch with fewer flops.
+/// Returns the time of power iterations on factors of a p × q gradient from `rows` rows: `rank` components, by the
+/// method with fewer flops.
 double factorise(std::size_t l, double rows, double rank, double iterations, bool fused = false) {
   const double launches = 2 + rank * (fused ? 1 : 6 * iterations + 6);
   const double orthogonal = 4 * (iterations + 2) * rank * rank * q(l);
@@ -75,18 +76,18 @@ double forward_pass() {
   return time;
 }
 
-/// Per layer: the worker's computation before a message, the message, and so on.
+/// Times of a layer, in the order of its step: computing before a message, the message, and so on.
 struct LayerTimes {
   double before = 0;     ///< computing until the data to send exist
   double up = 0;         ///< floats to the aggregator
   double aggregate = 0;  ///< computing at the aggregator
   double down = 0;       ///< floats to every worker
   double meanwhile = 0;  ///< computing at the worker after sending
-  double after = 0;      ///< computing once the broadcast has come
+  double after = 0;      ///< computing after the broadcast has arrived
 };
 
-/// Layers from the last to the first: everything runs as soon as its inputs exist. The worker's connection to the
-/// aggregator, and the one back, are busy while bytes are transferred; the bytes arrive one latency later.
+/// Returns the step time with layers from last to first; each part starts when its inputs exist. The worker's
+/// connections to and from the aggregator are busy while bytes are sent; the bytes arrive one latency later.
 double star_step(const std::vector<LayerTimes>& layers) {
   const auto transfer = [](double floats) { return 4 * floats / kStar.rate; };
   double compute = forward_pass();
@@ -124,7 +125,7 @@ double simulated(const std::string& algorithm, spec::ExchangeMode mode, const sp
   std::vector<schedule::Schedule> schedules{schedule::instantiate(step.structure, step.sizes, step.shape, step.shape)};
   for (schedule::Task& task : schedules[0].tasks) {
     auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
-    // Peers sum and gather around a ring; `auto` would choose other algorithms for vectors as small as these.
+    // Peers sum and gather around a ring; `auto` would choose other algorithms for such small vectors.
     if (collective != nullptr && mode == spec::ExchangeMode::peer) collective->algorithm = "ring";
   }
   const TemporaryFile platform(kStar.xml());
@@ -215,7 +216,8 @@ TEST(ClosedForm, ReferenceEndsOnlyCompute) {
   expect_close(simulated("no-sharing", spec::ExchangeMode::aggregator), alone(1));
 }
 
-/// Rings over the workers, every message through two links: one layer after the other on one lane.
+/// Returns the step time with rings over the workers, each message over two links: layers follow one another on one
+/// lane.
 double ring_step(const std::vector<LayerTimes>& layers, const std::function<double(double floats)>& ring) {
   double compute = forward_pass();
   double lane = 0;

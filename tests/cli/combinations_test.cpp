@@ -1,5 +1,5 @@
-// Documented options work together: every pair of options of `dadsim collective`, and of attributes of <network>, is
-// run with every algorithm of every operation. A deadlock is a failure.
+// Tests that documented options work together: every pair of options of `dadsim collective`, and of attributes of
+// <network>, with every algorithm of every operation. A deadlock is a failure.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using test::TemporaryFile;
 
 using Arguments = std::vector<std::string>;
 
-/// Runs the program in a fork of this process: over a thousand runs, loading its libraries would take longer than the
+/// Runs the program in a fork of this process: for over a thousand runs, loading libraries would take longer than the
 /// work.
 Outcome combined(Arguments arguments) {
   arguments.insert(arguments.begin(), "dadsim");
@@ -45,11 +45,11 @@ Outcome combined(Arguments arguments) {
 
 /// Values of an option, as words of a command line or as attributes; the first value leaves the option out.
 using Factor = std::vector<Arguments>;
-/// Which value of every factor.
+/// index of the chosen value of every factor
 using Row = std::vector<std::size_t>;
 
-/// Rows in which every two values of two factors occur together at least once, unless they exclude each other. Each
-/// factor in turn takes the value with the most new pairs in the row so far.
+/// Returns rows in which any two values of two factors occur together at least once, unless they exclude each other.
+/// Each factor in turn takes the value with the most new pairs in the row.
 template <class Together>
 std::vector<Row> pairs_of(const std::vector<Factor>& factors, const Together& together) {
   using Pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
@@ -95,7 +95,8 @@ std::vector<Row> pairs_of(const std::vector<Factor>& factors, const Together& to
   return rows;
 }
 
-/// Two nodes of two GPUs whose switches add up, and so does that between them: every algorithm fits, or on one node.
+/// Returns two nodes of two GPUs, whose switches can sum, inside nodes and between them: every algorithm fits on them,
+/// or on one node.
 std::string cluster(const char* nic, int nodes) {
   return fmt::format(
       R"(<cluster-platform><gpu-cluster nodes="{}" gpus="{}" inside="nvlink-4" rails="2" nic="{}"><one-switch sharp="true"/>)"
@@ -105,7 +106,7 @@ std::string cluster(const char* nic, int nodes) {
 
 bool has(const Arguments& value, std::string_view word) { return std::ranges::find(value, word) != value.end(); }
 
-/// Pairs that exclude each other by the documentation.
+/// Returns false for pairs that exclude each other according to the documentation.
 bool go_together(const Arguments& a, const Arguments& b) {
   const auto both = [&](const char* one, const char* other) {
     return (has(a, one) && has(b, other)) || (has(a, other) && has(b, one));
@@ -115,7 +116,7 @@ bool go_together(const Arguments& a, const Arguments& b) {
 
 class Collectives : public testing::TestWithParam<collectives::CollectiveAlgorithm> {};
 
-/// Gloo's receivers say themselves that they are ready: with --rendezvous each side waited for the other.
+/// Gloo's receivers announce that they are ready; with --rendezvous the two sides used to wait for each other.
 TEST_P(Collectives, EveryTwoOptionsGiveATime) {
   const collectives::CollectiveAlgorithm& algorithm = GetParam();
   std::string operation = to_string(algorithm.kind);
@@ -150,7 +151,7 @@ TEST_P(Collectives, EveryTwoOptionsGiveATime) {
       arguments.insert(arguments.end(), factors[f][row[f]].begin(), factors[f][row[f]].end());
     SCOPED_TRACE(fmt::format("dadsim {}", fmt::join(arguments, " ")));
     const Outcome outcome = combined(arguments);
-    if (outcome.exit_code == 2) {  // these ranks cannot carry it out
+    if (outcome.exit_code == 2) {  // these ranks cannot carry out the operation
       EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
       continue;
     }
@@ -187,7 +188,8 @@ TEST(Combinations, TransportsOfASimGridFileWithRendezvous) {
   }
 }
 
-/// gloo's algorithms wait for their receivers anyway: --rendezvous changes the times of a ring, but not theirs.
+/// Gloo's algorithms wait for their receivers anyway, so --rendezvous changes the times of a ring but not of Gloo's
+/// algorithms.
 TEST(Combinations, RendezvousAddsNothingToCollectivesThatHaveIt) {
   for (const char* nic : {"ethernet-1g", "roce-100"}) {
     const TemporaryFile platform(
@@ -207,7 +209,7 @@ TEST(Combinations, RendezvousAddsNothingToCollectivesThatHaveIt) {
   }
 }
 
-/// The attributes of <network> and the algorithms that a run may name.
+/// Tests the attributes of <network> with the algorithms that a run can name.
 class Networks : public testing::TestWithParam<collectives::CollectiveAlgorithm> {};
 
 TEST_P(Networks, EveryTwoAttributesGiveATime) {
@@ -251,7 +253,7 @@ TEST_P(Networks, EveryTwoAttributesGiveATime) {
         to_string(algorithm.kind), algorithm.name));
     const Outcome outcome = combined({file.path(), "--quiet", "--json", "-"});
     SCOPED_TRACE(fmt::format("{}{}{} {}", network, jitter, said(6), factors[7][row[7]][0]));
-    if (outcome.exit_code == 3) {  // these ranks cannot carry it out
+    if (outcome.exit_code == 3) {  // these ranks cannot carry out the operation
       EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
       continue;
     }

@@ -17,7 +17,7 @@ using test::run_dadsim;
 using test::small;
 using test::TemporaryFolder;
 
-/// The result without what may differ from run to run.
+/// Returns the result without values that differ from run to run.
 nlohmann::ordered_json comparable(const std::string& text) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
   json.erase("wall_clock");
@@ -254,7 +254,7 @@ TEST(CommandLine, SameSeedSameBytesWithEverySetOfKernels) {
       results[name_of(processor.kernels)].insert(comparable(outcome.out).dump());
     }
   }
-  // Whichever way the C library takes to exponentials and logarithms.
+  // The results do not depend on the code path of the C library for exponentials and logarithms.
   for (const auto& [kernels, of_them] : results) EXPECT_EQ(of_them.size(), 1U) << kernels;
 }
 
@@ -308,7 +308,7 @@ TEST(CommandLine, AResultThatCannotBeWrittenIsToldBeforeAnythingRuns) {
     EXPECT_NE(outcome.err.find(path), std::string::npos);
     EXPECT_LT(test::cpu_seconds_of_children() - before, 10) << "a thousand epochs take minutes";
   }
-  // A full disk shows when the result is written.
+  // A full disk is noticed when the result is written.
   const Outcome full = run_dadsim(small({"scenarios/hospitals.xml", "--json", "/dev/full"}));
   EXPECT_EQ(full.exit_code, 4) << full.err;
 }

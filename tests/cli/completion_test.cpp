@@ -1,4 +1,4 @@
-// Tests what shells are offered, and the completion files made of the program's own lists.
+// Tests shell completions, and completion files made from the program's own lists.
 #include "cli/completion.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(Completion, SaysWhereFilesMayStand) {
 
 TEST(Completion, EveryListHasItsNames) {
   for (const Listing& listing : listings()) {
-    if (listing.name == "prices") continue;  // dated examples, which nothing names
+    if (listing.name == "prices") continue;  // dated examples that no attribute names
     const std::vector<std::string> names = names_of(listing.name);
     EXPECT_GE(names.size(), 3U) << listing.name;
     const std::string text = listing.text();

@@ -1,6 +1,6 @@
-// Runs the blocks of the documentation that begin with "$ dadsim …" and compares the output. A line "…" stands for any
-// lines left out. Learned numbers depend on the processor's kernels and on nothing else. A block therefore names its
-// kernels ("$ DADSIM_KERNELS=portable dadsim …"), or its output is the same with all of them.
+// Runs the documentation's blocks that begin with "$ dadsim …" and compares the output. A line "…" stands for any
+// omitted lines. Learned numbers depend only on the processor's kernels. Hence a block either names its kernels ("$
+// DADSIM_KERNELS=portable dadsim …"), or its output is the same with all kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,16 +31,16 @@ struct DocumentedBlock {
              test::read_file(std::string(DADSIM_SOURCE_DIR "/") + word).find("<timing-only") != std::string::npos;
     });
   }
-  /// Returns true if the block is run on this processor. A block that learns nothing runs once, on the first one. A
-  /// block that names its kernels runs where the C library differs most: elsewhere these kernels give the same
-  /// bits (CommandLine.SameSeedSameBytesWithEverySetOfKernels).
+  /// Returns true if the block is run on this processor. A block without learning runs once, on the first processor. A
+  /// block that names its kernels runs where the C library differs most: elsewhere these kernels give the same bits
+  /// (CommandLine.SameSeedSameBytesWithEverySetOfKernels).
   bool is_tried_on(const test::Processor& processor) const {
     if (names_its_kernels()) return processor.old_library;
     return learns() || (processor.kernels == KernelSet::portable && !processor.old_library);
   }
 };
 
-/// "$ DADSIM_KERNELS=portable dadsim explain a.xml", or scripts/run in the place of dadsim; nothing for another line.
+/// Parses "$ DADSIM_KERNELS=portable dadsim explain a.xml", or scripts/run in place of dadsim; nothing for other lines.
 std::optional<DocumentedBlock> command_of(const std::string& line) {
   std::istringstream words(line);
   DocumentedBlock block;
@@ -74,14 +74,14 @@ std::vector<DocumentedBlock> blocks_of(const std::string& page) {
   return blocks;
 }
 
-/// A number of a line.
+/// A number in a line of output.
 struct Figure {
   double value = 0;
-  double last_digit = 0;  ///< worth of one unit in the last digit
+  double last_digit = 0;  ///< value of one unit in the last digit
 };
 
-/// A line with its numbers taken out, which follow in `figures`. Blanks are one: columns are as wide as their numbers.
-/// "2 min 6 s" is one number, of seconds.
+/// Returns a line without its numbers, which are appended to `figures`. Runs of blanks become one, because columns are
+/// as wide as their numbers. "2 min 6 s" is one number of seconds.
 std::string words_of(const std::string& line, std::vector<Figure>& figures) {
   static const std::regex kNumber("([0-9]+) min ([0-9]+)(?= s)|[0-9]+(\\.[0-9]+)?");
   std::string words;
@@ -100,8 +100,8 @@ std::string words_of(const std::string& line, std::vector<Figure>& figures) {
   return words;
 }
 
-/// Compares two printed numbers to one unit in the last digit. If a number lies between two such units, its last bit
-/// decides, and the C library's code paths differ in that bit.
+/// Compares two printed numbers to one unit in the last digit. When a number is rounded, its last bit can decide, and
+/// the C library's code paths differ in that bit.
 bool reads_as(const std::string& printed, const std::string& documented) {
   std::vector<Figure> ours, theirs;
   if (words_of(printed, ours) != words_of(documented, theirs)) return false;
@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, DocumentedOutput,
 INSTANTIATE_TEST_SUITE_P(Readme, DocumentedOutput, testing::Values(std::tuple("README.md", test::processors().back())),
                          name_of_page);
 
-/// The answer of the README with other kernels: of its runs those that its first sentence is about.
+/// Tests the README's answer with other kernels, for the runs in its first sentence.
 class ReadmeAnswer : public testing::TestWithParam<test::Processor> {};
 
 TEST_P(ReadmeAnswer, HasTheSameRows) {

@@ -1,4 +1,4 @@
-// Event-driven runs through the real program.
+// Tests event-driven runs through the real program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using test::read_file;
 using test::run_dadsim;
 using EventJson = nlohmann::ordered_json;
 
-/// Eight sites, of which the last three have slow links; `runs` are its runs.
+/// Returns a scenario of eight sites, the last three with slow links, with the runs `runs`.
 std::string eight_sites(const std::string& runs, const std::string& training = "batch=\"16\" epochs=\"2\"") {
   return R"(<?xml version="1.0" encoding="UTF-8"?>
 <scenario name="Eight" seed="3">
@@ -46,7 +46,7 @@ constexpr const char* kRuns =
 class EventDriven : public testing::Test {
  protected:
   std::string write(const std::string& runs) const { return folder_.write("eight.xml", eight_sites(runs)); }
-  /// The JSON of a run without wall-clock times.
+  /// Returns the JSON of a run without wall-clock times.
   EventJson result(const std::string& scenario, std::vector<std::string> arguments = {}) const {
     const std::string file = folder_.path("result.json");
     arguments.insert(arguments.begin(), {scenario, "--quiet", "--json", file});
@@ -91,7 +91,7 @@ TEST_F(EventDriven, FiguresFitTogether) {
     for (const EventJson& use : run["link_use"]) on_links += use["bytes_per_step"].get<double>();
     const double sent_per_update = run["total_bytes"].get<double>() / run["steps"].get<double>();
     EXPECT_GT(on_links, 0.9 * sent_per_update);
-    EXPECT_LT(on_links, 4.1 * sent_per_update);  // a message passes some links
+    EXPECT_LT(on_links, 4.1 * sent_per_update);  // a message passes several links
   }
   EXPECT_EQ(json["runs"][1]["event_run"]["contributions"]["late"], 0);
   EXPECT_GT(json["runs"][2]["event_run"]["contributions"]["late"].get<int>(), 0);
@@ -192,8 +192,8 @@ TEST_F(EventDriven, SeedsGiveItNoRelativeSteps) {
   EXPECT_NE(table.out.find("plain: no relative steps, since its learning depends"), std::string::npos) << table.out;
 }
 
-/// Three sites at a hub by a line of 100 kB/s each: site 1 is off in ten of every thirty seconds, the line of site 2
-/// for a second of every ten.
+/// Three sites at a hub, each with a line of 100 kB/s. Site 1 is off for ten of every thirty seconds, and the line of
+/// site 2 for one of every ten.
 std::string star_with_states() {
   std::string body = "<host id=\"hub\" speed=\"1Gf\"/>\n";
   for (const char* site : {"1", "2", "3"}) {
@@ -237,7 +237,7 @@ TEST_F(EventDriven, StateProfilesOfAPlatformFileArePlayed) {
   EXPECT_EQ(run["steps"], 60);
   const auto seconds = run["total_seconds"].get<double>();
   ASSERT_GT(seconds, 60);
-  // Off at 10 + 30 k for ten seconds, and at 5 + 10 k for one, until the run's end.
+  // The site goes off at 10 + 30 k for ten seconds, and the line at 5 + 10 k for one.
   const auto starts = [&](double first, double period) { return std::floor((seconds - first) / period) + 1; };
   const EventJson& outages = run["event_run"]["outages"];
   EXPECT_EQ(outages["hosts"].get<double>(), starts(10, 30)) << outages.dump();

@@ -1,4 +1,4 @@
-// Tests files: outputs that are also inputs or each other, files that cannot be written, and output to a terminal.
+// Tests outputs that are also inputs or other outputs, files that cannot be written, and output to a terminal.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -110,7 +110,7 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"merge", "steps.csv", "./steps.csv"}, "would overwrite a file to merge"},
       {{"own.xml", "--json", "dangling.json", "--csv", "later.json"}, "both name"},
       {{"own.xml", "--json", "-", "--csv", "/dev/stdout"}, "both name"},
-      // Files that a command finds without being given them.
+      // Files that a command reads without being given their names.
       {{"import", "t.0.et", "--step", "t.1.et"}, "would overwrite 't.1.et', which is read"},
       {{"import", "t.0.et", "--step", "s.xml", "--out", "./t.1.et"}, "--out './t.1.et' would overwrite"},
       {{"import", "t.0.et", "--step", "trace.xml"}, "--step 'trace.xml' would overwrite 't.1.et'"},
@@ -127,7 +127,7 @@ TEST_F(Files, NoOutputIsAnInput) {
   }
 }
 
-// A line break in a file's name became a separate command.
+// A line break in a file name used to become a separate command.
 TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
   const std::string sweep =
       R"(<scenario name="s"><platform><gpu-cluster nodes="1" gpus="2" inside="nvlink-3" nic="ib-hdr"/></platform>
@@ -153,7 +153,7 @@ TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
   EXPECT_FALSE(fs::exists(folder_.path() / "EXECUTED"));
 }
 
-// The permissions of an existing output are respected.
+// A write-protected output is not overwritten.
 TEST_F(Files, AWriteProtectedFileStays) {
   write("kept.json", "mine");
   fs::permissions(folder_.path() / "kept.json", fs::perms::owner_read);
@@ -184,8 +184,7 @@ TEST_F(Files, ASymbolicLinkIsFollowed) {
   EXPECT_TRUE(read_file(folder_.path() / "later.json").starts_with("{"));
 }
 
-// A path that is no regular file is written without a temporary file next to it, which users may not create in
-// /dev.
+// A path that is no regular file is written directly, because users may not create temporary files in /dev.
 TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   EXPECT_EQ(run({"own.xml", "--quiet", "--json", "/dev/null", "--csv", "/dev/null"}).exit_code, kSuccess);
   for (const char* path : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {

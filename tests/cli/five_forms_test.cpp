@@ -1,5 +1,5 @@
-// Expects that a question about a workload is answered for the workload in all five forms: table, JSON, CSV, page and
-// sweep. The scenarios are shipped ones, made small.
+// Expects that a question about a workload is answered for this workload in all five forms: table, JSON, CSV, page and
+// sweep. The scenarios are small versions of shipped ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string asked_name(const testing::TestParamInfo<AskedWorkload>& tested) {
   return name;
 }
 
-/// The fields of a line without quotation marks around commas.
+/// Returns the fields of a CSV row without quoted commas.
 std::map<std::string, std::string> row_of_csv(const std::string& csv, std::size_t row) {
   std::istringstream lines(csv);
   std::vector<std::vector<std::string>> cells;
@@ -69,13 +69,13 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
   ASSERT_FALSE(json["answer"]["ranking"].empty());
   const std::string first = json["answer"]["statements"][0]["words"];
   EXPECT_NE(first.find(asked.workload), std::string::npos) << first;
-  std::string last;  // last of the statements that name the first run
+  std::string last;  // last statement that names the network learned on
   for (const auto& one : json["answer"]["statements"]) {
     if (one["values"].contains("learned_on")) last = one["words"];
   }
   EXPECT_TRUE(last.starts_with("On the network that learned (")) << json["answer"]["statements"];
 
-  // The table begins with the same sentence; the network that learned comes second, by name.
+  // The table begins with the same sentence; the learned network is named second.
   std::string table = run.out;
   for (std::size_t at = 0; (at = table.find("\n  ", at)) != std::string::npos;) table.replace(at, 3, " ");
   EXPECT_TRUE(table.starts_with(first)) << run.out;
@@ -88,7 +88,7 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
 
   for (const auto& one : json["runs"]) {
     const auto& scale = one["at_scale"];
-    // Gradient sharing needs as many steps as gradient sharing, whether the small network learned it or not.
+    // Gradient sharing has relative steps of one, whether or not the small network learned it.
     if (one["algorithm"] == "gradient-sharing") {
       EXPECT_EQ(one["relative_steps"], 1) << one["label"];
     } else if (one["algorithm"] != "pooled" && one["relative_steps"].is_null()) {

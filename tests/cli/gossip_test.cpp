@@ -1,4 +1,4 @@
-// Eight sites in a ring through the real program: what compression costs, and what needs no tuning.
+// Tests eight sites in a ring through the real program: the cost of compression, and methods that need no tuning.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -55,12 +55,12 @@ TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
   EXPECT_GT(accuracy.at("CHOCO, top 10 %"), accuracy.at("CHOCO, top 1 %"));
   EXPECT_GT(accuracy.at("CHOCO, top 10 %"), accuracy.at("CHOCO, random 10 %"));
 
-  // Nothing tuned, and no more bytes than the largest entry in a hundred with a gamma that was.
+  // PowerGossip has no tuned parameter, and sends no more bytes than the largest hundredth with a tuned gamma.
   EXPECT_LT(bytes.at("PowerGossip"), bytes.at("CHOCO, top 1 %"));
   EXPECT_GT(accuracy.at("PowerGossip"), accuracy.at("CHOCO, top 1 %") - 0.02);
   EXPECT_GT(accuracy.at("PowerGossip, 2 iterations"), accuracy.at("PowerGossip"));
 
-  // The average at the end brings the sites together.
+  // The final average makes the sites' models equal.
   EXPECT_GT(accuracy.at("Sparse-Push"), accuracy.at("Sparse-Push, not merged"));
   EXPECT_EQ(apart.at("Sparse-Push"), 0.0);
   EXPECT_GT(apart.at("Sparse-Push, not merged"), 0.0);
@@ -114,7 +114,7 @@ TEST(Gossip, AGraphThatAnAlgorithmCannotDoWithIsRefusedBeforeLearning) {
     EXPECT_NE(outcome.err.find("four.xml:"), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
   }
-  // The average at the end is an all-reduce.
+  // The final average is an all-reduce.
   const std::string accepted = folder.write("four.xml", four_in(R"(<run algorithm="sparse-push" all-reduce="ring"/>)"));
   EXPECT_EQ(test::run_dadsim({accepted, "--check"}).exit_code, kSuccess);
 }

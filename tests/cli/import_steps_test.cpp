@@ -1,5 +1,5 @@
-// Steps and rounds that others recorded: exported steps come back with the times that they had, and federations of logs
-// take the rounds of the logs.
+// Tests recorded steps and rounds: exported steps are imported with the same times, and federations take the rounds of
+// their logs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class ImportSteps : public testing::Test {
     return run.exit_code == kSuccess ? nlohmann::json::parse(run.out).at("runs").at(0).at("step_seconds").get<double>()
                                      : 0;
   }
-  /// Two nodes of four GPUs, of which two are slower than the others.
+  /// Returns a job on two nodes of four GPUs; two GPUs are slower than the others.
   std::string job(const std::string& timed_as, const std::string& workers) const {
     return "<scenario name=\"job\"><platform><gpu-cluster nodes=\"2\" gpus=\"4\" inside=\"nvlink-4\" rails=\"4\" "
            "nic=\"ib-ndr\"/></platform><workers memory=\"ignore\">" +
@@ -103,7 +103,7 @@ TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
   const double fast = step_seconds("job.xml");
   const double slow = step_seconds("job.xml", {"--set", "platform.gpu-cluster.nic=ethernet-10g"});
   EXPECT_GE(fast, 0.35 - 1e-9);
-  // Two nodes exchange 2 GB over four 10 Gbit/s adapters; 0.1 s are hidden.
+  // Two nodes exchange 2 GB over four adapters of 10 Gbit/s; computing hides 0.1 s.
   EXPECT_GT(slow, 0.25 + 2e9 / (4 * 1.25e9));
   EXPECT_GT(slow, fast);
   const double quicker = step_seconds("job.xml", {"--set", "workers.worker[1].speed=2"});
@@ -140,7 +140,7 @@ TEST_F(ImportSteps, WhatGoesBesideARecordedStepIsSaid) {
 
 TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
   folder_.write("k.0.et", "nothing");
-  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // no output is named
+  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // no output is given
   const Outcome wrong = dadsim({"import", "k.0.et", "--step", "step.xml"});
   EXPECT_EQ(wrong.exit_code, kWrongInput);
   EXPECT_NE(wrong.err.find("k.0.et: "), std::string::npos) << wrong.err;
@@ -148,8 +148,7 @@ TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
   EXPECT_EQ(dadsim({"import", "k.0.et", "--step", "step.xml", "--sequence", "32"}).exit_code, kUsage);
 }
 
-// A round of the slowest client: 40 MB down in 4 s, 50 s of training, 40 MB up in 8 s.
-// A path, a name or an amount of what was imported made dadsim refuse its own file.
+// A path, a name or an amount in an import used to make dadsim refuse its own file.
 TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
   const auto write = [&](const std::string& name, const test::ChakraBytes& trace) {
     std::filesystem::create_directories((folder_.path() / name).parent_path());
@@ -196,6 +195,7 @@ TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
   refused(plain, test::ChakraBytes().compute(1, "a", -1), "u.1.et: has node 1, whose time or size is not a number");
 }
 
+// A round of the slowest client takes 62 s: 40 MB down in 4 s, 50 s of training, 40 MB up in 8 s.
 TEST_F(ImportSteps, LogsOfNvflareBecomeAFederationWithTheirRounds) {
   const auto log = [](const char* site, double down, int training, double up) {
     std::string text =

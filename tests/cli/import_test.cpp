@@ -1,4 +1,4 @@
-// Tests imports: the config.json of a model, a profile of a step, and the commands that users type first.
+// Tests imports: a model's config.json, a profile of a step, and the commands that users type first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -185,7 +185,7 @@ TEST_F(ImportCommand, AProfileCalibratesADevice) {
   const Outcome profile = dadsim(of_profile);
   EXPECT_EQ(profile.exit_code, kSuccess) << profile.err;
   EXPECT_NE(profile.out.find("<device name=\"ours\""), std::string::npos) << profile.out;
-  EXPECT_EQ(profile.out, dadsim(of_table).out);  // 155 ms without the 16 that its collective alone takes
+  EXPECT_EQ(profile.out, dadsim(of_table).out);  // 155 ms less the 16 ms of its collective alone
   ASSERT_EQ(std::system(("gzip -k '" + (folder_.path() / "trace.json").string() + "'").c_str()), 0);
   of_profile[1] = "trace.json.gz";  // PyTorch's trace handlers write this form
   EXPECT_EQ(dadsim(of_profile).out, profile.out);

@@ -1,4 +1,4 @@
-// dadsim kernel: accepted options change the output.
+// Tests that accepted options of `dadsim kernel` change the output.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

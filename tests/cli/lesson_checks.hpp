@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-// Checks the numbers of a lesson against its results. After each number, a comment that readers do not see says where
-// it is from: "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->". The name of a block of code stands
-// before the colon, a path into the JSON of its command after it. Paths may be combined by arithmetic and may name
-// other blocks: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A number is right if it equals the
-// measured value rounded to its digits. A number that depends on how a processor rounds is given as a range, "**190 to
-// 210 steps**<!-- … -->", and is right if the measured value lies inside.
+// Checks the numbers of a lesson against its results. After each number, a comment invisible to readers names its
+// source: "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->". Before the colon is the name of a code
+// block, after it a path into the JSON of the block's command. Paths can be combined by arithmetic and can name other
+// blocks: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A number is right if it equals the
+// measured value rounded to its digits. A number that depends on the processor's rounding is a range, "**190 to 210
+// steps**<!-- … -->", and is right if the measured value lies inside.
 namespace dadsim::test {
 
 using Results = std::map<std::string, nlohmann::json>;
 
-/// A number of a lesson, and where it is from.
+/// A number of a lesson, and its source.
 struct LessonClaim {
   std::string words;  ///< text that the reader sees: "407 kB"
   double low = 0;     ///< in bytes, seconds, or a share
@@ -29,7 +29,7 @@ struct LessonClaim {
   std::string block, expression;
 };
 
-/// Sums, products and paths into results; throws std::runtime_error for an unknown name.
+/// Evaluates sums, products and paths into results; throws std::runtime_error for an unknown name.
 class LessonExpression {
  public:
   LessonExpression(std::string block, std::string text, const Results& results)
@@ -97,8 +97,8 @@ class LessonExpression {
     return text_.substr(begin, at_ - begin);
   }
 
-  /// The entry of a list by its number (from 0, or from the end if it is below), by its label, algorithm, layer or
-  /// name, or by "field=value&field=value".
+  /// Returns the entry of a list by index (negative: from the end), by label, algorithm, layer or name, or by
+  /// "field=value&field=value".
   const nlohmann::json& entry(const nlohmann::json& list, const std::string& which) const {
     if (!list.is_array()) fail("no list to choose from", which);
     char* end = nullptr;
@@ -143,7 +143,7 @@ class LessonExpression {
         if (!node->contains(word)) fail("there is no", word);
         node = &node->at(word);
       } else {
-        // Labels have no brackets, apart from values of --set, which do not occur here.
+        // Labels contain no brackets, except values of --set, which do not occur here.
         const std::size_t close = text_.find(']', at_);
         if (close == std::string::npos) fail("lacks a ] behind", text_.substr(at_));
         node = &entry(*node, text_.substr(at_, close - at_));
@@ -170,7 +170,7 @@ inline double unit_of(const std::string& unit) {
   return found->second;
 }
 
-/// All numbers with a comment on their source.
+/// Returns all numbers that have a comment with their source.
 inline std::vector<LessonClaim> claims_of(const std::string& markdown) {
   static const std::regex claim(
       R"rx((?:(\d[\d,]*(?:\.\d+)?) to )?(\d[\d,]*)(\.\d+)?(?: ([A-Za-zµ%]+))?(?:\*\*)?<!-- ([a-z0-9]+): ([^>]*) -->)rx");
@@ -196,7 +196,7 @@ inline std::vector<LessonClaim> claims_of(const std::string& markdown) {
   return claims;
 }
 
-/// The blocks that a claim is about, of those that a lesson has.
+/// Returns those blocks of a lesson that a claim depends on.
 inline std::set<std::string> blocks_of(const LessonClaim& claim, const std::set<std::string>& all) {
   std::set<std::string> blocks{claim.block};
   for (const std::string& block : all) {
@@ -205,7 +205,7 @@ inline std::set<std::string> blocks_of(const LessonClaim& claim, const std::set<
   return blocks;
 }
 
-/// Returns true if the claim depends on learning, not on times and bytes alone.
+/// Returns true if the claim depends on learning, not only on times and bytes.
 inline bool is_learned(const LessonClaim& claim) {
   static const std::regex figure("accuracy|auc|target_|curve|leak|effective_rank");
   return std::regex_search(claim.expression, figure);
@@ -219,14 +219,14 @@ inline std::string wrong_with(const LessonClaim& claim, const Results& results) 
   } catch (const std::exception& error) {
     return claim.words + ": " + error.what();
   }
-  // Rounding of a value half-way between two numbers is arbitrary.
+  // The rounding of a value half-way between two numbers is arbitrary.
   const double digit = claim.half_a_digit * (1 + 1e-9);
   if (claim.low - digit <= measured && measured <= claim.high + digit) return {};
   return claim.words + " is not what " + claim.expression + " gives: " + std::to_string(measured);
 }
 
-/// Numbers that a command sets before the reader has opened an answer, and that the answer works out: not in the words
-/// of the question.
+/// Returns numbers that a command sets before its answer is opened, if the answer derives them and the question does
+/// not state them.
 inline std::vector<std::string> given_away(const std::string& markdown) {
   static const std::regex kBlock("```sh [^`]*```"), kComment("<!--[^>]*-->"), kSet("--set '?([^ =]*)=[a-z]*([0-9.]+)");
   std::vector<std::string> found;
@@ -252,7 +252,7 @@ inline std::vector<std::string> given_away(const std::string& markdown) {
   return found;
 }
 
-/// Bold numbers of answers without a source.
+/// Returns bold numbers in answers that have no source.
 inline std::vector<std::string> unfounded_numbers(const std::string& markdown) {
   static const std::regex bold(R"rx(\*\*([^*\n]+)\*\*)rx");
   std::vector<std::string> unfounded;

@@ -1,4 +1,4 @@
-// Runs that do not fit their devices, and 16 bit, through the real program.
+// Tests runs that do not fit their devices, and 16-bit training, through the real program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Gradient sharing of ResNet-50 on two V100 of 16 GB.
+/// Returns arguments for gradient sharing of ResNet-50 on two V100 of 16 GB.
 std::vector<std::string> training(const std::string& batch, const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments{"tests/validation/training.xml",
                                      "--set",
@@ -42,7 +42,7 @@ TEST(MemoryCheck, ARunThatDoesNotFitIsRefusedWithItsBreakdown) {
   EXPECT_EQ(outcome.out, "");
 }
 
-// Published jobs seldom say all that they recompute.
+// Published jobs rarely state all that they recompute.
 TEST(MemoryCheck, ATransformerThatWouldFitComputedAgainIsTimedWithANote) {
   const std::vector<std::string> gpt{"timed-as.workload=gpt-2-medium"};
   const nlohmann::json run = run_of(training("8", gpt));

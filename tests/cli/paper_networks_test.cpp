@@ -1,4 +1,4 @@
-// The paper's experiment (arXiv 2102.09631) with the networks that it and its readers train: two sites with disjoint
+// Tests the paper's experiment (arXiv 2102.09631) with the networks of the paper and others: two sites with disjoint
 // classes, every algorithm on the shipped scenarios.
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct PaperScenario {
 
 class PaperNetworks : public testing::TestWithParam<PaperScenario> {};
 
-// The scenario's own data: its first batch. A batch after some training would show the same.
+// Tests the first batch of the scenario's data; a batch after some training would show the same.
 TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   if (const char* file = GetParam().file) {
     const std::filesystem::path data = test::folder_with(file);
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Files, PaperNetworks,
                                          PaperScenario{"paper-mnist", "train-images-idx3-ubyte.gz"}),
                          name_of);
 
-/// Final accuracy by algorithm, and the runs.
+/// Final accuracy by algorithm, and the runs of the result.
 // NOLINTNEXTLINE(bugprone-exception-escape): the checker takes the assertions in the move of a JSON value for throws
 struct Learned {
   std::map<std::string, double> accuracy;
@@ -101,7 +101,7 @@ struct Learned {
       EXPECT_NEAR(accuracy.at(exact), accuracy.at("pooled"), 0.01) << exact;
     }
     EXPECT_GT(accuracy.at("rank-dad"), accuracy.at("pooled") - 0.03);
-    // Half of the classes at best, and at chance on the other half.
+    // A site alone learns at most half of the classes; on the other half it is at chance.
     EXPECT_LT(accuracy.at("no-sharing"), chance_of_half);
     EXPECT_GT(accuracy.at("pooled"), accuracy.at("no-sharing") + 0.2);
   }
@@ -133,19 +133,19 @@ Learned learn(const std::string& scenario, const std::filesystem::path& data, co
   return learned;
 }
 
-/// Those that the expectations of all networks are about.
+/// Labels of the runs that the expectations of all networks need.
 const std::set<std::string> kExpectedRuns{"pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dAD, cap 8"};
 
 TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
   const std::filesystem::path data = test::folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
-  // Nothing changes after the third of its 30 epochs.
+  // After the third of the 30 epochs nothing changes.
   const Learned learned = learn("paper-gru-motions", data, kExpectedRuns, {"--set", "training.epochs=8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 
-  // The effective rank falls in the dense layers and is bounded by the six features in the first.
+  // The effective rank falls in the dense layers; in the first layer it is bounded by the six features.
   const auto& ranks = learned.run("rank-dad")["effective_rank"];
   const auto rank = [](const nlohmann::json& epoch, const std::string& name) {
     for (const auto& layer : epoch["layers"]) {
@@ -169,7 +169,7 @@ TEST(PaperTransformer, DisjointActivitiesOfBasicMotions) {
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 }
 
-// The tests above show that dAD and edAD have the pooled gradient; learning it three times would show nothing else.
+// The tests above show that dAD and edAD have the pooled gradient; learning it again would show nothing new.
 TEST(PaperVit, DisjointDigits) {
   const Learned learned = learn("paper-vit", {}, {"pooled", "rank-dAD, cap 8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
@@ -177,7 +177,7 @@ TEST(PaperVit, DisjointDigits) {
   EXPECT_GT(learned.accuracy.at("rank-dad"), learned.accuracy.at("pooled") - 0.03);
 }
 
-// Many rows per sample and narrow layers: dAD hands over more than the gradient here, and the result shows it.
+// With many rows per sample and narrow layers, dAD sends more than the gradient, and the result shows this.
 TEST(PaperVit, RowsOfPatchesAreMoreThanTheGradient) {
   const Learned timed = learn("paper-vit", {}, {"gradient-sharing", "dad", "rank-dAD, cap 8"}, {"--timing-only"});
   const auto up = [&](const char* algorithm) { return timed.run(algorithm)["bytes_up_per_worker"].get<double>(); };

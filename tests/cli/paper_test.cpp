@@ -1,4 +1,4 @@
-// The paper's experiment on real digits: two sites with disjoint classes (arXiv 2102.09631).
+// Tests the paper's experiment on real digits: two sites with disjoint classes (arXiv 2102.09631).
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

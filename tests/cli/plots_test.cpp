@@ -1,4 +1,4 @@
-// --plots: the charts and tables of a result as files in a folder.
+// Tests --plots, which writes the charts and tables of a result as files into a folder.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// scenarios/private.xml through the real program: results state ε, noise costs accuracy, carriers and masks save bytes.
+// Runs scenarios/private.xml through the real program: results state ε, noise costs accuracy, carriers and masks save
+// bytes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +17,8 @@ namespace {
 
 TEST(Private, FourHospitalsAtTheSamePrivacy) {
   const test::QuickKernels quick;
-  // Runs with expectations below; the others, with sparser or carried noise, are private in the same way.
+  // Keeps the runs that have expectations below; the others, with sparser or carried noise, are private in the same
+  // way.
   const test::TemporaryFolder folder;
   const std::string scenario = folder.write(
       "private.xml", test::with_runs("private", {"clipped, no noise", "DP-SGD", "DP-SGD, noise of the aggregator",
@@ -35,7 +37,7 @@ TEST(Private, FourHospitalsAtTheSamePrivacy) {
   const double dense = accuracy.at("DP-SGD");
   EXPECT_GT(accuracy.at("clipped, no noise"), dense);
   EXPECT_GT(dense, 0.5);
-  // The aggregator's noise has the same variance, drawn from other numbers.
+  // The aggregator's noise has the same variance, but other random numbers.
   EXPECT_NEAR(accuracy.at("DP-SGD, noise of the aggregator"), dense, 0.05);
   EXPECT_LT(accuracy.at("DP-SGD, every site private by itself"), dense);
 }

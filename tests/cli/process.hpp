@@ -25,12 +25,11 @@ namespace dadsim::test {
 
 /// Outcome of a run of the real binary.
 struct Outcome {
-  int exit_code = -1;  ///< 128 + signal if it was killed
+  int exit_code = -1;  ///< 128 + signal if a signal killed the program
   std::string out, err;
 };
 
-/// Seconds of processor time of all children that have ended: unlike those of a clock the same on a machine that is
-/// busy.
+/// Returns the processor seconds of all ended children; unlike wall-clock seconds, these do not grow on a busy machine.
 inline double cpu_seconds_of_children() {
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
@@ -87,7 +86,7 @@ Outcome run_child(const Body& body, std::chrono::milliseconds interrupt_after = 
   return outcome;
 }
 
-/// The words of a command line, to be handed to a main().
+/// Returns the words of a command line as arguments of main().
 inline std::vector<char*> words_of(std::vector<std::string>& arguments) {
   std::vector<char*> words;
   for (std::string& argument : arguments) words.push_back(argument.data());

@@ -9,11 +9,11 @@
 
 #include "support/kernel_set.hpp"
 
-// Checks documented output as other processors would print it: with each set of kernels (support/kernel_set.hpp), and
-// with a C library that finds neither AVX2 nor FMA for exponentials and logarithms.
+// Tests documented output as other processors would print it: with each set of kernels (support/kernel_set.hpp), and
+// with a C library that does not use AVX2 or FMA for exponentials and logarithms.
 namespace dadsim::test {
 
-/// A reader's possible processor, as far as this one can emulate it.
+/// A processor that a reader may have, as far as this machine can emulate it.
 struct Processor {
   std::string name;
   KernelSet kernels = KernelSet::portable;
@@ -32,7 +32,7 @@ struct Processor {
   friend void PrintTo(const Processor& processor, std::ostream* out) { *out << processor.name; }
 };
 
-/// One for each set of kernels, the portable one first, and an old one.
+/// Returns a processor for each set of kernels, the portable set first, and an old processor.
 inline std::vector<Processor> processors() {
   std::vector<Processor> all;
   for (const KernelSet set : kKernelSets) all.push_back({.name = std::string(name_of(set)), .kernels = set});
@@ -40,7 +40,7 @@ inline std::vector<Processor> processors() {
   return all;
 }
 
-/// Those whose kernels are not the portable ones.
+/// Returns the processors whose kernels are not the portable ones.
 inline std::vector<Processor> with_other_kernels() {
   std::vector<Processor> others = processors();
   std::erase_if(others, [](const Processor& processor) { return processor.kernels == KernelSet::portable; });

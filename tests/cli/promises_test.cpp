@@ -1,4 +1,4 @@
-// Tests what a command guarantees about its files and its end, with the real program.
+// Tests the program's guarantees about its files and about being interrupted.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ using test::Outcome;
 using test::run_dadsim;
 using test::TemporaryFolder;
 
-/// Two clients, with the given content of <data>, <model> and <run>.
+/// Returns a scenario of two clients with the given content of <data>, <model> and <run>.
 std::string scenario_of(const std::string& link, const std::string& data, const std::string& layers,
                         const std::string& batch, const std::string& runs) {
   return R"(<scenario name="promised" seed="1">
@@ -47,7 +47,7 @@ class Promises : public testing::Test {
 
 const std::string kSmall = R"(train="60" test="20")";
 
-/// An export guarded the first of its files alone.
+/// An export used to protect only the first of its files.
 TEST_F(Promises, AnExportOverwritesNoInputUnderAnyOfItsNames) {
   for (const char* name : {"k.0.et", "k.1.et", "k.2.et"}) {
     const std::string text = scenario_of("20Mbps", kSmall, "", "10", "<run algorithm=\"gradient-sharing\"/>");
@@ -66,7 +66,7 @@ TEST_F(Promises, AnExportOverwritesNoInputUnderAnyOfItsNames) {
   EXPECT_TRUE(is_there("k.2.et"));
 }
 
-/// With one slider alone the fit went through a point twice, which was called a bug.
+/// With a single slider, the fit used to evaluate a point twice and report a bug.
 TEST_F(Promises, RunsThatShareNothingHaveAPage) {
   file("alone.xml",
        scenario_of("20Mbps", kSmall, "", "10", R"(<run algorithm="pooled"/><run algorithm="no-sharing"/>)"));
@@ -76,8 +76,8 @@ TEST_F(Promises, RunsThatShareNothingHaveAPage) {
   EXPECT_TRUE(content("o.html").ends_with("</html>\n"));
 }
 
-/// At 10 bit/s dates grew beyond the simulation's resolution, which it called a deadlock. A page that cannot be made
-/// does not cost the run.
+/// At 10 bit/s, dates grew beyond the simulation's resolution and were reported as a deadlock. A page that cannot be
+/// made does not cost the run's result.
 TEST_F(Promises, APageThatFailsCostsNoResult) {
   file("slow.xml", scenario_of("10bps", kSmall, "<dense units=\"64\"/>", "10",
                                R"(<run algorithm="gradient-sharing"/><run algorithm="dad"/>)"));
@@ -86,14 +86,14 @@ TEST_F(Promises, APageThatFailsCostsNoResult) {
   EXPECT_NE(slow.out.find("gradient-sharing"), std::string::npos);
   EXPECT_EQ(slow.err.find("deadlock"), std::string::npos) << slow.err;
   EXPECT_TRUE(content("o.html").ends_with("</html>\n"));
-  // The file that is written last fails last.
+  // The page is written last; if it fails, the other outputs exist.
   const Outcome full = run_dadsim({"slow.xml", "--json", "o.json", "--report", "/dev/full"}, folder_.path());
   EXPECT_EQ(full.exit_code, 4) << full.err;
   EXPECT_NE(full.out.find("gradient-sharing"), std::string::npos) << "the table was lost";
   EXPECT_TRUE(is_there("o.json"));
 }
 
-/// Interrupts places that poll for signals and places that do not: a step of 10,000 samples, an evaluation of 60,000,
+/// Interrupts code that polls for signals and code that does not: a step of 10,000 samples, an evaluation of 60,000,
 /// and a simulation.
 TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
   const std::string wide = "<dense units=\"2048\"/><dense units=\"2048\"/>";
@@ -106,7 +106,7 @@ TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
     std::chrono::milliseconds before{400};
     Outcome outcome;
     std::chrono::steady_clock::duration took{};
-    // On a loaded machine the signal may come before the program has begun, which ends it without a word.
+    // On a loaded machine the signal may arrive before the program has begun, and ends it without a message.
     for (int attempt = 0; attempt < 5 && outcome.err.empty(); ++attempt, before *= 2) {
       const auto begin = std::chrono::steady_clock::now();
       outcome = run_dadsim({name, "--json", "o.json"}, folder_.path(), before);
@@ -114,7 +114,7 @@ TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
     }
     EXPECT_EQ(outcome.exit_code, 130) << name << ": " << outcome.err;
     EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
-    // A second by its own clock; on a machine that many share it has its turn later.
+    // The program itself takes a second; on a shared machine it is scheduled later.
     EXPECT_LT(took, std::chrono::seconds(10)) << name;
     EXPECT_FALSE(is_there("o.json"));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3) << "something is left";

@@ -1,4 +1,4 @@
-// scenarios/rank-memory.xml: claims of docs/effective-ranks.md about too small a rank.
+// Runs scenarios/rank-memory.xml and tests the claims of docs/effective-ranks.md about ranks that are too small.
 #include <gtest/gtest.h>
 
 #include <map>

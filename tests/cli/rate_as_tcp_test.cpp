@@ -1,4 +1,4 @@
-// Adapters given by a rate alone: the output of the real program.
+// Tests the output for adapters that are given only by a rate.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class RateAsTcp : public testing::Test {
            <sweep><vary path="timed-as.batch" values="8 16"/></sweep>
            <goal within="300d"><allow path="timed-as.batch" values="8 16"/></goal></scenario>)");
   }
-  /// Returns the printed output, its lines joined.
+  /// Returns the printed output with its lines joined.
   std::string printed(const std::vector<std::string>& arguments) {
     const Outcome outcome = run_dadsim(arguments, folder_.path());
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -52,7 +52,7 @@ class RateAsTcp : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// The remedy works as stated.
+// The stated remedy works.
 TEST_F(RateAsTcp, ARunSaysWhatAStepTakesWithRdma) {
   const double by_tcp = step_of({});
   const double by_rdma = step_of({"--set", "platform.gpu-cluster.transport=rdma"});

@@ -1,5 +1,5 @@
-// Remedies of the program, each applied to the letter: what a message names is found in it, put where it belongs, and
-// the program takes it. Values of attributes are tested in tests/scenario/remedies_test.cpp.
+// Applies the program's remedies literally: the text that a message names is put in its place, and the program must
+// accept it. Values of attributes are tested in tests/scenario/remedies_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ using test::replaced;
 using test::TemporaryFolder;
 
 const std::string kHub = R"(<aggregator host="hub" device="rtx-3090"/>)";
-/// Three sites behind unequal lines, and a table that `data` names.
+/// Returns a scenario of three sites with unequal lines, and a table named by `data`.
 std::string scenario_of(const std::string& data, const std::string& more = {}, const std::string& hub = kHub) {
   return R"(<scenario name="Remedies" seed="3">
   <platform><federation><sites name="s" count="3" up="10Mbps" down="50Mbps" latency="8ms"/></federation></platform>
@@ -33,14 +33,14 @@ std::string scenario_of(const std::string& data, const std::string& more = {}, c
 )";
 }
 
-/// Returns that scenario with a table of two classes and ten rows to train on.
+/// Returns this scenario with a table of two classes and ten training rows.
 std::string scenario_of_table() {
   const std::string ten = scenario_of(R"(<csv file="t.csv" target="kind"/>)");
   return replaced(replaced(ten, "units=\"10\"", "units=\"2\""), "batch=\"4\"", "batch=\"2\"");
 }
 const std::string kDigits = R"(<digits train="60" test="20"/>)";
 
-/// Twelve rows of two classes, with numbers as `number` writes them.
+/// Returns a table of twelve rows and two classes, with numbers formatted by `number`.
 std::string table_of(const std::function<std::string(int)>& number, char separator = ',') {
   std::string text = std::string("size") + separator + "kind\n";
   for (int i = 0; i < 12; ++i) text += number(i) + separator + (i % 3 == 0 ? "oak" : "elm") + '\n';
@@ -52,7 +52,7 @@ class Remedy : public testing::Test {
   test::Outcome dadsim(const std::vector<std::string>& arguments) const {
     return test::run_dadsim(arguments, folder.path());
   }
-  /// Runs a command that is refused, and returns the group `named` of its message.
+  /// Runs a command that is refused; returns the part of its message that the pattern `named` captures.
   std::string refused(const std::vector<std::string>& arguments, int exit_code, const std::string& named) const {
     const test::Outcome outcome = dadsim(arguments);
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;

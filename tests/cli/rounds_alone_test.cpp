@@ -1,4 +1,4 @@
-// Federations that learn nothing: studies report rounds, and no target, through the real program.
+// Tests federations without learning, through the real program: studies report rounds, and no target.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The quickest algorithm between sites on slow lines, asked in one command.
+// Tests the command that finds the fastest algorithm between sites on slow lines.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ std::vector<std::string> order_of(const nlohmann::json& result) {
   return order;
 }
 
-// The lines of platforms/hospitals.xml, typed: the same learning over the same lines.
+// The lines of platforms/hospitals.xml as typed arguments give the same learning and times.
 TEST_F(SitesCommand, HospitalsLinesGiveTheVerdictOfTheirScenario) {
   const test::QuickKernels quick;
   const Outcome asked = dadsim({"sites", "5", "--up", "20Mbps,20Mbps,10Mbps,20Mbps,10Mbps", "--down",

@@ -1,5 +1,5 @@
-// The tasks of skills/dadsim/SKILL.md: a command in an indented block, then lines "`/json/pointer` = value" or "exit
-// code N". Numbers agree to half a per cent, as they are written with three digits.
+// Runs the tasks of skills/dadsim/SKILL.md: a command in an indented block, then lines "`/json/pointer` = value" or
+// "exit code N". Numbers agree to half a per cent, because they have three digits.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -18,7 +18,7 @@ namespace {
 using test::Outcome;
 using Arguments = std::vector<std::string>;
 
-/// Returns the text that stays on the terminal: without progress lines shown in place, weights and colours.
+/// Returns the text that stays on the terminal, without transient progress lines, weights and colours.
 std::string without_escapes(const std::string& text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -32,7 +32,7 @@ std::string without_escapes(const std::string& text) {
   return plain;
 }
 
-/// Lines of a shown text that are wider than `columns`.
+/// Returns the lines of a text that are wider than `columns`.
 std::vector<std::string> wider_than(std::size_t columns, const std::string& shown) {
   std::vector<std::string> wide;
   std::istringstream lines(without_escapes(shown));
@@ -44,7 +44,8 @@ std::vector<std::string> wider_than(std::size_t columns, const std::string& show
 
 const std::string kScenarios = DADSIM_SOURCE_DIR "/scenarios/";
 
-/// GPT-2 medium on two nodes of two GPUs: a question of a tenth of a second that has a table of throughput.
+/// Returns arguments for GPT-2 medium on two nodes of two GPUs, which takes a tenth of a second and prints a throughput
+/// table.
 Arguments small_gpt(Arguments arguments) {
   for (const char* change :
        {"platform.gpu-cluster.nodes=2", "platform.gpu-cluster.gpus=2", "workers.worker.hosts=gpu-[0-3]"})

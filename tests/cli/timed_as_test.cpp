@@ -1,4 +1,4 @@
-// Learned on the small network, timed as a large one.
+// Tests runs that learn on a small network and are timed as a large one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ nlohmann::json result_of(const std::vector<std::string>& more) {
 
 TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
   const nlohmann::json plain = result_of({});
-  // One of each family; memory is another question.
+  // One workload of each family; memory is tested elsewhere.
   for (const char* name : {"vgg-16", "vit-b-16", "bert-base", "llama-3.2-1b", "lstm-wikitext-2"}) {
     SCOPED_TRACE(name);
     const nlohmann::json timed =
@@ -42,7 +42,7 @@ TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
   }
 }
 
-// Three factors and their product, through the real program.
+// Tests the three factors and their product through the real program.
 TEST(TimedAs, MultipliesKnownStepsRelativeStepsAndTimePerStep) {
   const nlohmann::json result =
       result_of({"--set", "timed-as.workload=resnet-18-cifar10", "--set", "timed-as.steps=1000", "--set",

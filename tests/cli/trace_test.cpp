@@ -1,4 +1,4 @@
-// Traces of a shipped scenario, through the real program.
+// Tests traces of a shipped scenario through the real program.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Everything but wall-clock times.
+/// Returns the result without wall-clock times.
 Json without_wall_clock(const std::string& text) {
   Json json = Json::parse(text);
   json.erase("wall_clock");
@@ -37,7 +37,7 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
   const Json result = Json::parse(traced.out);
   const Json trace = Json::parse(test::read_file(file));
 
-  // Per run, worker and category, microseconds in the first step.
+  // Sums the microseconds of the first step by run, worker and category.
   ASSERT_EQ(result["runs"].size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const Json& told = result["runs"][i];
@@ -55,7 +55,7 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
       }
     }
     EXPECT_DOUBLE_EQ(step, 1e6 * told["first_step_seconds"].get<double>());
-    // A worker computes or waits until it has the whole sum. Trees serve some workers before others, and the last one
+    // A worker computes or waits until it has the whole sum. Trees serve some workers before others; the last worker
     // ends the step.
     double last = 0;
     for (auto& [worker, its] : spent_by) {

@@ -1,4 +1,4 @@
-// Training of a model on a cluster of a known kind, and the scenario behind the answer.
+// Tests training of a model on a cluster of a known kind, and the scenario behind the answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST_F(TrainCommand, ASliceOfAPodIsATorusWhoseAxesAreAsEqualAsTheyCanBe) {
                    answer["layouts"][0]["simulated"]["step_seconds"].get<double>());
 }
 
-// A file that others change has to begin where the answer was.
+// A scenario file that users edit must first give the same answer.
 TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
   const nlohmann::json answer =
       json_of(small({"--tokens", "20B", "--price", "2", "--within", "3d", "--write", "mine.xml"}));
@@ -112,7 +112,7 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
           "a pod of TPU v6e has at most 256 devices, not 512");
 }
 
-// The remedy is what has to be typed.
+// The remedy is text that can be typed.
 TEST_F(TrainCommand, AModelThatDoesNotFitIsToldTheDevicesThatSuffice) {
   const std::vector<std::string> asked{"train", "llama-2-70b", "--device", "a100", "--gpus"};
   const auto with = [&](const std::string& gpus) {

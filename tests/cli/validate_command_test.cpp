@@ -1,4 +1,4 @@
-// dadsim validate: published tables, and measurements of one's own.
+// Tests `dadsim validate` on published tables and on the user's own measurements.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// Tests the effect on a step of the catalogue's devices of computing during communication, of recomputation, and of
-// training software.
+// Tests how computing during communication, recomputation and training software change the step time of the catalogue's
+// devices.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace dadsim::study {
 namespace {
 
-/// GPT-2 medium on two nodes of `gpus` A100, one adapter for each.
+/// Returns a step of GPT-2 medium on two nodes of `gpus` A100, with one adapter per GPU.
 report::RunResult gpt_step(const std::string& timed_as, const std::string& others = "", int gpus = 2,
                            const char* fidelity = "flow", const char* device = "a100-sxm4-80",
                            const char* nic = "ib-hdr") {
@@ -28,7 +28,7 @@ report::RunResult gpt_step(const std::string& timed_as, const std::string& other
 }
 
 TEST(BesideCommunication, ComputingIsSlowerByAtMostItsShareAndAsMuchByFlowAsByMessages) {
-  // Over a slow line sums go on beside all of the pass back, which is two thirds of what is computed, and more.
+  // On a slow line, sums overlap the whole backward pass, which is at least two thirds of the computing.
   const double quick = gpt_step("precision=\"bf16\"").compute_seconds;
   const double slow = gpt_step("precision=\"bf16\"", "", 2, "flow", "a100-sxm4-80", "10Gbps").compute_seconds;
   EXPECT_GT(slow, 1.05 * quick);

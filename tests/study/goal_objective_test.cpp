@@ -1,4 +1,4 @@
-// Which of the answers that meet a goal comes first.
+// Tests the order of the answers that meet a goal.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// 16, 32 and 64 devices: as long each, and dearer the more there are; 8 are too slow. Of 128 the memory is too small.
+/// A trial on 16, 32 or 64 devices: equal time, and a cost that grows with their number. 8 devices are too slow; 128
+/// lack memory.
 report::Trial of_devices(const std::vector<std::string>& assignments) {
   const std::string& one = assignments.front();
   const double devices = std::stod(one.substr(one.find('=') + 1));
@@ -127,7 +128,7 @@ TEST(GoalObjective, ChoicesWithinTheBandOfEachOtherAreTiedAndTheCheaperOneIsSaid
   goal.devices = 100;
   change.varied.values = {"8", "16"};
   goal.allowed = {change};
-  // Errors of the same devices cancel: 18 h are certainly less than 19 h. With other devices the order is open.
+  // Errors of the same devices cancel: 18 h are certainly less than 19 h. With different devices the order is open.
   EXPECT_EQ(answers("a")[0].choices[0].value, "16");
   const auto tied = answers("b");
   EXPECT_EQ(tied[0].choices[0].value, "8");

@@ -34,7 +34,7 @@ std::map<std::string, std::string> as_map(const std::vector<std::string>& assign
   return map;
 }
 
-/// Takes `work` ÷ the number before the unit seconds.
+/// Returns an evaluation whose time is `work` ÷ the number in the assignment, in seconds.
 Evaluate inversely(double work, int* count = nullptr) {
   return [work, count](const std::vector<std::string>& assignments, const std::string&) {
     if (count != nullptr) ++*count;
@@ -46,7 +46,7 @@ Evaluate inversely(double work, int* count = nullptr) {
 TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) {
   int count = 0;
   const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1e6, "{}Mbps")}};
-  // 60 s are met from 151.2 on.
+  // The goal of 60 s is met from 151.2 on.
   const auto answers = search_goal(goal, {"dad"}, inversely(60 * 151.2, &count));
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_TRUE(answers[0].met);
@@ -54,7 +54,7 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
   EXPECT_EQ(answers[0].neighbour->value, "151Mbps");
   EXPECT_LE(answers[0].trial.seconds, 60);
   EXPECT_GT(answers[0].neighbour_trial->seconds, 60);
-  // 13 over the range, and what is between two of them bisected: 5,400 numbers ÷ 12 of them.
+  // 13 numbers over the range, then bisection between two of them: 5,400 numbers ÷ 12.
   EXPECT_LE(count, 13 + 10);
   EXPECT_EQ(answers[0].tried.size(), static_cast<std::size_t>(count));
   EXPECT_TRUE(std::ranges::is_sorted(answers[0].tried, {}, &report::Tried::number));
@@ -62,7 +62,7 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
   EXPECT_FALSE(answers[0].may || answers[0].safe) << "nothing is known of seeds";
 }
 
-/// Meets 60 s only in the pieces.
+/// Returns an evaluation that meets 60 s only inside the pieces.
 Evaluate in_pieces(const std::vector<std::pair<double, double>>& pieces) {
   return [pieces](const std::vector<std::string>& assignments, const std::string&) {
     const double number = std::stod(as_map(assignments).at("link.up"));
@@ -209,7 +209,7 @@ TEST(GoalSearch, WithoutARangeEveryChoiceIsATrial) {
   const auto answers = search_goal(goal, {"dad"}, evaluate);
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_TRUE(answers[0].met && answers[1].met && !answers[2].met);
-  EXPECT_EQ(answers[0].choices[0].value, "2");  // the cheapest of those that meet it
+  EXPECT_EQ(answers[0].choices[0].value, "2");  // the cheapest choice that meets the goal
 }
 
 TEST(GoalSearch, ALimitOnWhatIsNotKnownIsNotMet) {

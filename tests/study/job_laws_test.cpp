@@ -1,4 +1,4 @@
-// Laws of training steps for any job: some drawn jobs in the suite, 300 with DADSIM_DRAWS=300.
+// Tests laws of training steps on drawn jobs; the suite draws some, DADSIM_DRAWS=300 draws 300.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ class Drawing {
 
 constexpr double kRounding = 1 + 1e-9;
 
-/// The laws, each of a job and of one that differs from it.
+/// Checks the laws; each compares a job with a job that differs in one part.
 class Laws {
  public:
   std::map<std::string, int> held;  ///< number of checks per law
@@ -107,7 +107,7 @@ class Laws {
     other.attention = "flash";
     const report::RunResult flash = run_of(other);
     EXPECT_LE(flash.step_seconds, kRounding * run.step_seconds);
-    // Plain attention that is computed again keeps nothing; flash attention keeps a number per head and token.
+    // Plain attention that is recomputed keeps nothing; flash attention keeps a number per head and token.
     const double kept =
         job.recompute == "selective" ? 4.0 * job.batch * size("heads") * size("sequence") * size("layers") : 0;
     EXPECT_LE(flash.memory.total(), run.memory.total() + kept);
@@ -137,7 +137,7 @@ class Laws {
     DrawnJob other = job;
     other.nodes = 2 * job.nodes;
     const report::RunResult more = run_of(other);
-    // More workers that divide something each have less of it to do.
+    // If workers divide work, more workers leave less for each.
     if (job.sharding == "none") {
       EXPECT_GE(kRounding * more.step_seconds, run.step_seconds);
     }

@@ -4,15 +4,15 @@
 
 namespace dadsim::test {
 
-// One site with a line of its own to the hub, which adds up in no time: times are known in closed form.
+// One site with its own line to the hub, whose sums take no time: times are known in closed form.
 namespace one_line {
 
 constexpr double bytes = 4 * 7850;   // gradient of 784-10
 constexpr double up = 10e6 / 8;      // byte/s
 constexpr double down = 1e9 / 8;     // byte/s
 constexpr double latency = 5e-3;     // seconds each way
-constexpr double computing = 10e-3;  // seconds per step, as the device says
-constexpr double kHourPrice = 36;    // price of the worker: a hundredth each second
+constexpr double computing = 10e-3;  // seconds per step, set in the device
+constexpr double kHourPrice = 36;    // price of the worker per hour: a hundredth per second
 
 /// `more` are further elements of the scenario.
 inline std::string scenario(const std::string& more = "") {

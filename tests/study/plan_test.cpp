@@ -1,4 +1,4 @@
-// Questions whose answers are known in closed form: one line, one device.
+// Tests questions with known closed-form answers: one line, one device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class Plan : public ::testing::Test {
   }
   double steps() const { return static_cast<double>(steps_); }
 
-  /// Among the <costs>.
+  /// Sets elements of <costs>.
   void price_lines(const std::string& lines) { lines_ = lines; }
 
  protected:
@@ -90,7 +90,7 @@ TEST_F(Plan, FindsTheSlowestDevice) {
 }
 
 TEST_F(Plan, KeepsWithinMoney) {
-  const double limit = 0.004;  // 0.4 s of the worker
+  const double limit = 0.004;  // price of 0.4 s of the worker
   const report::PlanReport report = plan(
       R"(<goal cost="0.004"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
   const report::GoalAnswer& best = report.answers.front();
@@ -143,7 +143,7 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(document_of(report));
   const double n = steps();
   const double chance = estimate::chance_of(estimate::seed_scatter("alone"));  // chance of an exact run
-  // The one evaluation before may have been all that was missing.
+  // The target may have been met at any step after the previous evaluation.
   const estimate::Band step = estimate::band_of(best.trial.contender.parts);
   const double down_to = std::hypot(std::log(n / (n - 1)), chance, std::log(step.low));
   EXPECT_NEAR(best.trial.band->low, std::exp(-down_to), 1e-3);
@@ -185,7 +185,7 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
   EXPECT_NE(verdict(document_of(report)).find("over 4 seeds"), std::string::npos) << verdict(document_of(report));
 }
 
-/// A plan says of a choice what the run of the same file says: of several seeds, too.
+/// For each choice, a plan reports the same band as a run of the same file, also with several seeds.
 TEST_F(Plan, SaysTheBandOfTheRun) {
   const std::string path = folder_.path("same.xml");
   std::ofstream(path) << test::one_line::scenario(R"(<goal within="1h"/>)");
@@ -201,10 +201,10 @@ TEST_F(Plan, SaysTheBandOfTheRun) {
 }
 
 TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
-  price_lines(R"(<line link="site-* up" per-mbps-month="2629800"/>)");  // 1 a second and Mbit/s
+  price_lines(R"(<line link="site-* up" per-mbps-month="2629800"/>)");  // 1 per second and Mbit/s
   const std::string range = R"(<allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)";
   plan(R"(<goal cost="1e9">)" + range);  // for the steps
-  const double limit = 0.272 * steps();  // a step costs 0.266 at least, at 0.35 Mbit/s
+  const double limit = 0.272 * steps();  // a step costs at least 0.266, at 0.35 Mbit/s
   const report::PlanReport report = plan(fmt::format(R"(<goal cost="{}">)", limit) + range);
   const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met) << verdict(document_of(report));
@@ -226,8 +226,8 @@ TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
   EXPECT_NE(verdict(document_of(report)).find("lines at "), std::string::npos) << verdict(document_of(report));
 }
 
-// Bursts of dAD into lines of TCP: a wider downlink may take a step longer. The limit is put where the curve turns, and
-// every number that was tried must be where the answer says.
+// Bursts of dAD over TCP: with a wider downlink a step may take longer. The limit is put between the extremes of the
+// curve; every tried number must meet or miss it as the answer states.
 TEST(PlanOverTcp, SaysWhereAWiderLineMissesAgain) {
   const scenario::ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/hospitals-plan.xml");
   std::vector<std::string> overrides{"data.digits.train=1000", "training.target-accuracy=0.6",

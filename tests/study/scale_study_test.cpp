@@ -1,4 +1,4 @@
-// A family of small networks, learned in a moment.
+// Tests a family of small networks that learn in a moment.
 #include "study/scale_study/scale_study.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Unequal sites, with `study` at the end.
+/// Returns a scenario of unequal sites that ends with `study`.
 std::string family(const std::string& study, const std::string& timed_as = "") {
   return R"(<scenario name="family" seed="3">
   <platform><federation><sites name="site" count="3" up="50Mbps" down="100Mbps" latency="5ms"/></federation></platform>
@@ -85,7 +85,7 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
     const auto width = [](const estimate::LadderPrediction& at) { return std::log(at.high / at.low); };
     EXPECT_GT(width(*studied.workload), width(studied.fit->at({4.0}, report.level)));
   }
-  // One component at each of the steps costs steps.
+  // A single component per step costs additional steps.
   EXPECT_GT(report.runs[0].rungs[1].ratio.value().value, 1);
   const report::HeldOutCount count = held_out_of(report);
   EXPECT_EQ(count.cases, 2);
@@ -93,7 +93,7 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
   EXPECT_NE(words.find("of 2 predictions of the largest network, left out"), std::string::npos) << words;
 }
 
-// A rung that is left out takes no part in its own prediction.
+// A held-out rung does not take part in its own prediction.
 TEST_F(ScaleStudyTest, ThePredictionIsThatOfTheOtherRungs) {
   const report::ScaleStudyReport report = study_of(family(kWidths));
   const report::StudiedRun& run = report.runs[0];
@@ -159,7 +159,7 @@ TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
       "");
 }
 
-// Refuses useless sizes, of all rungs or of those not left out, before anything is learned.
+// Sizes that allow no fit, of all rungs or without held-out rungs, are refused before anything is learned.
 TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
   const auto refused = [&](const std::string& study, const std::string& words) {
     const std::string path = folder_.path("scenario.xml");
@@ -187,7 +187,7 @@ TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
       "the sizes of <scale-study> allow no fit");
 }
 
-// Federated rounds alone are compared with gradient sharing as any other run is.
+// Event-driven runs alone are compared with gradient sharing like any other run.
 TEST_F(ScaleStudyTest, OfEventDrivenRunsAlone) {
   for (const char* method : {"fedavg", "fedbuff", "async-sgd", "local-sgd"}) {
     std::string text = family(R"(<scale-study><vary path="model.dense[1].units" values="4 6 8 12"/></scale-study>)");
@@ -203,7 +203,7 @@ TEST_F(ScaleStudyTest, OfEventDrivenRunsAlone) {
   }
 }
 
-// Ratios that are made up: a trend of 20 % per decade, and a run that fails from some size on.
+// Made-up ratios: a trend of 20 % per decade, and a run that fails from some size on.
 TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   const std::string path = folder_.path("scenario.xml");
   std::ofstream(path) << family(kWidths, R"(<timed-as workload="resnet-18" batch="32"/>)");
@@ -265,7 +265,7 @@ TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   EXPECT_EQ(result.runs[2].at_scale->relative.ratio.value().value, 1) << "edAD needs as many by definition";
 }
 
-// A run of the same label, but of another algorithm or with other parameters, was not studied.
+// A run with the same label, but with another algorithm or other parameters, was not studied.
 TEST_F(ScaleStudyTest, ALadderIsOfTheSameAlgorithmAndParameters) {
   const std::string path = folder_.path("scenario.xml");
   const std::string timed = R"(<timed-as workload="resnet-18" batch="32" steps="1000"/>)";
@@ -306,7 +306,7 @@ TEST_F(ScaleStudyTest, AFileThatIsNoStudyIsRefused) {
     }
   };
   refused("{}", "holds no scale study");
-  // Three rungs that are right, but for one number.
+  // Three rungs that are valid except for one number.
   const auto study = [](const char* of, const char* value) {
     nlohmann::json json = {
         {"scenario", {{"name", "made up"}}}, {"against", {"parameters"}},      {"target_accuracy", 0.5}, {"seeds", 2},

@@ -8,8 +8,8 @@
 #include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"
 
-// The test of the seam between the two directions: what is learned first and then timed, and the same written as a
-// World program, simulated and then learned, are the same.
+// Tests that two directions are equivalent: learned first and then timed, or written as a World program, simulated and
+// then learned.
 
 namespace dadsim::study {
 namespace {

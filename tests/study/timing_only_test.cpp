@@ -37,7 +37,7 @@ TEST(TimingOnly, AnswersAQuestionThatAsksForNoAccuracy) {
   ASSERT_TRUE(plain.throughput);
   EXPECT_DOUBLE_EQ(plain.throughput->samples, 64 * 8 / plain.step_seconds);
   EXPECT_DOUBLE_EQ(plain.throughput->tokens.value(), 1024 * plain.throughput->samples);
-  // One worker alone would have neither what it exposes of its communication, nor what it computes slower beside that.
+  // A single worker would have neither exposed communication nor computing slowed by communication.
   const double computing = (plain.step_seconds - plain.exposed_seconds) / plain.step_seconds;
   EXPECT_LT(plain.throughput->scaling_efficiency.value(), computing);
   EXPECT_GT(plain.throughput->scaling_efficiency.value(), computing / 1.189);
@@ -64,7 +64,7 @@ TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
   EXPECT_NEAR(result.runs[0].exposed_seconds / alone.timings[0].seconds, 1, 0.01);
 }
 
-// Devices that divide sequences do the work of one: MFU counts the same flops of a sample, in whole and under a mask.
+// Devices that divide sequences do the work of one: MFU counts the same flops per sample, with and without a mask.
 TEST(TimingOnly, CountsTheSameFlopsHoweverSequencesAreDivided) {
   for (const std::string attention : {"plain", "flash-3"}) {
     std::vector<double> flops, masked;  // flops per sample ÷ peak of a device
@@ -127,7 +127,7 @@ TEST(TimingOnly, FiguresOfARoundAreThoseOfClientsThatTakePart) {
     const report::RunResult& run = some.runs.front();
     EXPECT_NEAR(run.event_driven->taking_part(), 20 * fraction, 1e-9);
     EXPECT_NEAR(run.compute_seconds, all.runs.front().compute_seconds, 1e-6) << fraction;
-    EXPECT_NEAR(run.compute_seconds, 24.6, 0.001) << fraction;  // and what unpacking takes
+    EXPECT_NEAR(run.compute_seconds, 24.6, 0.001) << fraction;  // plus the time to unpack
     EXPECT_NEAR(run.compute_seconds + run.exposed_seconds, run.step_seconds, 1e-9);
     for (const auto bytes : {&report::RunResult::bytes_up_per_worker, &report::RunResult::bytes_down_per_worker})
       EXPECT_NEAR(run.*bytes, all.runs.front().*bytes, 0.001 * run.*bytes) << fraction;
@@ -153,7 +153,7 @@ TEST(TimingOnly, AFederationSaysRoundsBytesAndCosts) {
                   (said.has("framework") ? said.number("framework") : 0),
               said.number("seconds"), 1e-9);
   EXPECT_EQ(said.text("currency"), "EUR") << report::as_paragraph(report::answer_to(result).statements);
-  // At work at the same time, not all of the time.
+  // `taking_part` counts clients at work at the same time, not clients at work all of the time.
   const report::RunResult buffered =
       federation({"run[fedbuff].concurrency=5", "run[fedbuff].rounds=", "run[fedbuff].updates=20"}, "fedbuff")
           .runs.front();
@@ -187,7 +187,7 @@ TEST(TimingOnly, TakesRanksToBeAtTheirCap) {
       return report::in_words(note).find("at their cap, " + std::string(cap)) != std::string::npos;
     }));
   }
-  // Tables and other parameters that are no matrix are the same in all three. If ranks were those of the small network,
+  // Tables and other parameters that are no matrix are equal in all three runs. With the ranks of the small network,
   // all bytes would be equal.
   EXPECT_GT(bytes[1] - bytes[0], 1e6);
   EXPECT_NEAR((bytes[2] - bytes[1]) / (bytes[1] - bytes[0]), 1, 0.01);

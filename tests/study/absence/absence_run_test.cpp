@@ -1,4 +1,4 @@
-// Runs that take steps, with sites that fail, through the whole program's half of learning and of timing.
+// Tests runs with failing sites, from learning to timing.
 #include "study/absence/absence_run.hpp"
 
 #include <gtest/gtest.h>
@@ -55,8 +55,8 @@ void expect_balanced(const report::RunResult& run, const std::string& what) {
     EXPECT_LE(worker.busy + worker.down, counted.log.seconds * (1 + 1e-9)) << what;
 }
 
-// A node that leaves in the first step: no step is taken, what was computed until then counts, and nobody is idle for
-// less than no time. The same where others go on, and of several devices to a worker.
+// A node leaves in the first step: no step is taken, work until then is counted, and no idle time is negative. Also
+// tests runs in which the others go on, and workers of several devices.
 TEST(AbsenceRun, WhoLeavesInTheFirstStepBreaksItOff) {
   const auto leaves = [](const std::string& cluster, const std::string& workers, const std::string& run) {
     return result_of("<scenario name=\"leaves\" seed=\"1\"><platform><gpu-cluster " + cluster +
@@ -95,7 +95,7 @@ TEST(AbsenceRun, WhoLeavesInTheFirstStepBreaksItOff) {
     EXPECT_LE(worker.busy + worker.down, divided.event_driven->log.seconds * (1 + 1e-9));
 }
 
-// A run and its failures are of one table, with and without: it learns the same where it waits, and takes longer.
+// A run with failures and the same run without share a table: a run that waits learns the same and takes longer.
 TEST(AbsenceRun, WithAndWithoutFailuresStandInOneTable) {
   const report::Result result = result_of(
       scenario_of(3,
@@ -119,7 +119,7 @@ TEST(AbsenceRun, WithAndWithoutFailuresStandInOneTable) {
   EXPECT_LT(result.runs[3].total_seconds, result.runs[1].total_seconds);
 }
 
-// For whom a run waits does not come back: it stops there, and what it has until then is its result.
+// A run that waits for a site that never returns stops, and reports its result until then.
 TEST(AbsenceRun, ARunThatWaitsForWhoHasLeftStopsAndAnswers) {
   const report::Result result = result_of(
       scenario_of(3, "<failures><leaves hosts=\"site-2\" at=\"100ms\"/></failures>\n",
@@ -159,7 +159,7 @@ TEST(AbsenceRun, WithoutItsAggregatorARunStopsBeforeItsFirstStep) {
   EXPECT_FALSE(result.runs[4].event_driven->stopped) << "peers have no use for it";
 }
 
-// It comes back again and again, never for long enough.
+// The site returns again and again, but never for long enough.
 TEST(AbsenceRun, OutagesCloserTogetherThanAMessageTakesStopARun) {
   const report::Result result =
       result_of(scenario_of(3, "<failures><fails hosts=\"hub\" mtbf=\"2ms\" mttr=\"2ms\"/></failures>\n",
@@ -214,7 +214,7 @@ TEST(AbsenceRun, ASiteBehindALineThatIsCutIsMissedAndKeepsItsModel) {
       << "who is cut off for a while loses nothing of its memory";
 }
 
-// Once sites have missed steps an edge has copies of its own at both of its ends.
+// Once sites have missed steps, each edge keeps a copy at both of its ends.
 TEST(AbsenceRun, WhatASiteKeepsOfItsNeighboursIsInItsMemory) {
   const auto floats = [](const std::string& run) {
     const report::Result result =
@@ -229,7 +229,7 @@ TEST(AbsenceRun, WhatASiteKeepsOfItsNeighboursIsInItsMemory) {
   EXPECT_DOUBLE_EQ(floats("<run algorithm=\"sparse-push\" form=\"shared-mask\" absent=\"without\"/>"), 2);
 }
 
-/// Every method that takes steps, with what it needs.
+/// A run of a method that takes steps, with the <training> that the method needs.
 struct Drawn {
   std::string run, training;
 };
@@ -246,7 +246,7 @@ std::vector<Drawn> all_methods() {
       if (method.decentralised() && std::string(exchange) == "aggregator") continue;
       std::string run = "<run algorithm=\"" + method.name + "\"";
       if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
-      // 1-bit Adam among peers has blocks that have owners; EF21's estimate is a sum over all sites.
+      // In 1-bit Adam among peers, sites own blocks; EF21's estimate is a sum over all sites.
       const bool goes_without = !(adam && std::string(exchange) == "peer") && method.name != "ef21";
       all.push_back({run + (goes_without ? " absent=\"without\"" : ""), training});
       if (goes_without) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
@@ -254,7 +254,7 @@ std::vector<Drawn> all_methods() {
       all.push_back({run + " absent=\"restart\"", training});
     }
   }
-  // Compressors, with a memory and without, under some of them.
+  // Compressors with and without error memory, under some of the methods.
   for (const char* compress : {"int8", "top-k", "qsgd", "sign", "dgc", "random-k", "natural", "fp16"}) {
     const std::string with = std::string("><compress method=\"") + compress + "\"/></run>\n";
     all.push_back({"<run algorithm=\"gradient-sharing\" absent=\"without\"" + with, "<sgd learning-rate=\"0.02\"/>"});
@@ -264,7 +264,7 @@ std::vector<Drawn> all_methods() {
   return all;
 }
 
-// One draw of each method in the suite is too long: every seventh, and all with DADSIM_ALL_DRAWN=1, 1,000 of them.
+// All draws would take too long: the suite runs every seventh; DADSIM_ALL_DRAWN=1 runs all 1,000.
 TEST(AbsenceRun, EveryMethodGoesThroughDrawnOutagesAndItsBytesBalance) {
   const std::vector<Drawn> methods = all_methods();
   const bool all = std::getenv("DADSIM_ALL_DRAWN") != nullptr;

@@ -1,5 +1,5 @@
-// Sites of several devices: one is there when all its hosts are and reach one another; and what is divided among
-// several sites is not gone on without some of.
+// Tests sites of several devices. A site is present if all its hosts are up and connected. A network divided among
+// several sites needs all of them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace test_division;
 
-/// The share of steps in which each of four sites took part. Of eight hosts each is a node.
+/// Returns the share of steps in which each of four sites took part. Each of the eight hosts is a node.
 std::vector<double> attended(const std::string& division, const std::string& failures) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("scenario.xml");

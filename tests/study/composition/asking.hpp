@@ -27,8 +27,8 @@ inline std::uint64_t draws(std::uint64_t in_the_suite) {
   return asked == nullptr ? in_the_suite : std::strtoull(asked, nullptr, 10);
 }
 
-/// Answers of catalogues about platforms: each look at a platform forks a process, and most scenarios in a row share
-/// their platform.
+/// Caches answers about the platform, because each one forks a process and successive scenarios mostly share the
+/// platform.
 class PlatformAnswers {
  public:
   /// Sets the platform of the scenario that is checked next.
@@ -83,18 +83,18 @@ class Asking {
   Asking& operator=(const Asking&) = delete;
 
   struct Checked {
-    std::optional<scenario::Scenario> scenario;  ///< none: refused
+    std::optional<scenario::Scenario> scenario;  ///< none if refused
     std::vector<Diagnostic> refused = {};
   };
   struct Ran {
-    std::optional<report::Result> result;  ///< none: failed
+    std::optional<report::Result> result;  ///< none if failed
     std::string failed = {};
   };
 
   const scenario::Catalog& catalog() const { return catalog_; }
   std::string path() const { return files_.folder().path("drawn.xml"); }
 
-  /// `times_alone`: as with --timing-only.
+  /// `times_alone`: check as with --timing-only.
   Checked check(const test::Element& root, bool times_alone = false) const {
     files_.folder().write("drawn.xml", test::text_of(root));
     answers_.set_platform(root);

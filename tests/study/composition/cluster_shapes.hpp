@@ -9,7 +9,7 @@
 
 namespace dadsim::study {
 
-/// Pieces of which shapes are made.
+/// Parts from which shapes are built.
 namespace shape {
 
 inline const std::string kLearning = R"(<data><digits train="24" test="10"/></data><model><dense units="10"/></model>
@@ -18,7 +18,7 @@ inline const std::string kLearning = R"(<data><digits train="24" test="10"/></da
 inline const std::string kLarge = R"(<timed-as workload="resnet-18-cifar10" batch="4"/>)";
 inline const std::string kBoth = R"(<run algorithm="gradient-sharing" label="hub" exchange="aggregator"/>
 <run algorithm="gradient-sharing" label="peers" exchange="peer"/>)";
-/// Runs to which it matters who fails, and when.
+/// Runs whose result depends on which sites fail, and when.
 inline const std::string kFallible = R"(<data><digits train="60" test="10"/><split by="sizes" sizes="6 9 15 30"/></data>
 <model><dense units="10"/></model><training batch="5" epochs="2"/>
 <run algorithm="{gradient-sharing|rank-dad}" absent="without"/><run algorithm="fedavg" rounds="3"/>)";
@@ -30,7 +30,7 @@ inline std::string placed(const std::string& platform, const std::string& hosts,
       platform, hosts, device, hub);
 }
 
-/// Four of six sites, each with a line of its own.
+/// Four of six sites work, each with its own line.
 inline std::string lines(const std::string& of_sites = "latency=\"20ms\" bandwidth-spread=\"1\"",
                          const std::string& of_hub = "latency=\"5ms\"", const std::string& beside = "",
                          const std::string& device = "a100-sxm4-80") {
@@ -41,13 +41,13 @@ inline std::string lines(const std::string& of_sites = "latency=\"20ms\" bandwid
       "s-[1-4]", "hub", device);
 }
 
-/// Nodes of one GPU, of which four work.
+/// Nodes of one GPU; four of the six work.
 inline std::string nodes(const std::string& attributes, const std::string& inside = "") {
   return placed(fmt::format(R"(<gpu-cluster nodes="6" gpus="1" {}>{}</gpu-cluster>)", attributes, inside), "gpu-[0-3]",
                 "gpu-5");
 }
 
-/// Two nodes, the GPUs of the first and some of the second.
+/// Two nodes; workers are the GPUs of the first and some of the second.
 inline std::string clique(const std::string& workers = "4", const std::string& attributes = "",
                           const std::string& inside = "nvlink-3") {
   const std::string last = workers == "8" ? "7" : workers == "2" ? "1" : "3";
@@ -56,7 +56,7 @@ inline std::string clique(const std::string& workers = "4", const std::string& a
                      inside, attributes, last);
 }
 
-/// Two nodes of two GPUs, and two others of four: workers are the first of these, the aggregator is elsewhere.
+/// Two nodes of two GPUs and two of four; the workers are among the first, and the aggregator is elsewhere.
 inline std::string groups(const std::string& attributes) {
   return placed(
       fmt::format(R"(<gpu-cluster nodes="2" gpus="2" inside="pcie-3" nic="10Gbps"><more-nodes {}/></gpu-cluster>)",
@@ -64,7 +64,7 @@ inline std::string groups(const std::string& attributes) {
       "gpu-[4-7]", "gpu-0");
 }
 
-/// Three regions, of which two are joined by a line of one's own.
+/// Three regions, two of which have a line of their own between them.
 inline std::string regions(const std::string& pair, const std::string& host = "host=\"ethernet-10g\"") {
   return placed(fmt::format(
                     R"(<wan {}><region name="aws:us-east-1" hosts="3"/><region name="aws:eu-west-1" hosts="2"/>
@@ -75,7 +75,7 @@ inline std::string regions(const std::string& pair, const std::string& host = "h
 
 }  // namespace shape
 
-/// Returns shapes of platforms, of their failures, and of the places of workers.
+/// Returns shapes of platforms, of their failures, and of worker placements.
 inline std::vector<Shape> cluster_shapes() {
   using namespace shape;
   const std::string large = kLarge + kLearning + kBoth;

@@ -1,5 +1,5 @@
-// Expects that scenarios that --check accepts can be run: scenarios over the whole language are drawn, and accepted
-// ones are run. DADSIM_DRAWS draws more of them, DADSIM_FIRST_DRAW begins elsewhere.
+// Expects that every scenario that --check accepts can be run. Scenarios are drawn over the whole language; accepted
+// ones are run. DADSIM_DRAWS sets how many are drawn, DADSIM_FIRST_DRAW the first seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,9 +34,9 @@ TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo)
     ++all;
     if (!checked.scenario) {
       for (const Diagnostic& one : checked.refused) {
-        // The builder of the platform reports missing hosts and routes, with the remedy in the message.
+        // The platform builder reports missing hosts and routes with the remedy inside the message.
         const bool has_remedy = !one.remedy.empty() || one.what.find("; ") != std::string::npos;
-        if (one.what.ends_with(" more errors")) continue;  // a count behind a hundred of them
+        if (one.what.ends_with(" more errors")) continue;  // the count that follows the first hundred errors
         EXPECT_TRUE(!one.what.empty() && has_remedy && (one.line > 0 || one.file != asking.path()))
             << "seed " << seed << ": " << to_string(one) << '\n'
             << test::text_of(root);

@@ -30,12 +30,12 @@ enum class Composes : std::uint8_t {
   not_built,      ///< refused: the two have a meaning that dadsim does not implement
 };
 
-/// Two features of different axes, and what is said of them together.
+/// Two features of different axes, and the outcome of their combination.
 struct FeaturePair {
   std::size_t a = 0, b = 0;  ///< indices of features, the smaller first
   Composes how = Composes::answers;
-  std::string method = {};             ///< method asked for both
-  std::string what = {}, remedy = {};  ///< the refusal
+  std::string method = {};             ///< method with which both were checked
+  std::string what = {}, remedy = {};  ///< parts of the refusal
 };
 
 struct Composition {
@@ -45,7 +45,7 @@ struct Composition {
   struct Counts {
     std::size_t answers = 0, means_nothing = 0, not_built = 0;
     std::size_t all() const { return answers + means_nothing + not_built; }
-    /// Returns the share of answers among pairs that have a meaning.
+    /// Returns the share of meaningful pairs that are accepted.
     double share() const;
   };
   Counts counts() const;
@@ -55,8 +55,8 @@ struct Composition {
 
 inline constexpr std::size_t kMostMethods = 8;  // methods tried for a pair before it counts as refused
 
-/// The catalogues that drafts of one platform are checked against. They remember what was found out about the platform:
-/// each look at one forks a process, and thousands of drafts have the same.
+/// Catalogues for drafts of one platform. They cache facts about the platform, because each look-up forks a process and
+/// thousands of drafts share it.
 class DraftCatalogs {
  public:
   DraftCatalogs() {
@@ -94,7 +94,7 @@ inline const DraftCatalogs& catalogs_of(const Draft& draft) {
   return by_platform[draft.inside_platform];
 }
 
-/// Everything that --check has against it.
+/// Returns all errors that --check reports for the draft.
 inline std::vector<Diagnostic> faults_of(const Draft& draft) {
   try {
     const scenario::ScenarioSource source("composition.xml", draft.xml());
@@ -106,7 +106,7 @@ inline std::vector<Diagnostic> faults_of(const Draft& draft) {
   }
 }
 
-/// The methods that are to be asked for both, the best known first.
+/// Returns the methods to try for both features, the best known first.
 inline std::vector<const methods::MethodInfo*> methods_for(const Feature& a, const Feature& b) {
   std::vector<const methods::MethodInfo*> all = protocols::all_methods();
   for (const Feature* one : {&a, &b}) {
@@ -127,7 +127,7 @@ inline std::vector<const methods::MethodInfo*> methods_for(const Feature& a, con
   return chosen;
 }
 
-/// Puts both features into a scenario of that method.
+/// Returns a scenario of the method with both features.
 inline Draft draft_of(const Feature& a, const Feature& b, const std::string& method) {
   Draft draft{.method = method};
   a.add(draft);
@@ -182,8 +182,7 @@ inline std::vector<std::string> Composition::axes() const {
   return axes;
 }
 
-/// Checks a scenario with both features, as --check does, for the methods that the features are about, in turn until
-/// one is accepted.
+/// Checks a scenario with both features. Tries the methods that the features allow until one is accepted.
 inline FeaturePair compose(const std::vector<Feature>& features, std::size_t a, std::size_t b) {
   FeaturePair first;
   bool asked = false;
@@ -195,7 +194,7 @@ inline FeaturePair compose(const std::vector<Feature>& features, std::size_t a, 
   return first;
 }
 
-/// Every pair of features of different axes.
+/// Checks every pair of features of different axes.
 inline Composition compose_all() {
   Composition composition{all_features(), {}};
   const std::vector<Feature>& features = composition.features;

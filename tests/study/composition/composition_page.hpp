@@ -45,10 +45,10 @@ inline std::string reason_of(const FeaturePair& pair) {
   return text;
 }
 
-/// The pairs of one feature.
+/// Pairs of one feature with the features of another axis.
 struct Beside {
   std::vector<std::string> answers;
-  /// By kind of refusal, reason and remedy.
+  /// refused features by outcome, reason and remedy
   std::map<std::tuple<Composes, std::string, std::string>, std::vector<std::string>> refused;
 };
 
@@ -106,7 +106,7 @@ inline std::string section_of(const Composition& composition, const std::string&
                      axis, other, counts_in_words(counts), rows);
 }
 
-/// docs/composition.md: how many pairs answer, axis by axis, and every refusal with its remedy.
+/// Prints docs/composition.md: the accepted pairs per pair of axes, and each refusal with its remedy.
 inline std::string page_of(const Composition& composition) {
   std::string text = R"(# What goes with what
 

@@ -1,5 +1,5 @@
-// docs/composition.md is what the checks of a scenario say of every pair of features, and the share of pairs that
-// answer does not go down. DADSIM_WRITE_COMPOSITION writes the page.
+// Expects that docs/composition.md matches the checks of every pair of features, and that the share of accepted pairs
+// does not fall. DADSIM_WRITE_COMPOSITION writes the page.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace dadsim::study {
 namespace {
 
 TEST(Composition, ThePageIsPrintedAndItsShareOnlyGoesUp) {
-  constexpr double kShare = 0.92;  // share of meaningful pairs that answer; raise it when more answer
+  constexpr double kShare = 0.92;  // least share of meaningful pairs that are accepted; raise it when more are
   const std::string path = DADSIM_SOURCE_DIR "/docs/composition.md";
   const Composition composition = compose_all();
   fmt::print("{}\n", counts_in_words(composition.counts()));

@@ -15,36 +15,36 @@ namespace dadsim::study {
 
 using DraftAttributes = std::vector<std::pair<std::string, std::string>>;
 
-/// A small scenario that features are put into: four sites around a hub, of whom each trains on ten digits. What of it
-/// a feature needs otherwise it says.
+/// A small scenario into which features are put: four sites around a hub, each training on ten digits. A feature
+/// changes what it needs to.
 struct Draft {
   /// Command that the draft is given to.
   enum class Question { run, plan, sweep, explain, compare };
 
   std::string method;
-  DraftAttributes run = {};       ///< further attributes of <run>, parameters among them
-  std::string inside_run = {};    ///< elements
-  DraftAttributes training = {};  ///< replace those of the same name
-  std::string optimizer = {};     ///< element; empty: as the method needs
+  DraftAttributes run = {};       ///< further attributes of <run>, including parameters
+  std::string inside_run = {};    ///< elements inside <run>
+  DraftAttributes training = {};  ///< attributes of <training>; replace those of the same name
+  std::string optimizer = {};     ///< element; empty: the optimizer that the method needs
   std::string schedule = {};      ///< element
-  std::string first_layers = {};  ///< elements in front of the dense layers
-  bool symbols = false;           ///< sequences of symbols in the place of digits
+  std::string first_layers = {};  ///< elements before the dense layers
+  bool symbols = false;           ///< sequences of symbols instead of digits
   std::string inside_data = {}, inside_platform = {}, inside_network = {};
   DraftAttributes network = {}, timed_as = {}, workers = {}, worker = {};
   std::string device = "a100-sxm4-80";  ///< device of the sites
-  std::string beside = {};              ///< elements of the scenario itself
+  std::string beside = {};              ///< further elements of the scenario
   bool learns = true;                   ///< false: <timing-only>
-  bool times_alone = false;             ///< with --timing-only
+  bool times_alone = false;             ///< given --timing-only
   std::string split = {};               ///< element
   Question question = Question::run;
 
-  /// Sets or replaces one.
+  /// Sets or replaces an attribute.
   static void set(DraftAttributes& attributes, const std::string& name, const std::string& value);
   /// Prints a scenario file; its paths are relative to its own folder.
   std::string xml() const;
 };
 
-/// Attributes of <timed-as> that want a network of blocks.
+/// Attributes of <timed-as> that require a network of blocks.
 inline constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters", "recompute"};
 
 inline std::string text_of(const DraftAttributes& attributes) {
@@ -53,9 +53,9 @@ inline std::string text_of(const DraftAttributes& attributes) {
   return text;
 }
 
-/// The shortest run that such a method accepts: parameters of these names set its length.
+/// Shortens the run to the minimum that the method accepts, by the parameters that set its length.
 inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
-  const bool flare = info.name == "flare";  // elsewhere a window is a choice of rounds
+  const bool flare = info.name == "flare";  // for other methods a window is a number of rounds to choose
   for (const auto& [name, value] : {std::pair{"rounds", "2"},
                                     {"updates", "6"},
                                     {"duration", "20"},
@@ -105,7 +105,7 @@ inline std::string Draft::xml() const {
   <workers{}><worker hosts="s-[1-4]" device="{}"{}/><aggregator host="hub" device="xeon-8380"/></workers>
 )",
                   inside_platform, text_of(network), inside_network, text_of(workers), device, text_of(worker));
-  // With <timing-only>, the features' requirements on data and network are kept, so that they are refused.
+  // Data and network required by a feature are kept with <timing-only>, so that they are refused.
   const bool wants_data = learns || symbols || !inside_data.empty() || !split.empty();
   if (wants_data) {
     text += fmt::format("  <data>{}{}{}</data>\n",

@@ -23,8 +23,8 @@ namespace dadsim::test {
 
 using scenario::Element;
 
-/// Draws elements of the language from its own rules: a new attribute is drawn without a line here. The caller provides
-/// values that must fit others (names of hosts, files).
+/// Draws elements from the language's own rules, so that a new attribute is drawn without a change here. The caller
+/// provides values that depend on others (names of hosts, files).
 class Drawing {
  public:
   Drawing(std::uint64_t seed, const scenario::Catalog& catalog)
@@ -37,7 +37,7 @@ class Drawing {
   }
   std::string one_of(const Texts& texts) { return texts[random_() % texts.size()]; }
 
-  /// Small values that such an attribute may have; none: only who draws its element can say.
+  /// Returns small values for such an attribute; empty if only the caller can choose one.
   Texts values_of(const std::string& element, const scenario::AttributeRule& rule) const {
     const auto told = own_values().find(element + "." + rule.name);
     if (told != own_values().end()) return told->second;
@@ -82,8 +82,7 @@ class Drawing {
     return values;
   }
 
-  /// An element with the values of `own` (an empty text leaves the attribute out), its required attributes, and a
-  /// random choice of the others.
+  /// Draws an element with the attributes of `own` (an empty text omits one), its required attributes, and some others.
   Element element(const std::string& name, const std::map<std::string, std::string>& own = {}, double share = 0.15) {
     const scenario::ElementRule* rule = scenario::find_rule(name);
     Element drawn{.name = name, .origin = {}};

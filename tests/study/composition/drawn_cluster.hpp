@@ -8,10 +8,10 @@
 
 namespace dadsim::test {
 
-/// A platform, and which hosts workers and an aggregator may stand on.
+/// A platform, and the hosts on which workers and an aggregator can be placed.
 struct DrawnCluster {
   Element platform;
-  Texts hosts;      ///< eight at least
+  Texts hosts;      ///< at least eight
   std::string hub;  ///< host of an aggregator
 };
 
@@ -59,14 +59,14 @@ class ClusterDrawing {
       own.insert({"down-latency", ""});
     }
     measured(own);
-    if (draw_.chance(0.1)) {  // a measured goodput, which includes the removed attributes
+    if (draw_.chance(0.1)) {  // a measured goodput already includes the removed attributes
       own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"efficiency", ""}, {"transport", ""}});
       own.insert({"per-connection", draw_.one_of({"2Mbps", "9Mbps"})});
     }
     return draw_.element(name, own, 0.12);
   }
 
-  /// Lines as they are, or as they were measured: what a connection gets means something to these alone.
+  /// Sometimes marks the line as measured, because the connection attributes apply only to measured lines.
   void measured(std::map<std::string, std::string>& own) {
     if (draw_.chance(0.2)) {
       own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"transport", ""}});
@@ -119,7 +119,7 @@ class ClusterDrawing {
     Element element = draw_.element("gpu-cluster", values, 0.2);
     const auto fabric = draw_.between(0, 5);
     std::int64_t all = nodes * gpus;
-    if (fabric == 5) {  // none: a torus and a dragonfly would have to have room for more
+    if (fabric == 5) {  // no fabric; a torus or a dragonfly would need room for more hosts
       const bool alone = draw_.chance(0.5);
       std::map<std::string, std::string> other{{"nodes", "2"},
                                                {"gpus", alone ? "1" : "2"},
@@ -216,7 +216,7 @@ class ClusterDrawing {
            {"times", "0s 50ms"},
            {"factors", draw_.one_of({"1 0.2", "0.3 1"})},
            {"period", draw_.one_of({"", "100ms", "5s"})}});
-    // Back to back, or every few milliseconds, it would be hundreds of millions of messages where a step takes days.
+    // A shorter interval would send hundreds of millions of messages if a step takes days.
     maybe("background", 0.1,
           {{"from", cluster.hosts[0]},
            {"to", cluster.hosts[1]},

@@ -14,7 +14,7 @@
 
 namespace dadsim::test {
 
-/// Small files of every format that drawn scenarios name, in their folder.
+/// Writes small files of every format that drawn scenarios name.
 class DrawnFiles {
  public:
   DrawnFiles() {
@@ -34,7 +34,7 @@ class DrawnFiles {
     folder_.write(
         "own.csv",
         "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\nfc,dense,100,70,2,7000,14000\n");
-    // Every host that may be drawn has a line.
+    // Every host that can be drawn has an entry.
     std::string there, later;
     for (const char* stem :
          {"s-", "t-", "gpu-", "a.gpu-", "b.s-", "b.t-", "west-", "east-", "aws:us-east-1-", "aws:eu-west-1-", "h-"}) {
@@ -57,7 +57,7 @@ class DrawnFiles {
   const TemporaryFolder& folder() const { return folder_; }
 
  private:
-  /// A table with two features, a word, the class and the site, and one for each of two sites.
+  /// Writes a table with two features, a word, the class and the site, and one table for each of two sites.
   void write_tables() {
     std::mt19937 random(7);
     const auto row = [&](bool site) {
@@ -127,7 +127,7 @@ class DrawnFiles {
     }
   }
 
-  /// Eight hosts around a hub, each with its own line; all are slower by this factor.
+  /// Writes a star of eight hosts around a hub, each with its own line; all lines are slower by this factor.
   void write_star(const std::string& name, int slower) {
     std::string body = "<host id=\"hub\" speed=\"3Gf\"/>\n<link id=\"hub\" bandwidth=\"2MBps\" latency=\"1ms\"/>\n";
     std::string routes;

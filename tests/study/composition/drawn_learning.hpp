@@ -9,12 +9,12 @@
 
 namespace dadsim::test {
 
-/// Draws the data, the network and the training: small, so that a run takes some milliseconds.
+/// Draws small data, networks and training, so that a run takes milliseconds.
 class LearningDrawing {
  public:
   LearningDrawing(Drawing& draw, std::int64_t sites) : draw_(draw), sites_(sites) {}
 
-  /// <data>, and then <model> for it.
+  /// Draws <data>; <model> must be drawn afterwards, to fit it.
   Element data() {
     Element data{.name = "data", .origin = {}};
     data.children.push_back(source());
@@ -49,7 +49,7 @@ class LearningDrawing {
     return model;
   }
 
-  /// `optimizer`: that runs can do with; empty: any.
+  /// `optimizer`: an optimizer that the runs accept; empty: any.
   Element training(const std::string& optimizer, bool event_driven) {
     std::map<std::string, std::string> own{{"batch", draw_.one_of({"2", "3", "5"})},
                                            {"epochs", draw_.one_of({"0.5", "1", "2"})}};
@@ -90,7 +90,7 @@ class LearningDrawing {
     pictures_ = kind == "digits" || kind == "shapes" || kind == "idx" || kind == "cifar10";
     series_ = kind == "utterances" || kind == "ts";
     symbols_ = kind == "grammar" || kind == "text";
-    const bool apart = draw_.chance(0.5);  // held-back samples have files of their own
+    const bool apart = draw_.chance(0.5);  // held-back samples are in separate files
     if (kind == "tabular") {
       const std::string classes = draw_.one_of({"2", "4"});
       classes_ = classes[0] - '0';
@@ -194,7 +194,7 @@ class LearningDrawing {
     return residual;
   }
 
-  /// A preset for such data; false: there is none.
+  /// Draws a preset that fits the data; false if there is none.
   bool preset(Element& model) {
     std::string name;
     if (series_) name = draw_.one_of({"gru-classifier", "transformer-classifier"});
@@ -206,7 +206,7 @@ class LearningDrawing {
     Drawing::set(model, "preset", name);
     for (const spec::ParameterSpec& parameter : preset->parameters) {
       const std::string value = draw_.one_of(Drawing::values_of(parameter));
-      // Sets all whole numbers, so that they are small whatever their defaults are.
+      // Sets all integer parameters, because defaults can be large.
       if (parameter.type == spec::ParameterSpec::Type::integer || draw_.chance(0.3))
         Drawing::set(model, parameter.name, value);
     }

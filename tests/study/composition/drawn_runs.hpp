@@ -9,12 +9,12 @@
 
 namespace dadsim::test {
 
-/// Runs of any methods, and the elements next to runs.
+/// Draws runs of any method, and the elements next to runs.
 class RunDrawing {
  public:
   RunDrawing(Drawing& draw, std::int64_t sites) : draw_(draw), sites_(sites) {}
 
-  /// One to three methods that go together with an optimizer; `learned_first` alone where something asks for it.
+  /// Draws one to three methods that agree on an optimizer. `learned_first`: none of them is event-driven.
   std::vector<const methods::MethodInfo*> chosen_methods(bool learned_first, bool event_driven,
                                                          const std::string& wanted) {
     std::vector<const methods::MethodInfo*> chosen;
@@ -45,7 +45,7 @@ class RunDrawing {
     return "";
   }
 
-  /// `fails`: hosts and links may, or are not always there.
+  /// `fails`: hosts and links may fail or be unavailable.
   Element run(const methods::MethodInfo& method, std::size_t number, bool peers, double share, bool fails) {
     std::map<std::string, std::string> own{{"algorithm", method.name}, {"label", fmt::format("run {}", number)}};
     const bool collective = method.communicates() && !method.event_driven();
@@ -55,7 +55,7 @@ class RunDrawing {
     if (!collective)
       for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket", "first-bucket"}) own[one] = "";
     if (collective) own["bucket"] = draw_.one_of({"", "", "0B", "900B", "20kB", "25MB"});
-    if (method.decentralised() && draw_.chance(0.8))  // refused, but for an all-reduce at the end
+    if (method.decentralised() && draw_.chance(0.8))  // refused, except an all-reduce at the end
       for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket"}) own[one] = "";
     if (!collective || own["bucket"].empty() || own["bucket"] == "0B" || draw_.chance(0.5)) own["first-bucket"] = "";
     for (const char* one : {"failures", "availability", "jitter", "absent", "absent-patience", "absent-weights"}) {
@@ -68,11 +68,11 @@ class RunDrawing {
         own["absent-weights"] = draw_.one_of({"", "present", "unbiased"});
     }
     Element run = draw_.element("run", own, 0.1);
-    // A few of many parameters are told: they depend on one another.
+    // Only a few of many parameters are set, because they depend on one another.
     constexpr double kFew = 2;
     const auto count = static_cast<double>(method.parameters.size());
     parameters(run, method.parameters, count > 8 ? std::min(share, kFew / count) : share);
-    if (method.family == "local-steps") {  // parameters that act only with some values of others
+    if (method.family == "local-steps") {  // parameters that have an effect only with some values of others
       std::erase_if(run.attributes, [](const scenario::Attribute& one) {
         static const Texts kDependent{"average", "merge", "alpha", "graph", "gossip", "encoding", "memory-decay"};
         return std::ranges::find(kDependent, one.name) != kDependent.end();
@@ -105,7 +105,7 @@ class RunDrawing {
     return compress;
   }
 
-  /// Patterns fit some of the hosts.
+  /// Draws failures; their patterns match only some of the hosts.
   Element failures(const Texts& placed) {
     Element failures{.name = "failures", .origin = {}};
     const auto hosts = [&] { return draw_.chance(0.4) ? std::string("*") : draw_.one_of(placed); };
@@ -142,7 +142,7 @@ class RunDrawing {
     };
     only("diurnal", {"from", "until"}, true);
     only("diurnal", {"spread"}, false);
-    // A second of every day is waited for through most of a quarter: now and then.
+    // Mostly draws days of a few seconds; the default period makes runs wait long.
     own["period"] = by == "diurnal" ? draw_.one_of({"5s", "9s", "5s", "9s", ""}) : "";
     only("sessions", {"on", "off"}, true);
     only("sessions", {"shape"}, false);
@@ -189,10 +189,10 @@ class RunDrawing {
 
  private:
   void parameters(Element& element, const std::vector<spec::ParameterSpec>& parameters, double share) {
-    // Rounds and seconds that keep the run short, whatever the other parameters.
+    // Values of these parameters that keep the run short.
     static const Texts kShort{"rounds", "updates", "duration", "interval", "period", "samples", "quantiles"};
     for (const spec::ParameterSpec& parameter : parameters) {
-      // One island has room for any number of workers.
+      // A single island accepts any number of workers.
       const Texts values = parameter.name == "islands" ? Texts{"0", "1"} : Drawing::values_of(parameter);
       const bool is_short = std::ranges::find(kShort, parameter.name) != kShort.end();
       if (values.empty() || !(draw_.chance(share) || (is_short && draw_.chance(0.9)))) continue;

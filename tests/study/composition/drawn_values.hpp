@@ -8,8 +8,8 @@ namespace dadsim::test {
 
 using Texts = std::vector<std::string>;
 
-/// Values of attributes ("element.attribute") and parameters ("parameter.name") that have to be small, or mean
-/// something.
+/// Values of attributes ("element.attribute") and parameters ("parameter.name") whose general values would be too large
+/// or without effect.
 inline const std::map<std::string, Texts>& own_values() {
   static const Texts kLines{"2Mbps", "20Mbps", "1Gbps", "cable-up", "ethernet-1g"};
   static const Texts kLayers{"2", "3", "5"};

@@ -20,10 +20,10 @@ namespace dadsim::study {
 struct Feature {
   std::string axis, name;
   std::function<void(Draft&)> add;
-  /// Methods of the feature, if it is limited to some; with another feature, one of these is chosen.
+  /// Selects the methods that the feature applies to; null: all. A pair with another feature takes one of them.
   std::function<bool(const methods::MethodInfo&)> is_about = nullptr;
-  bool wanted_of_all = false;  ///< it would mean something to the other methods too
-  /// Methods among these to which the feature would mean nothing; null: none.
+  bool wanted_of_all = false;  ///< the feature would have a meaning for the other methods too
+  /// Selects methods, among these, for which the feature would have no meaning; null: none.
   std::function<bool(const methods::MethodInfo&)> is_empty_for = nullptr;
   bool is_method() const { return axis == kMethods; }
 
@@ -35,7 +35,7 @@ inline const spec::ParameterSpec* parameter_of(const methods::MethodInfo& info, 
   return found == info.parameters.end() ? nullptr : &*found;
 }
 
-/// Methods with a parameter of that name that takes the value.
+/// Selects methods that have a parameter of that name and accept the value.
 inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, std::string value) {
   return [name = std::move(name), value = std::move(value)](const methods::MethodInfo& info) {
     const spec::ParameterSpec* parameter = parameter_of(info, name);
@@ -47,7 +47,7 @@ inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, s
 
 inline bool follows_events(const methods::MethodInfo& info) { return info.event_driven(); }
 
-/// Messages of sites are not summed: there is nothing to sum, or they go to neighbours.
+/// Returns true if the messages of sites are not summed: there are none, or they go to neighbours.
 inline bool has_no_server(const methods::MethodInfo& info) {
   return !info.communicates() || info.decentralised() ||
          (info.event_driven() && !info.needs_server(methods::default_parameters(info)));
@@ -76,7 +76,7 @@ class FeatureList {
   Feature& add(const char* axis, std::string name, std::function<void(Draft&)> change) {
     return features_.emplace_back(Feature{axis, std::move(name), std::move(change)});
   }
-  /// One that is an attribute, or several.
+  /// Adds a feature of one or several attributes.
   Feature& attributes(const char* axis, DraftAttributes Draft::*of, const DraftAttributes& all) {
     std::string name;
     for (const auto& [attribute, value] : all)
@@ -88,7 +88,7 @@ class FeatureList {
   Feature& text(const char* axis, std::string name, std::string Draft::*of, std::string element) {
     return add(axis, std::move(name), [of, element = std::move(element)](Draft& draft) { draft.*of += element; });
   }
-  /// Feature named by its text in the scenario.
+  /// Adds a feature named by its text in the scenario.
   Feature& element(const char* axis, std::string Draft::*of, const std::string& xml) {
     return text(axis, xml, of, xml);
   }
@@ -106,7 +106,7 @@ class FeatureList {
       const spec::ParameterSpec* graph = parameter_of(*info, "graph");
       if (graph == nullptr) continue;
       for (const std::string& name : graph->choices) {
-        // A graph from a file is another form of the other graphs.
+        // A graph from a file is only another way to give one of the other graphs.
         if (name != "file" && std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
       }
     }
@@ -121,7 +121,7 @@ class FeatureList {
         element("compressor", &Draft::inside_run,
                 fmt::format("<compress method=\"{}\" memory=\"{}\"/>", info.name, memory));
         if (!info.has_momentum) continue;
-        // With a compressor that has its own momentum.
+        // Uses a compressor that has its own momentum.
         features_.back().add = [add = features_.back().add](Draft& draft) {
           add(draft);
           if (draft.optimizer.empty()) draft.optimizer = "<sgd learning-rate=\"0.05\"/>";
@@ -154,7 +154,7 @@ class FeatureList {
     element(kAxis, &Draft::inside_platform, R"(<background from="s-1" to="s-2" bytes="20kB" every="5ms"/>)");
   }
 
-  /// With what a run that takes steps does about it.
+  /// Adds a feature of failures together with the run's reaction, `absent`.
   void with_absence(const std::string& xml, const std::string& absent) {
     add("failures, availability, jitter", fmt::format("{} absent=\"{}\"", xml, absent), [xml, absent](Draft& draft) {
       draft.beside += xml;
@@ -185,11 +185,11 @@ class FeatureList {
     };
     add({{"epsilon", "20"}});
     add({{"noise-multiplier", "1"}});
-    // Noise names who is protected from whom: methods without messages have no such choice.
+    // `noise` states who is protected from whom; methods without messages have no such choice.
     for (const char* who : {"local", "per-site"})
       add({{"noise", who}}).is_empty_for = [](const methods::MethodInfo& info) { return !info.communicates(); };
     add({{"noise", "central"}}).is_empty_for = has_no_server;
-    // A sum hides its parts from the node that forms it; contributions applied on arrival have no sum.
+    // A sum hides its parts from the node that forms it; contributions applied on arrival are never summed.
     add({{"secure", "yes"}}).is_empty_for = [](const methods::MethodInfo& info) {
       const bool by_itself = info.objective == methods::Objective::arrivals && parameter_of(info, "buffer") == nullptr;
       return has_no_server(info) || by_itself;
@@ -241,8 +241,8 @@ class FeatureList {
       const bool divides_states = std::ranges::any_of(all, [](const auto& one) { return one.first == "sharding"; });
       const bool divides_expert =
           std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-tensor"; });
-      // An aggregator exists, and the run neither avoids it nor has participants of several replicas, which can divide
-      // something.
+      // The draft has an aggregator. A feature that divides something needs an exchange among peers, or participants of
+      // several replicas.
       feature.add = [add = feature.add, experts, context, divides_states, divides_expert](Draft& draft) {
         add(draft);
         if (experts) put_experts(draft);
@@ -266,7 +266,7 @@ class FeatureList {
     }
   }
 
-  /// A small transformer instead of the timed network.
+  /// Replaces the timed network by a small transformer.
   static void put_experts(Draft& draft) {
     put(draft, {{"workload", "decoder"},
                 {"layers", "2"},
@@ -342,8 +342,8 @@ class FeatureList {
   std::vector<Feature> features_;
 };
 
-/// Features axis by axis, in the order of presentation: every method and compressor of the registries, every graph, and
-/// the other parts of the language that shape a run. A name is its text in the scenario.
+/// Returns all features, axis by axis in the order of presentation: every method, compressor and graph, and other parts
+/// of the language that shape a run. A feature is named by its text in the scenario.
 inline std::vector<Feature> all_features() { return FeatureList().all(); }
 
 }  // namespace dadsim::study

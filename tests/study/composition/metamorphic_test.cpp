@@ -1,8 +1,8 @@
-// An accepted attribute changes something, or is refused. Every attribute of the language and every parameter of a
-// method, a compressor and a preset gets another value in drawn scenarios. Then something learned, timed, sent or paid
-// must differ, unless a short list excuses the attribute. DADSIM_DRAWS=N tests each attribute in N scenarios, and
-// attributes without an effect in further ones. DADSIM_ONLY limits the test to names that match this regular
-// expression. The suite tests some of them, until each has changed something.
+// Expects that an accepted attribute changes something, or is refused. Every attribute of the language and every
+// parameter of a method, compressor or preset gets another value in drawn scenarios. Then something learned, timed,
+// sent or paid must differ, unless a short list exempts the attribute. The suite tests some of the attributes, each
+// until it has changed something. DADSIM_DRAWS=N tests each attribute in N scenarios, and those without an effect in
+// more. DADSIM_ONLY is a regular expression of names to test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Attributes that change nothing that is learned, timed, sent or paid, and why.
+/// Attributes that have no effect on what is learned, timed, sent or paid, each with the reason.
 const std::map<std::string, const char*>& neutral() {
   static const std::map<std::string, const char*> kNeutral{
       {"scenario.name", "a title"},
@@ -37,7 +37,7 @@ const std::map<std::string, const char*>& neutral() {
   return kNeutral;
 }
 
-/// Attributes that only change words next to the numbers.
+/// Attributes that change only the text next to the numbers.
 const std::map<std::string, const char*>& told_alone() {
   constexpr const char* kAtScale = "of the time to accuracy of what is timed, where relative steps are known";
   static const std::map<std::string, const char*> kTold{{"costs.currency", "what prices are in"},
@@ -53,16 +53,16 @@ const std::map<std::string, const char*>& told_alone() {
   return kTold;
 }
 
-/// Numbers of hosts: hosts that are named elsewhere must be among them, and further hosts are idle.
+/// Numbers of hosts; a smaller number may remove hosts named elsewhere, and additional hosts are idle.
 const std::set<std::string>& of_existence() {
   static const std::set<std::string> kCounts{"gpu-cluster.nodes", "more-nodes.nodes", "region.hosts", "sites.count"};
   return kCounts;
 }
 
-/// All that there are, by the names that perturbing.hpp gives them.
+/// Returns all attributes and parameters, by the names that perturbing.hpp gives them.
 std::vector<std::string> all_keys(const scenario::Catalog& catalog) {
   std::vector<std::string> keys;
-  std::vector<std::string> inside{"scenario"};  // not of the other documents that there are
+  std::vector<std::string> inside{"scenario"};  // not elements of other kinds of document
   for (std::size_t i = 0; i < inside.size(); ++i) {
     for (const std::string& child : scenario::find_rule(inside[i])->children) {
       if (std::ranges::find(inside, child) == inside.end()) inside.push_back(child);
@@ -92,8 +92,8 @@ struct Tally {
   bool tried() const { return refused + same + told + differs > 0; }
 };
 
-/// Sites of unequal size and a network with a pair of thin layers and a wide one, on which most of a method's
-/// parameters act. Every other scenario of a method has it.
+/// Sites of unequal size and a network with a pair of thin layers and a wide one: most parameters of methods have an
+/// effect there. Every second scenario of a method has this shape.
 const Shape& shape_of_methods() {
   static const Shape kShape{.key = "",
                             .elements = R"(<data><digits train="60" test="10"/><split by="dirichlet" alpha="1"/></data>
@@ -106,7 +106,7 @@ class Perturber {
  public:
   explicit Perturber(const Asking& asking) : asking_(asking) {}
 
-  /// Looks at an attribute in `bases` scenarios that have it, and in up to `most` until it has changed something.
+  /// Tests an attribute in `bases` scenarios that have it; without an effect, in up to `most`.
   Tally look_at(const std::string& key, std::uint64_t bases, std::uint64_t most) const {
     Tally tally;
     test::Wanted wanted;
@@ -192,9 +192,9 @@ TEST_P(Metamorphic, AnAcceptedAttributeChangesSomethingOrIsRefused) {
   const bool whole = std::getenv("DADSIM_DRAWS") != nullptr;
   const char* only = std::getenv("DADSIM_ONLY");
   const std::regex pattern(only == nullptr ? "" : only);
-  constexpr std::uint64_t kPatience = 24;  // scenarios in which one that changes nothing is looked at
+  constexpr std::uint64_t kPatience = 24;  // scenarios in which an attribute without an effect is tried
   const std::vector<std::string> keys = all_keys(asking.catalog());
-  constexpr std::uint64_t kOneIn = 96;  // attributes that the suite looks at
+  constexpr std::uint64_t kOneIn = 96;  // the suite tests one attribute in this many
   std::map<std::string, int> counts;
   std::uint64_t bases = 0;
   for (std::size_t i = GetParam(); i < keys.size(); i += kAttributeParts) {

@@ -15,7 +15,7 @@ namespace shape {
 inline const std::string kUnequal = R"(<data><digits train="60" test="10"/><split by="sizes" sizes="6 9 15 30"/></data>
 <model><dense units="5" activation="identity"/><dense units="16"/><dense units="10"/></model>)";
 
-/// Sites whose steps take some time, so that something may happen within one.
+/// Sites whose steps last long enough for an event to happen within one.
 inline std::string slow_steps() {
   return lines(R"(latency="20ms")", R"(latency="5ms")", "", "mine") +
          R"(<device name="mine" peak-flops="20Tf" memory-bandwidth="900GBps" matrix-efficiency="0.5"
@@ -24,7 +24,7 @@ memory-efficiency="0.7" launch-overhead="5us" step-time="20ms"/>)";
 
 }  // namespace shape
 
-/// Returns shapes of failures of hosts and links within the seconds that a run takes.
+/// Returns shapes whose hosts and links fail within the seconds that a run takes.
 inline std::vector<Shape> absence_shapes() {
   using namespace shape;
   const auto fails = [](const std::string& what) { return lines() + "<failures>" + what + "</failures>" + kFallible; };
@@ -76,7 +76,7 @@ inline std::vector<Shape> absence_shapes() {
   };
 }
 
-/// Returns shapes of names, which occur elsewhere too, and of attributes with one other value.
+/// Returns shapes of names that also occur elsewhere, and of attributes with a single other value.
 inline std::vector<Shape> name_shapes() {
   using namespace shape;
   const std::string learned = kLearning + kBoth;
@@ -157,7 +157,7 @@ inline std::vector<Shape> name_shapes() {
   };
 }
 
-/// Parameters of methods and compressors that have an effect only with others.
+/// Parameters of methods and compressors that have an effect only in combination with others.
 inline std::vector<Shape> parameter_shapes() {
   using namespace shape;
   std::vector<Shape> shapes;

@@ -15,14 +15,14 @@ namespace dadsim::study {
 
 using nlohmann::json;
 
-/// Answer to a scenario, without the parts that only repeat the question.
+/// Answer to a scenario, without the parts that repeat the question.
 struct Observed {
-  json numbers;  ///< learned, timed, sent and paid, per run; for a plan per trial, for a sweep per point
+  json numbers;  ///< learned, timed, sent and paid: per run, per trial of a plan, or per point of a sweep
   json words;    ///< everything else
   std::string failed = {};
 };
 
-/// Returns what runs learned and took, without their names, methods and parameters.
+/// Returns the learned and timed numbers of runs, without their names, methods and parameters.
 inline json numbers_of(const json& result) {
   json runs = json::array();
   for (json run : result.at("runs")) {

@@ -1,5 +1,5 @@
-// docs/composition.md is true. Pairs of features are drawn: supported pairs are run; of refused pairs the remedy is
-// applied, and accepted. DADSIM_DRAWS draws more.
+// Expects that docs/composition.md is true. Draws pairs of features and runs the accepted ones. For refused pairs,
+// applies the remedy and expects that it is accepted. DADSIM_DRAWS sets how many are drawn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ test::Element parsed(const Draft& draft) {
   return scenario::parse_xml(draft.xml(), scenario::kScenarioDocument, findings);
 }
 
-/// Asks what the draft asks; empty, or what went wrong.
+/// Runs the draft's command. Returns the failure; empty if there is none.
 std::string ask(const Asking& asking, const Draft& draft) {
   const Asking::Checked checked = asking.check(parsed(draft), draft.times_alone);
   if (!checked.scenario) return "refused: " + to_string(checked.refused.front());
@@ -59,8 +59,8 @@ std::string ask(const Asking& asking, const Draft& draft) {
   return {};
 }
 
-/// Applies the remedies of refusals until the scenario is accepted, several per refusal, at most `checks` checks.
-/// Returns the refusal without a working remedy, or none.
+/// Applies the remedies of refusals until the scenario is accepted, with at most `checks` checks. Returns the refusal
+/// whose remedies all fail, if there is one.
 std::optional<Diagnostic> cure(const Asking& asking, const test::Element& root, const Diagnostic& refusal,
                                bool times_alone, std::set<std::string>& seen, int& checks) {
   std::vector<std::pair<test::Element, Diagnostic>> further;
@@ -101,7 +101,7 @@ TEST_P(Pairs, WhatIsSaidToAnswerDoesAndWhatIsRefusedSaysWhatWouldDo) {
   const auto methods = static_cast<std::size_t>(std::ranges::count_if(features, &Feature::is_method));
   for (std::uint64_t i = GetParam(); i < draws(48); i += kPairParts) {
     std::size_t a = 0, b = 0;
-    // Half of the pairs are of a method and something else.
+    // Half of the pairs combine a method with another feature.
     while (features[a].axis == features[b].axis) {
       a = random() % features.size();
       if (i % 2 == 0) a = random() % methods;
@@ -134,7 +134,7 @@ TEST_P(Pairs, WhatIsSaidToAnswerDoesAndWhatIsRefusedSaysWhatWouldDo) {
 
 INSTANTIATE_TEST_SUITE_P(Drawn, Pairs, testing::Range<std::uint64_t>(0, kPairParts));
 
-/// A hundred times as long as drafts are.
+/// Makes the run a hundred times as long as in a draft.
 void lengthen(Draft& draft) {
   Draft::set(draft.training, "epochs", "200");
   const methods::MethodInfo* info = protocols::find_method(draft.method);
@@ -145,8 +145,8 @@ void lengthen(Draft& draft) {
   }
 }
 
-/// Failures of hosts and links, and changes of speed, must change what a run takes wherever the scenario is accepted. A
-/// run whose steps wait for nobody may end before its first message arrives: then a longer one must change.
+/// Failures of hosts and links, and changes of speed, must change the time of every accepted run. A run whose steps
+/// wait for nobody may end before its first message arrives; then a longer run must change.
 TEST(Conditions, ChangeWhatRunsTake) {
   const Asking asking;
   const std::vector<Feature> features = all_features();

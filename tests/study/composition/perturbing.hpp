@@ -12,10 +12,10 @@ namespace dadsim::study {
 using test::Element;
 using test::Texts;
 
-/// Place of an attribute in a scenario, and its name over all scenarios: "training.batch", "rank-dad(cap)",
+/// Place of an attribute in a scenario, with a name that is equal in all scenarios: "training.batch", "rank-dad(cap)",
 /// "top-k(fraction)", "vit(patch)".
 struct AttributePlace {
-  std::vector<std::size_t> children;  ///< by which the element is reached
+  std::vector<std::size_t> children;  ///< child indices from the root to the element
   std::string attribute;
   std::string key;
 
@@ -26,7 +26,7 @@ struct AttributePlace {
   }
 };
 
-/// The method, compressor or preset whose parameters further attributes of such an element are; empty: none.
+/// Returns the method, compressor or preset whose parameters the element takes as further attributes; empty: none.
 inline std::string owner_of(const Element& element) {
   for (const auto& [name, attribute] : {std::pair{"run", "algorithm"}, {"compress", "method"}, {"model", "preset"}}) {
     if (element.name != name) continue;
@@ -64,7 +64,7 @@ inline const spec::ParameterSpec* find_parameter(const std::vector<spec::Paramet
   return found == all.end() ? nullptr : &*found;
 }
 
-/// The parameter that an attribute of an element is; null: it is one of the language.
+/// Returns the parameter that an attribute sets; null if the attribute is one of the language.
 inline const spec::ParameterSpec* parameter_of(const Element& element, const std::string& attribute,
                                                const scenario::Catalog& catalog) {
   const std::string owner = owner_of(element);
@@ -80,7 +80,7 @@ inline const spec::ParameterSpec* parameter_of(const Element& element, const std
   return preset == nullptr ? nullptr : find_parameter(preset->parameters, attribute);
 }
 
-/// Other texts that the attribute may have, an empty one where it may be left out.
+/// Returns other values that the attribute accepts, including an empty one if the attribute is optional.
 inline Texts others_of(const Element& element, const std::string& attribute, const test::Drawing& draw) {
   Texts values;
   std::string fallback;
@@ -94,9 +94,9 @@ inline Texts others_of(const Element& element, const std::string& attribute, con
     values = test::Drawing::values_of(*parameter);
     fallback = parameter->default_value;
   }
-  // Left out, these mean thousands of samples, and an hour of sensors.
+  // If left out, these attributes default to thousands of samples, or an hour of sensors.
   const bool is_short = attribute == "train" || attribute == "test" || attribute == "duration";
-  // The default is tried too, if the value is another.
+  // The default is tried too, unless the attribute already has it.
   if (!required && !is_short && element.find(attribute)->value != fallback) values.emplace_back();
   std::erase(values, element.find(attribute)->value);
   return values;

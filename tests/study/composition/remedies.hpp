@@ -15,8 +15,8 @@
 
 namespace dadsim::study {
 
-/// Applies the remedy of a refusal. A remedy names an element or attribute to leave out, values of attributes, elements
-/// to put in, or methods. All readings of its words are tried; one must make the refusal go away.
+/// Applies the remedy of a refusal: removing an element or attribute, other values, additional elements, or another
+/// method. All readings of its words are tried; with one of them the refusal must disappear.
 class Remedies {
  public:
   using Element = test::Element;
@@ -39,7 +39,7 @@ class Remedies {
     for (Element& child : element.children) each(child, what);
   }
 
-  /// A try is kept where it changed something.
+  /// Keeps a try only if it changes the scenario.
   void add(const std::function<void(Element&)>& change) {
     Element changed = root_;
     change(changed);
@@ -52,7 +52,7 @@ class Remedies {
     std::erase_if(element.attributes, [&](const scenario::Attribute& one) { return one.name == attribute; });
   }
 
-  /// `attribute="…" of <element>`, or the elements that are named as too much.
+  /// Removes `attribute="…" of <element>`, or the elements that the refusal calls superfluous.
   void leave_out() {
     std::smatch found;
     const bool removes = says(
@@ -67,7 +67,7 @@ class Remedies {
         });
       });
     }
-    // "no <drift>", "<timed-as> without tensor, pipeline", "a run without <share>", "remove the memory".
+    // Matches "no <drift>", "<timed-as> without tensor, pipeline", "a run without <share>", "remove the memory".
     const std::string all = refusal_.remedy + " " + (removes ? refusal_.what : "");
     static const std::regex kElements(R"(<([a-z0-9-]+)[ >/])");
     for (auto it = std::sregex_iterator(all.begin(), all.end(), kElements); it != std::sregex_iterator(); ++it) {
@@ -102,7 +102,7 @@ class Remedies {
     std::string rest = refusal_.remedy;
     for (auto it = std::sregex_iterator(rest.begin(), rest.end(), kPair); it != std::sregex_iterator(); ++it)
       pairs.emplace_back((*it)[1], (*it)[2]);
-    // `noise="local" or "per-site"`.
+    // Matches `noise="local" or "per-site"`.
     static const std::regex kOr(R"re(([a-z0-9-]+)="[^"]*",? or "([^"]*)")re");
     for (auto it = std::sregex_iterator(rest.begin(), rest.end(), kOr); it != std::sregex_iterator(); ++it)
       pairs.emplace_back((*it)[1], (*it)[2]);
@@ -170,7 +170,7 @@ class Remedies {
     }
   }
 
-  /// Changes the method of the runs that have the fault, or of all runs.
+  /// Changes the method of the runs with the error, or of all runs.
   void change_method() {
     for (const methods::MethodInfo& info : catalog_.algorithms) {
       const bool named =
@@ -181,7 +181,7 @@ class Remedies {
           if (one.name != "run") return;
           erase(one, "algorithm");
           test::Drawing::set(one, "algorithm", info.name);
-          // Parameters of the method that goes, which this one has not.
+          // Removes parameters of the old method that the new one lacks.
           std::erase_if(one.attributes, [&](const scenario::Attribute& a) {
             return scenario::find_rule("run")->find(a.name) == nullptr && !has_parameter(one, a.name);
           });

@@ -15,7 +15,7 @@
 
 namespace dadsim::study {
 
-/// Recomputes the statements of a JSON result from its numbers; each difference is a line of wrong().
+/// Recomputes the statements of a JSON result from its numbers. wrong() has one line per difference.
 class Said {
  public:
   using Json = nlohmann::json;
@@ -55,7 +55,7 @@ class Said {
 
   // ---- words
 
-  /// The words have the values of the statement, and no others.
+  /// Checks that the words contain exactly the values of the statement.
   void check_words(const Json& json) {
     check(report::in_words(report::statement_of(json.dump())) == json.at("words"),
           "other words than its values: " + json.dump());
@@ -109,7 +109,7 @@ class Said {
       if (first == nullptr && accuracy >= target) first = &point;
     }
     if (best < 0) return;                                              // nothing was learned
-    if (const Json& seeds = run.at("over_seeds"); !seeds.is_null()) {  // the curve is of the first, figures are means
+    if (const Json& seeds = run.at("over_seeds"); !seeds.is_null()) {  // curve: first seed; figures: means
       expect(value(run, "best_accuracy") == value(seeds.at("best_accuracy"), "mean"), "best_accuracy is no mean");
       expect(truth(run, "target_reached") == (seeds.at("missed") == 0), "target_reached is not of all seeds");
       if (seeds.at("missed") != 0) return;
@@ -144,7 +144,7 @@ class Said {
       last = share;
       double parts = 0;
       for (const Json& part : cause.at("on")) parts += value(part, "share");
-      // Overlap and the overhead of messages lie on nothing.
+      // Overlap and message overhead have no parts.
       if (!cause.at("on").empty()) expect(near(parts, share, 1e-9), "a cause is not the sum of its parts");
       if (share >= 0.005)
         expect(words.find(fmt::format("{:.0f} %", share * 100)) != std::string::npos,
@@ -250,7 +250,7 @@ class Said {
     }
   }
 
-  /// `run`: that it is a note on.
+  /// `run`: the run that the statement is a note on; null: none.
   void check_statement(const Json& json, const Json* run) {
     check_words(json);
     const std::string kind = json.at("kind");
@@ -344,13 +344,13 @@ class Said {
   std::vector<std::string> wrong_;
 };
 
-/// Returns the errors in the causes and the advice of an explanation: each part must be confirmed by a trial or have a
-/// reason, and advice must save a hundredth.
+/// Returns the errors in the causes and the advice of an explanation. Each part needs a trial that confirms it, or a
+/// reason; advice must save at least a hundredth.
 inline std::vector<std::string> unexplained(const nlohmann::json& explanation) {
   std::vector<std::string> wrong;
   for (const nlohmann::json& run : explanation.at("runs")) {
     const std::string label = run.at("label");
-    std::map<std::string, double> tried;  // shares that a change makes faster
+    std::map<std::string, double> tried;  // shares that a change shortens
     for (const auto& cause : run.at("causes")) {
       for (const auto& part : cause.at("on")) {
         if (!part.at("tried").is_null()) tried[part.at("tried").dump()] += part.at("share").get<double>();

@@ -1,5 +1,5 @@
 // Recomputes each headline, note, verdict, factor, interval and cause from the JSON, for scenarios over the whole
-// language; for some, the explanation too. DADSIM_DRAWS draws more.
+// language, and for some of them the explanation. DADSIM_DRAWS sets how many are drawn.
 #include "study/composition/said.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace dadsim::study {
 
-/// Returns shapes of data, of files, and of commands.
+/// Returns shapes of data, files and commands.
 inline std::vector<Shape> learning_shapes() {
   using namespace shape;
   const std::string table = R"(<csv file="table.csv" target="kind" test-share="0.3"/>)";
@@ -140,7 +140,8 @@ inline std::vector<Shape> learning_shapes() {
       {"line.link", lines() + kLearning + kBoth + R"(<costs><line link="s-1*" per-mbps-month="3"/></costs>)", {"*"}},
       {"spot.*", lines() + kLearning + kBoth + "<costs>" + prices +
                      R"(<spot price="0.3" interruptions="0.2" checkpoint-time="60s"/></costs>)"},
-      // Parameters that act on embeddings, on pairs of thin layers, on sites of unequal size, on steps without a site.
+      // Parameters that have an effect on embeddings, pairs of thin layers, sites of unequal size, or steps without a
+      // site.
       {"dad(tables)", words + "<run algorithm=\"dad\"/>"},
       {"partial-dad(tables)", words + "<run algorithm=\"partial-dad\"/>"},
       {"partial-rank-dad(tables)", words + "<run algorithm=\"partial-rank-dad\"/>"},

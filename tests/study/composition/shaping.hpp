@@ -10,16 +10,16 @@
 
 namespace dadsim::study {
 
-/// Scenario in which an attribute can act, for attributes that rarely act in scenarios drawn over the whole language: a
-/// device's peak in fp16 with that precision, sockets with messages that fill them.
+/// Scenario in which an attribute has an effect, for attributes that rarely have one in drawn scenarios. Examples: a
+/// device's fp16 peak with that precision, sockets with messages that fill them.
 struct Shape {
   std::string key;       ///< attribute; a * at its end matches any ending
-  std::string elements;  ///< elements of the scenario; one of {a|b} is drawn. Empty: drawn as others are
-  Texts others = {};     ///< other values of the attribute; empty: those of its kind
-  bool alone = true;     ///< nothing else remains in the scenario; false: only elements of these names are replaced
+  std::string elements;  ///< elements of the scenario; one of {a|b} is drawn; empty: drawn as usual
+  Texts others = {};     ///< other values of the attribute; empty: values by its type
+  bool alone = true;     ///< no other elements remain; false: only elements of these names are replaced
 };
 
-/// The shape of that key, else the longest beginning; nullptr: none.
+/// Returns the shape of that key, else the one with the longest matching beginning; null: none.
 inline const Shape* find_shape(const std::vector<Shape>& shapes, const std::string& key) {
   const Shape* best = nullptr;
   for (const Shape& one : shapes) {
@@ -30,7 +30,7 @@ inline const Shape* find_shape(const std::vector<Shape>& shapes, const std::stri
   return best;
 }
 
-/// Draws one of every {a|b}.
+/// Draws one alternative of every {a|b}.
 inline std::string chosen(std::string text, test::Drawing& draw) {
   for (std::size_t from = text.find('{'); from != std::string::npos; from = text.find('{', from + 1)) {
     const std::size_t end = text.find('}', from);
@@ -47,7 +47,7 @@ inline std::string chosen(std::string text, test::Drawing& draw) {
   return text;
 }
 
-/// Gives the first element that may have the attribute a value of it; false: no element may.
+/// Sets the attribute on the first element that accepts it; false if none does.
 inline bool give_attribute(Element& element, const std::string& key, test::Drawing& draw) {
   const std::size_t open = key.find('(');
   const std::string name =
@@ -69,7 +69,7 @@ inline bool give_attribute(Element& element, const std::string& key, test::Drawi
   return std::ranges::any_of(element.children, [&](Element& child) { return give_attribute(child, key, draw); });
 }
 
-/// The drawn scenario with the shape's elements in it, and the attribute.
+/// Returns the drawn scenario with the shape's elements and the attribute.
 inline Element shaped(Element root, const Shape& shape, const std::string& key, test::Drawing& draw) {
   scenario::Findings findings("shapes.hpp");
   const std::string text = chosen(shape.elements, draw);

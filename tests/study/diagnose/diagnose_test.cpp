@@ -1,4 +1,4 @@
-// Tests the diagnosis of measured times: for times simulated with a fault, that fault is named.
+// Tests the diagnosis of measured times: a fault that was simulated must be named.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -135,7 +135,7 @@ scenario::Scenario load(const std::string& text) {
   return scenario::ScenarioSource("x.xml", text).load({}, make_catalog_without_learning());
 }
 
-// horovod/horovod#476: one node is normal, two are not; it was TCP instead of RDMA.
+// horovod/horovod#476: one node is normal, two nodes are slow. The cause was TCP instead of RDMA.
 TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
   const scenario::Scenario scenario = load(
       R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="8" inside="pcie-3" rails="1" nic="ib-edr"/>
@@ -153,7 +153,7 @@ TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
     EXPECT_GT(place_of(diagnosis, cause), place_of(diagnosis, "slow-interface")) << cause;
 }
 
-// For sizes simulated with a fault, that fault is named, and the order is that of the table.
+// With several sizes, the simulated fault is named, and its order is that of the table.
 TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
   const auto steps_with = [](const std::vector<std::string>& overrides) {
     std::vector<MeasuredStep> steps;
@@ -175,7 +175,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
     EXPECT_TRUE(std::ranges::is_sorted(diagnosis.suspicions, {}, ranked));
     const std::string shown = summary_of(document_of(diagnosis), true).all();
     EXPECT_NE(shown.find("at 4     at 12  distance  possible causes"), std::string::npos) << shown;
-    // Ticked suspicions are named in the headline.
+    // The headline names ticked suspicions.
     const std::string headline = report::as_paragraph(answer_of(diagnosis));
     for (std::size_t i = 0; i < std::min(report::kMostSuspicions, diagnosis.suspicions.size()); ++i) {
       const report::Suspicion& one = diagnosis.suspicions[i];
@@ -184,7 +184,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
   }
 }
 
-// Adapters of 50 GB/s that were 18 times slower than they should be (NCCL without GPUDirect RDMA).
+// Adapters of 50 GB/s that were 18 times slower than expected (NCCL without GPUDirect RDMA).
 TEST(Diagnose, APathThroughTheProcessorMayBeShared) {
   const scenario::Scenario scenario = load(
       R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="8" inside="nvlink-4" rails="8" nic="ib-ndr">
@@ -206,7 +206,7 @@ TEST(Diagnose, APathThroughTheProcessorMayBeShared) {
   }
 }
 
-// Advice is that of the devices' library.
+// Advice fits the collective library of the devices.
 TEST(Diagnose, NoAdviceOnNcclForATpu) {
   const auto shown_of = [](const std::string& device, const std::string& cluster) {
     const scenario::Scenario scenario =
@@ -243,7 +243,7 @@ TEST(Diagnose, OfExpertsThereAreCauses) {
   for (const char* cause : {"experts-one-by-one", "uneven-experts", "very-uneven-experts", "experts-across-nodes"}) {
     const std::size_t place = place_of(slow, cause);
     ASSERT_LT(place, slow.suspicions.size()) << cause;
-    // A measurement of exactly the cause's time is explained by that cause.
+    // A measured time equal to a cause's time is explained by that cause.
     const double seconds = slow.suspicions[place].seconds.front();
     const report::Diagnosis again =
         diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = seconds}}}, false);
@@ -280,7 +280,7 @@ TEST(DiagnoseLog, ReadsWhatFrameworksWrite) {
   EXPECT_THROW(read_log("c.log", "nothing of it\n"), InputError);
 }
 
-/// Seconds of a step that lines say, or samples, or tokens of a device.
+/// Returns the seconds of a step that the log lines state, directly or as samples or tokens of a device.
 double figure_of(const std::string& text) {
   const MeasuredStep step = read_log("the.log", text).steps.at(0);
   return step.step_seconds.value_or(0) + step.samples_per_second.value_or(0) +
@@ -294,7 +294,7 @@ TEST(DiagnoseLog, ReadsLinesOfTrainingPrograms) {
                 "{'train_runtime': 4800.0, 'train_samples_per_second': 8.0, 'train_steps_per_second': 0.25, "
                 "'train_loss': 0.75, 'epoch': 3.0}\n"),
       4);
-  // The progress bar with the longest run counts; figures that are rounded too far do not.
+  // The progress bar of the longest loop counts; figures that are rounded too far do not.
   EXPECT_DOUBLE_EQ(figure_of("Loading checkpoint shards: 100%|####| 33/33 [00:10<00:00,  3.30it/s]\n"
                              "  1%| | 1/120 [00:09<19:40,  9.90s/it]\r  2%| | 2/120 [00:14<19:40,  5.00s/it]\r"
                              "  3%| | 3/120 [00:18<19:40,  4.00s/it, loss=1.1]\n"

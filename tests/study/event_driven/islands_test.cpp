@@ -1,4 +1,5 @@
-// Islands: participants that are groups of devices. Inside, a synchronous step of these; outside, one node.
+// Tests islands: participants that are groups of devices. Devices inside take a synchronous step; to the others an
+// island is one node.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +82,7 @@ TEST(Islands, TakeTheStepOfTheirDevicesAlone) {
   }
 }
 
-// The whole model goes up and down once a round, however the devices of an island divide it.
+// The whole model is sent up and down once a round, however the devices of an island divide it.
 TEST(Islands, SendTheWholeModelAndComputeItsSteps) {
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="1")", R"(sharding="parameters")"}) {
     for (const char* method : {"local-sgd", "diloco"}) {
@@ -92,11 +93,11 @@ TEST(Islands, SendTheWholeModelAndComputeItsSteps) {
       whole.parallelism = {};
       const double model = 2 * static_cast<double>(spec::shape_of_workload(whole).parameters());
       const report::RunResult run = run_experiment(scenario, false).runs.at(0);
-      // Everyone has the first weights: two islands, four rounds up and three down.
+      // All participants start with the same weights: two islands send up in four rounds and receive in three.
       EXPECT_DOUBLE_EQ(run.total_bytes, 2 * (4 + 3) * model) << timed << ' ' << method;
       const double computed = run.event_driven->log.nodes.at(1).busy;
       EXPECT_GE(computed, 12 * local_step(run)) << timed;
-      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // with what is computed once a round
+      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // including what is computed once a round
     }
   }
 }
@@ -111,7 +112,7 @@ TEST(Islands, OfOneDeviceAreItsWorkers) {
   for (std::size_t i = 0; i < a.curve.size(); ++i) EXPECT_EQ(a.curve[i].loss, b.curve[i].loss);
 }
 
-// An island has the data of its workers, and takes their batches together.
+// An island learns with the data of its workers; its batch is all their batches.
 TEST(Islands, LearnWithTheDataOfTheirWorkers) {
   for (const char* method : {"local-sgd", "diloco", "streaming-diloco", "fedavg", "fedbuff", "scaffold"}) {
     IslandDraft draft{.timed = ""};
@@ -128,14 +129,14 @@ TEST(Islands, LearnWithTheDataOfTheirWorkers) {
     timed.timing_only = true;
     EXPECT_EQ(run_experiment(timed, false).runs.at(0).total_seconds, run.total_seconds) << method;
   }
-  // All data in one island, and a step of all of them a round: the mean of one is plain training with all batches.
+  // One island holds all data and takes one step a round: this is plain training with all batches.
   IslandDraft one{.timed = "", .runs = R"(<run algorithm="local-sgd" period="1" islands="1"/>)"};
   IslandDraft all{.timed = "", .runs = R"(<run algorithm="pooled"/>)"};
   const report::RunResult island = result_of(one), pooled = result_of(all);
   EXPECT_NEAR(island.curve.back().loss, pooled.curve.back().loss, 1e-4 * pooled.curve.back().loss);
 }
 
-/// A synchronous method among two islands of two replicas, on sites with unequal shares of each class.
+/// A synchronous method on two islands of two replicas, on sites with unequal shares of each class.
 IslandDraft every_step(const std::string& run, const std::string& timed = R"(tensor="2")") {
   return {.timed = timed, .runs = fmt::format("<run {}/>", run), .split = R"(<split by="dirichlet" alpha="0.5"/>)"};
 }
@@ -146,12 +147,12 @@ double bytes_of_model(const IslandDraft& draft) {
   return 2 * static_cast<double>(spec::shape_of_workload(whole).parameters());
 }
 
-// One island of all devices exchanges nothing: its step is theirs.
+// One island of all devices exchanges nothing; its step takes as long as a run without islands.
 TEST(Islands, TakeEachStepOfAllDevicesAsOne) {
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="1")", R"(sharding="optimizer")"}) {
     const auto in_one_cluster = [&](const char* islands) {
       IslandDraft draft = every_step(fmt::format(R"(algorithm="gradient-sharing" exchange="peer" {})", islands), timed);
-      draft.hosts = "a.gpu-[0-3]";  // no connection between clusters, which would be cold at first
+      draft.hosts = "a.gpu-[0-3]";  // no connections between clusters, whose first step is slower
       return result_of(draft);
     };
     const report::RunResult one = in_one_cluster(R"(islands="1")"), all = in_one_cluster("");
@@ -162,7 +163,7 @@ TEST(Islands, TakeEachStepOfAllDevicesAsOne) {
   }
 }
 
-// Among two peers an all-reduce sends what is summed once in each direction; devices of an island send nothing.
+// An all-reduce among two peers sends the summed data once in each direction; devices inside an island send nothing.
 TEST(Islands, ExchangeOnceAStepWhatAMethodSends) {
   const IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2" bucket="0")");
   const double model = bytes_of_model(draft);
@@ -178,7 +179,7 @@ TEST(Islands, ExchangeOnceAStepWhatAMethodSends) {
   }
 }
 
-// On a quick line a step takes as long as that of an island alone; its samples are those of both.
+// On a fast line, a step takes as long as a step of one island alone, and processes the samples of both.
 TEST(Islands, HideAQuickExchangeOfEveryStep) {
   IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2")");
   draft.pair = R"(bandwidth="400Gbps" round-trip="1us")";
@@ -210,7 +211,7 @@ TEST(Islands, LearnTheGradientOfAllSamples) {
   for (const char* method : {"gradient-sharing", "dad"}) {
     const std::string run = fmt::format(R"(algorithm="{}" exchange="peer" islands="1")", method);
     IslandDraft draft = every_step(run, "");
-    draft.split = {};  // one step of all samples
+    draft.split = {};  // one step over all samples
     const report::RunResult island = result_of(draft);
     draft.runs = R"(<run algorithm="pooled"/>)";
     const report::RunResult pooled = result_of(draft);
@@ -218,7 +219,7 @@ TEST(Islands, LearnTheGradientOfAllSamples) {
   }
 }
 
-// Gossip, and an aggregator, among workers of several devices: a worker is an island of one replica.
+// Workers of several devices can gossip, and send to an aggregator: each worker is an island of one replica.
 TEST(Islands, LetWorkersOfSeveralDevicesGossipAndSendToAnAggregator) {
   const double model = bytes_of_model(every_step(R"(algorithm="gradient-sharing")"));
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="2")"}) {
@@ -232,7 +233,7 @@ TEST(Islands, LetWorkersOfSeveralDevicesGossipAndSendToAnAggregator) {
   }
 }
 
-// A gradient of an island takes its step, and travels whole, however devices divide the network.
+// An island computes a gradient in one step and sends it whole, however its devices divide the network.
 TEST(Islands, SendGradientsWhenTheyAreReady) {
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="2")"}) {
     IslandDraft draft = every_step(R"(algorithm="async-sgd" updates="6" islands="2")", timed);

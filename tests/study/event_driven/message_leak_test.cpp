@@ -41,7 +41,7 @@ TEST(MessageLeak, AServerSeesWhatAClientLearned) {
   ASSERT_NE(aggregator, nullptr);
   EXPECT_EQ(of(plain, Adversary::secure_aggregator), nullptr);
   EXPECT_EQ(aggregator->all.rows_handed_over, 0);
-  // Adam's step is no gradient any more: it spans some of the batch, and more of it than of others.
+  // A step of Adam is not a gradient: it spans part of the batch, and more of the batch than of other samples.
   EXPECT_GT(aggregator->all.span_in, aggregator->all.span_out);
   EXPECT_GT(aggregator->all.span_excess, 0.02);
   EXPECT_LE(aggregator->all.span_excess, 1);
@@ -88,8 +88,8 @@ TEST(MessageLeak, OfManyClientsASampleIsLookedAtAsFarAsTrainingPaysForIt) {
   }
   EXPECT_GE(many.runs[0].leak->measured, clients(100, "").runs[0].leak->measured);
   const report::Result all = clients(70, "leak-every=\"1\"");
-  // Asked for, of the sites that are looked at: what each sends in two rounds, and four of them in the one model that
-  // goes back after they have trained.
+  // Every leak is measured: the messages of the 64 observed sites in two rounds, and four of the one model that is
+  // returned after their training.
   EXPECT_EQ(all.runs[0].leak->measured, 2 * 64 + 4);
 }
 

@@ -1,5 +1,5 @@
-// Participants go through a batch in micro-batches and compute again what they do not keep; methods whose participants
-// take no whole steps refuse what several devices would have to do together.
+// Participants process a batch in micro-batches and recompute activations that they do not keep. Methods whose
+// participants take no whole steps refuse divisions among several devices.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Rounds without a server: sums by the collective library, on a simulated cluster.
+// Tests rounds without a server: sums by the collective library on a simulated cluster.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(Peers, TakeWhatTheCollectiveTakesAlone) {
     sim::CollectiveJob job{.request = {}, .algorithm = algorithm};
     job.request.bytes = {4 * 25557032.0};
     const sim::CollectiveTiming alone = sim::time_collectives(cluster_of(scenario), std::span(&job, 1)).timings.at(0);
-    const double both = alone.cold_seconds + alone.seconds;  // new connections at first
+    const double both = alone.cold_seconds + alone.seconds;  // new connections in the first sum
     const report::RunResult run = run_experiment(scenario, false).runs.at(0);
     double computing = 0;
     for (const step::EventLog::NodeUse& node : run.event_driven->log.nodes) computing = std::max(computing, node.busy);

@@ -1,4 +1,4 @@
-// Explains every shipped scenario, and compares the bottlenecks of its JSON with the JSON's own what-ifs.
+// Explains every shipped scenario, and compares the bottlenecks in its JSON with the what-ifs in the same JSON.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 const std::filesystem::path kShipped = DADSIM_SOURCE_DIR "/scenarios";
 
-/// Overrides that make a scenario small enough: fewer machines, fewer rounds, a smaller network of the same kind.
+/// Overrides that make a scenario small: fewer machines, fewer rounds, a smaller network of the same kind.
 const std::map<std::string, std::vector<std::string>> kShrunk{
     {"bert-1024", {"workers.worker.hosts=gpu-[0-15]", "timed-as.workload=bert-base", "data.digits.train=1024"}},
     {"compression", {"training.epochs=0.02", "data.digits.test=200"}},
@@ -59,11 +59,11 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"stragglers", {"workers.worker.hosts=client-[1-8]", "training.epochs=0.1"}},
 };
 
-/// Scenarios whose messages depend on the numbers.
+/// Scenarios whose messages depend on learned values.
 const std::set<std::string> kLearned{"compression", "drift", "hospitals-federated"};
 
-/// Held back by the same things as another one here: the perceptron of paper-mnist.xml on the same lines, and further
-/// platforms of the testbed. They are explained with DADSIM_ALL_DRAWN.
+/// Scenarios with the same bottlenecks as another one here: the perceptron of paper-mnist.xml on the same lines, and
+/// more platforms of the testbed. Explained only with DADSIM_ALL_DRAWN.
 const std::set<std::string> kLikeAnother{"paper-mnist-authors", "paper-mnist-ranks", "paper-mnist-small",
                                          "testbed-train-0ms", "testbed-train-5ms"};
 
@@ -78,15 +78,15 @@ std::vector<std::string> names() {
   return all;
 }
 
-/// Folders in which published data may lie; the variable that names one counts first.
+/// Sets the variable for the folder of published data, unless it is set already.
 void name_folder_with_data() {
   if (std::getenv("DADSIM_DATA") != nullptr) return;
   const std::filesystem::path beside = std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data";
   if (std::filesystem::exists(beside)) setenv("DADSIM_DATA", beside.c_str(), 1);
 }
 
-/// One run of each algorithm and compressor: runs that differ only in a parameter have the same bottlenecks, and each
-/// explanation is of one run. With DADSIM_ALL_DRAWN all are explained.
+/// Keeps one run of each algorithm and compressor: runs that differ only in a parameter have the same bottlenecks, and
+/// each run is explained separately. With DADSIM_ALL_DRAWN all are kept.
 void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
   if (std::getenv("DADSIM_ALL_DRAWN") != nullptr) return;
   std::set<std::pair<std::string, std::string>> kept;
@@ -95,8 +95,7 @@ void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
   });
 }
 
-/// Returns the result of `dadsim explain --json` for steps that are recorded without learning. None if data are
-/// missing.
+/// Returns the result of `dadsim explain --json`, with steps recorded without learning; none if data are missing.
 std::optional<Json> explained(const std::string& name) {
   const test::QuickKernels quick;
   const auto shrunk = kShrunk.find(name);
@@ -115,13 +114,13 @@ std::optional<Json> explained(const std::string& name) {
   }
 }
 
-/// The what-if of this number; null if there is none.
+/// Returns the what-if with this index; null if there is none.
 const Json* tried(const Json& run, const Json& index) {
   const Json& all = run["what_if"];
   return index.is_number() && index.get<std::size_t>() < all.size() ? &all[index.get<std::size_t>()] : nullptr;
 }
 
-/// Compares a change `on` with `pattern` by letters alone: numbers and directions are ignored.
+/// Returns true if a change `on` matches `pattern` in its letters; numbers and directions are ignored.
 bool speaks_of(const std::string& on, const std::string& pattern) {
   if (on == "*") return true;
   const auto letters = [](std::string text) {
@@ -131,7 +130,7 @@ bool speaks_of(const std::string& on, const std::string& pattern) {
   return letters(pattern) == letters(on) || pattern.ends_with("(" + on + ")");
 }
 
-/// Returns the causes of a run that neither a what-if confirms nor the text qualifies.
+/// Returns the causes of a run that are neither confirmed by a what-if nor qualified in the text.
 std::vector<std::string> unconfirmed(const Json& run) {
   std::vector<std::string> wrong;
   for (const Json& cause : run["causes"]) {
@@ -150,15 +149,15 @@ std::vector<std::string> unconfirmed(const Json& run) {
         wrong.push_back(what + ": what was tried is not among the what-ifs");
         continue;
       }
-      // A route is made of links of several kinds.
+      // A route consists of links of several kinds.
       if (kind != "latency" && !speaks_of((*change)["on"], part["pattern"]))
         wrong.push_back(what + ": another one was tried");
       if ((*change)["saving"] != part["saving_if_twice_as_fast"]) wrong.push_back(what + " saves something else");
       if (kind == "bandwidth" && (*change)["kind"] != "bandwidth") wrong.push_back(what + ": of another kind");
-      // Twice as fast half of a share can go; a quarter of that is a confirmation.
+      // Twice the speed can save half of a share; a quarter of that half confirms the cause.
       const double saving = (*change)["saving"];
       if (saving < share / 8 && part["why_not"].is_null()) wrong.push_back(what + " saves next to nothing");
-      // A reason that names a change has the result of that change.
+      // A reason that names a change must quote the result of that change.
       const Json& why = part["why_not"];
       if (why.is_null() || !why.contains("parts")) continue;
       const auto named =
@@ -193,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, ExplainedScenario, testing::ValuesIn(names()),
   return name;
 });
 
-/// The check itself finds planted faults.
+/// The check itself must find planted errors.
 TEST(ExplainedScenarioCheck, FindsWhatIsUnconfirmed) {
   const std::optional<Json> json = explained("hospitals");
   ASSERT_TRUE(json);

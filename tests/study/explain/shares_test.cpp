@@ -1,5 +1,5 @@
-// The law of shares: a cause never has more of a step than the step saves without it. Scenarios are drawn of every
-// transport, five in the suite and 200 with DADSIM_DRAWS=200, and each takes every algorithm of sums.
+// Tests the law of shares: a cause's share of a step is at most what the step saves without the cause. Scenarios of
+// every transport are drawn, five in the suite and DADSIM_DRAWS otherwise; each is run with every all-reduce algorithm.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -23,10 +23,10 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kWithoutLimit = 1e6;  // times as fast
+constexpr double kWithoutLimit = 1e6;  // factor of speed that removes a limit
 constexpr double kRounding = 0.005;    // shares are printed in whole hundredths
 
-/// Algorithms of sums that a scenario may name, "auto" and "best" among them.
+/// Returns the all-reduce algorithms that a scenario can name, including "auto" and "best".
 const std::vector<std::string>& sums() {
   static const std::vector<std::string> all = make_catalog().all_reduces;
   return all;
@@ -110,7 +110,7 @@ class DrawnScenario {
   std::mt19937 random_;
 };
 
-/// Kinds of causes, and the change of a cluster that removes them.
+/// Kinds of causes, and the change to a cluster that removes them.
 struct Removed {
   std::vector<std::string> kinds;
   void (*make)(sim::Cluster&);
@@ -143,7 +143,7 @@ class Shares {
     const Learned learned = learn_scenario(scenario, nullptr, false);
     const report::Result result = time_scenario(scenario, learned, cluster_of(scenario), false);
     const report::RunResult& run = result.runs.front();
-    // `auto` would choose other algorithms without limits of the links.
+    // Without link limits, `auto` would choose other algorithms.
     scenario::Scenario settled = scenario;
     keep_sums(result, settled);
     const auto timed = [&](const sim::Cluster& cluster) {
@@ -187,7 +187,7 @@ TEST_P(DrawnShares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
   for (const std::string& algorithm : sums()) {
     try {
       shares.check(text, algorithm);
-    } catch (const InputError& error) {  // one that needs other nodes
+    } catch (const InputError& error) {  // the algorithm needs other nodes
       refused.push_back(fmt::format("{}: {}", algorithm, error.what()));
     } catch (const sim::SimulationError& error) {
       refused.push_back(fmt::format("{}: {}", algorithm, error.what()));
@@ -198,7 +198,8 @@ TEST_P(DrawnShares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Draws, DrawnShares, testing::Range(0, draws()));
-// Flow refuses the first step of 21, and the step of 126 without computing: messages then say what is saved.
+// The flow model refuses the first step of draw 21, and the step of draw 126 without computing; then message-level
+// simulation gives the saving.
 INSTANTIATE_TEST_SUITE_P(WhereFlowIsRefused, DrawnShares, testing::Values(21, 126));
 
 TEST(Shares, HoldWhereATreeOverTcpWasTakenForComputing) {

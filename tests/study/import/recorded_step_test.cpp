@@ -19,7 +19,7 @@ using formats::ChakraNode;
 using formats::ChakraTrace;
 using What = RecordedStep::RecordedTask::TraceTask;
 
-/// Writes traces down node by node.
+/// Writes traces node by node.
 struct TraceWriter {
   ChakraTrace trace;
 
@@ -58,8 +58,8 @@ struct TraceWriter {
   }
 };
 
-/// Backward pass of two layers with overlapping sums, and an update that waits for both. A host operation lies in
-/// between.
+/// Returns the backward pass of two layers with overlapping sums, and an update that waits for both. A host operation
+/// lies in between.
 ChakraTrace data_parallel(double slower, const std::string& group = "") {
   TraceWriter rank;
   const auto second = rank.compute("layer 2", 0.2 * slower);
@@ -174,7 +174,7 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
     return std::ranges::count(one.tasks, What::collective, &RecordedStep::RecordedTask::what);
   };
   EXPECT_EQ(collectives(recorded_step_of({rank.trace, rank.trace, rank.trace, rank.trace}, {})), 1);
-  // Each of the ranks has the groups that are in its place.
+  // Each rank has groups of the same shape as the recorded rank.
   TraceWriter divided;
   const auto of_layer = divided.sum(1e6, "t", {divided.compute("layer", 0.1)});
   divided.compute("update", 0.1, {divided.sum(2e6, "d", {divided.compute("next layer", 0.1, {of_layer})})});
@@ -182,7 +182,7 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   EXPECT_EQ(two.tensor, 2);
   EXPECT_EQ(collectives(two), 2);
   EXPECT_THROW(recorded_step_of({divided.trace}, {{"t", {0, 1}}, {"d", {0, 2}}}), std::runtime_error);
-  // A host that carries collectives out itself.
+  // The host itself carries out the collectives.
   for (ChakraNode& node : rank.trace.nodes) node.on_host = true;
   EXPECT_EQ(collectives(recorded_step_of({rank.trace}, {}, 2)), 2);
 }
@@ -213,7 +213,7 @@ TEST(RecordedStepTest, SaysWhatDoesNotFit) {
   TraceWriter silent;
   silent.compute("a", 1);
   EXPECT_NE(fault({lonely.trace, silent.trace}, {}).find("sends no such message"), std::string::npos);
-  // Three of four ranks are no group of tensor × replicas.
+  // Three of four ranks do not form a group of tensor × replicas.
   EXPECT_FALSE(fault({data_parallel(1, "g"), data_parallel(1, "g"), data_parallel(1, "g"), data_parallel(1, "h")},
                      {{"g", {0, 1, 2}}, {"h", {3}}})
                    .empty());

@@ -1,4 +1,4 @@
-// Layouts written as launch arguments of four frameworks, and read back.
+// Tests layouts written as launch arguments of four frameworks, and read back.
 #include "study/layout/launch.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace dadsim::study {
 namespace {
 
-/// A layout as --set takes it, and its replicas.
+/// A layout in the form of --set, and its replicas.
 struct WrittenLayout {
   std::int64_t replicas;
   std::vector<std::pair<std::string, std::string>> attributes;
@@ -43,7 +43,7 @@ Launch read_back(const std::string& framework, const std::string& text) {
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
-/// Five layouts that a framework has arguments for.
+/// Returns five layouts that a framework's arguments can express.
 std::vector<WrittenLayout> layouts_for(const std::string& framework) {
   if (framework == "torchtitan") {
     return {{64, Attributes{{"batch", "8"}, {"micro-batch", "2"}, {"sharding", "parameters"}, {"recompute", "full"}}},
@@ -125,7 +125,7 @@ TEST_P(Frameworks, GiveBackTheLayoutThatTheyWereGiven) {
   }
 }
 
-/// Each setting that is not read back was reported as lacking, and no other.
+/// A setting is reported as lacking exactly if it is not read back.
 TEST_P(Frameworks, SayWhatTheyLack) {
   for (const std::string& other : formats::launch_frameworks()) {
     for (const WrittenLayout& layout : layouts_for(other)) {
@@ -162,7 +162,7 @@ TEST(Launches, SayBucketsAndPrecision) {
   launch.wide_gradients = false;
   launch.precision = spec::Precision::fp8;
   std::vector<std::string> set = assignments_of(read_back("megatron", write_launch("megatron", launch).text));
-  EXPECT_EQ(std::ranges::count(set, "timed-as.tensor="), 1);  // taken back where a scenario has it
+  EXPECT_EQ(std::ranges::count(set, "timed-as.tensor="), 1);  // cleared if the scenario sets it
   std::erase_if(set, [](const std::string& one) { return one.ends_with('='); });
   EXPECT_EQ(set, (std::vector<std::string>{"timed-as.batch=4", "timed-as.sharding=optimizer", "timed-as.precision=fp8",
                                            "run.bucket=80000000B"}));

@@ -1,4 +1,4 @@
-// The search for layouts: what divides evenly, what a closed form chooses of it, and that nothing quicker is left out.
+// Tests the search for layouts: the even divisions, the choice by a closed form, and that no faster layout is missed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Two nodes of three GPUs; those of the second node share one slow adapter. Five of the six devices divide nothing.
+/// Two nodes of three GPUs; those of the second node share one slow adapter. Five of the six devices allow no division.
 std::string scenario_text(const std::string& timed_as, const std::string& device = "v100-sxm2") {
   return fmt::format(
       R"(<scenario name="six" seed="1"><platform><gpu-cluster nodes="2" gpus="3" inside="nvlink-2" rails="1" nic="ib-edr">
@@ -55,9 +55,9 @@ TEST(Layouts, DivideEvenly) {
     groups.insert(layout.how.sharding_group);
     divisions.emplace(layout.how.tensor, layout.how.pipeline);
   }
-  // Six blocks among six, three, two stages; a layer among the three devices of a node, or none.
+  // Six blocks among six, three or two stages; a layer among the three devices of a node, or undivided.
   EXPECT_EQ(divisions, (std::set<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 3}, {1, 6}, {3, 1}, {3, 2}}));
-  // Sequences among two devices, shards among the three of a node, and every schedule.
+  // Sequences among two devices, shards among the three devices of a node, and every schedule.
   EXPECT_EQ(contexts, (std::set<int>{1, 2}));
   EXPECT_EQ(groups, (std::set<int>{0, 3}));
   EXPECT_EQ(orders.size(), 4U);
@@ -66,7 +66,7 @@ TEST(Layouts, DivideEvenly) {
     EXPECT_EQ(layout.how.tensor, 3);
     EXPECT_EQ(layout.how.recomputation, spec::Recomputation::none);
   }
-  space.devices_per_node = 4;  // and heads of 192 columns do not divide by four
+  space.devices_per_node = 4;  // heads of 192 columns do not divide by four either
   space.devices = 4;
   space.fixed = {{"tensor", "4"}};
   EXPECT_TRUE(layouts_of(small_gpt(), space).empty());
@@ -150,8 +150,8 @@ TEST(Layouts, AreThoseThatWereAskedFor) {
     options.simulated = 2;
     return search_layouts(source, {}, options, false);
   };
-  // Values that are searched, values that are not, a number that the search would not try, and a number in another
-  // spelling.
+  // Values that are searched, values that are not, a number that the search would not try, and another spelling of a
+  // number.
   const std::vector<std::pair<std::string, std::string>> values{{"batch", "4"},
                                                                 {"tensor", "03"},
                                                                 {"pipeline", "6"},
@@ -204,7 +204,7 @@ TEST(Layouts, WhatCannotBeIsRefusedOrIsNoLayout) {
       EXPECT_EQ(error.diagnostics()[0].file, fmt::format("--fix {}={}", name, value));
     }
   }
-  options.fixed = {{"tensor", "x"}, {"pipeline", "y"}};  // all at once
+  options.fixed = {{"tensor", "x"}, {"pipeline", "y"}};  // both errors are reported at once
   try {
     search_layouts(source, {}, options, false);
     ADD_FAILURE();

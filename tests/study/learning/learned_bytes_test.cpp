@@ -11,7 +11,7 @@
 namespace dadsim::study {
 namespace {
 
-/// One run of every algorithm there is.
+/// Learns one run of every algorithm.
 Learned learn_all() {
   std::string runs;
   for (const algorithms::SynchronousMethod& info : algorithms::algorithm_registry().all()) {
@@ -75,7 +75,7 @@ TEST(LearnedBytes, DamagedBytesAreNoOtherRun) {
   for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 50) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    // Compressed bytes may be damaged without a loss: another of two equal places is copied.
+    // Compressed bytes can be damaged without a loss: of two equal places the other one is copied.
     const LearnedRunPtr read = learned_from_bytes(damaged);
     if (read) {
       EXPECT_EQ(to_bytes(*read), bytes) << "byte " << i;

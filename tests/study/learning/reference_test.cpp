@@ -15,7 +15,7 @@ Learned learn_with_two_targets(const std::string& runs) {
   return learn_scenario(load_scenario(path, {"training.target-accuracy=0.3 0.6"}, make_catalog()), nullptr, false);
 }
 
-// A hundred clients with a batch of all that they have would train with the data of all of them together in each step.
+// With a hundred full-batch clients, each step of the reference would train with the data of all clients.
 TEST(Reference, IsNotLearnedWhereNoStepsAreComparedWithIt) {
   EXPECT_TRUE(learn_with_two_targets("<run algorithm=\"fedavg\"/>").reference.empty());
   EXPECT_EQ(learn_with_two_targets("<run algorithm=\"fedavg\"/><run algorithm=\"rank-dad\"/>").reference.size(), 1U);

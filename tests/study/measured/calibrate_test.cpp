@@ -63,7 +63,7 @@ TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
   EXPECT_NEAR(found.device.efficiency(spec::LayerKind::dense, spec::Precision::fp16) / 0.58, 1, 0.02);
   EXPECT_NEAR(found.device.memory_efficiency / 0.71, 1, 0.02);
   EXPECT_LT(found.spread, 1e-3);
-  // Three measurements tell three constants, and no more.
+  // Three measurements determine three constants, and no more.
   EXPECT_EQ(std::ranges::count_if(found.constants, &CalibratedConstant::fitted), 3);
   EXPECT_EQ(found.device.launch_overhead, device.launch_overhead);
   const std::string element = scenario::print_device(found.device);
@@ -90,7 +90,7 @@ TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
   EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\nresnet-50,256,250ms\n"),
             "m.csv:3: resnet-50 takes 300 ms with 128 samples (line 2), but only 250 ms with 256 (line 3); "
             "more samples must not take less time, to within 5 %");
-  // No efficiency of convolutions gives both.
+  // No efficiency of convolutions explains both measurements.
   const spec::DeviceSpec device = invented_device();
   const std::string error =
       fit_error("workload,batch,precision,time\n" + measured_line(device, "resnet-50", 128) +
@@ -98,7 +98,7 @@ TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
                 measured_line(device, "resnet-18", 128));
   EXPECT_TRUE(error.starts_with("m.csv:3: resnet-101 with 64 samples in fp16 takes")) << error;
   EXPECT_NE(error.find("no device of this kind does both"), std::string::npos) << error;
-  // Quicker than the peak.
+  // The measured step is faster than the peak allows.
   EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("the peaks and bandwidth of this device"),
             std::string::npos);
 }

@@ -49,7 +49,7 @@ TEST(CollectiveLog, IsReadByItsHeading) {
   EXPECT_EQ(table.test, "all_reduce_perf");
   EXPECT_EQ(table.ranks, 2U);
   EXPECT_EQ(table.line, 9);
-  ASSERT_EQ(table.rows.size(), 3U);  // no bytes are no measurement
+  ASSERT_EQ(table.rows.size(), 3U);  // rows of no bytes are not measurements
   EXPECT_EQ(table.rows[0].size, 1024);
   EXPECT_DOUBLE_EQ(table.rows[0].seconds, 12.5e-6);
   EXPECT_DOUBLE_EQ(table.rows[0].in_place_seconds.value(), 12.25e-6);
@@ -71,7 +71,7 @@ TEST(CollectiveLog, OfASizeThatWasMeasuredTwiceTheMedianIsTakenAndTold) {
 }
 
 TEST(CollectiveLog, OfOlderVersions) {
-  // Before 2.12: no root where there is none, `error` in place of #wrong, and units without a heading of their own.
+  // Before 2.12: no root column without a root, `error` instead of #wrong, and no separate heading for units.
   const CollectiveLog log =
       read_collective_log("log",
                           "#   size  count  type  time  algbw  busbw  error  time  algbw  busbw  error\n"
@@ -155,7 +155,7 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_EQ(
       fault_of(log, "broadcast_perf"),
       "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
-  // Tables without the name of a collective are ambiguous until a line above one gives it.
+  // Tables that do not name their collective are ambiguous until a line above a table names it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
             "the.log:3: has 2 tables, and this one does not name its collective; add a line '# Collective test "
@@ -214,7 +214,7 @@ TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
   EXPECT_NE(fault_of(heading + "8589934592 2147483648 float 1e+07 0.40 1 0\n"), "");
 }
 
-/// Microseconds of a test by size, over all ranks.
+/// Returns the microseconds of a test by size, over all ranks.
 std::map<double, double> times_in(const std::string& text, const std::string& test, std::size_t ranks) {
   std::map<double, double> times;
   for (const auto& row : times_of(read_collective_log("the.log", text), "the.log", test, ranks).rows)
@@ -291,7 +291,7 @@ TEST(CollectiveLog, OfMscclppColumnsAreTakenByTheirNames) {
   EXPECT_DOUBLE_EQ(table.rows[1].in_place_seconds.value(), 520e-6);
 }
 
-// NCCL writes to the same stream while a row stands half (NVIDIA/nccl, issue 1453).
+// NCCL writes to the same stream when only half of a row is written (NVIDIA/nccl, issue 1453).
 TEST(CollectiveLog, RowsThatAreCutGoOnBelow) {
   const std::string heading = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
   const std::string last = "16777216 4194304 float sum -1 130.10 128.96 128.96 0 130.94 128.13 128.13 0\n";
@@ -314,7 +314,7 @@ TEST(CollectiveLog, RowsThatAreCutGoOnBelow) {
     EXPECT_DOUBLE_EQ(log.tables[0].rows[0].in_place_seconds.value(), 84.94e-6);
     EXPECT_EQ(log.tables[0].rows[0].line, 2);
   }
-  // A damaged row costs that row, with a warning; the log is still read.
+  // A damaged row is skipped with a warning; the rest of the log is read.
   const CollectiveLog log =
       read_collective_log("the.log", heading + "8388608 2097152 float sum -1" + info + "x\n" + last);
   ASSERT_EQ(log.warnings.size(), 1U);

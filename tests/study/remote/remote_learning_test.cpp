@@ -17,7 +17,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Sites of unequal shares; each kind of operation is in one of the runs.
+/// Sites of unequal size; the runs together use every kind of operation.
 constexpr const char* kScenario = R"(<?xml version="1.0" encoding="UTF-8"?>
 <scenario name="Federation" seed="3">
   <platform><federation><sites name="site" count="5" up="10Mbps" down="20Mbps" latency="5ms"/></federation></platform>
@@ -32,7 +32,7 @@ constexpr const char* kScenario = R"(<?xml version="1.0" encoding="UTF-8"?>
 </scenario>
 )";
 
-/// Threads that work on a queue, each as another process would.
+/// Threads that process a queue, each like a separate process.
 class Workers {
  public:
   Workers(TaskQueue& queue, std::string path, std::size_t most) : queue_(queue), path_(std::move(path)), most_(most) {
@@ -51,7 +51,7 @@ class Workers {
     while (!queue_.closed()) {
       const TaskQueue::Piece piece = queue_.next(most_, 0.05);
       if (piece.id == 0) continue;
-      if (pieces++ == 0) {  // whoever has it is lost
+      if (pieces++ == 0) {  // the worker with this piece is lost
         queue_.put_back(piece.id);
         continue;
       }
@@ -168,7 +168,7 @@ TEST(TaskQueue, NumbersThatSeveralTasksNeedHaveANameUntilTheLastIsDone) {
   EXPECT_TRUE(queue.state("no name").empty());
 }
 
-// A sweep goes on without a point that ends its workers; what learns cannot.
+// A sweep continues without a point that ends its workers; learning cannot continue without one of its tasks.
 TEST(TaskQueue, ATaskThatNobodyCanDoIsToldOrEndsTheStudy) {
   for (const bool each_counts : {true, false}) {
     TaskQueue queue;

@@ -1,5 +1,5 @@
-// Every note on a run has its law: when it is said, and when it is not. Held against runs of every method of both
-// worlds, learned and only timed, at step sizes that are right and far too large.
+// Tests when each note on a run is printed, and when not. Runs use every method, learned first and event-driven,
+// learned and only timed, with suitable and far too large step sizes.
 #include "study/results/notes.hpp"
 
 #include <fmt/format.h>
@@ -26,9 +26,9 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kBatch = 10;
-constexpr std::int64_t kTrain = 90;  // three sites: three steps an epoch
+constexpr std::int64_t kTrain = 90;  // at three sites: three steps an epoch
 constexpr std::int64_t kStepsOfEpoch = 3;
-constexpr std::int64_t kEpochs = 8;  // more steps than are recorded where nothing is learned
+constexpr std::int64_t kEpochs = 8;  // more steps than a run without learning records
 
 std::string scenario_of(const std::string& run, const std::string& rate, const std::string& batches = "equal") {
   return fmt::format(
@@ -50,11 +50,11 @@ std::optional<scenario::Scenario> loaded(const std::string& text) {
   try {
     return scenario::load_scenario(path, {}, make_catalog());
   } catch (const InputError&) {
-    return std::nullopt;  // it asks for more than is here: other layers, other data
+    return std::nullopt;  // the method needs other layers or other data
   }
 }
 
-/// A note, and when it has to be there.
+/// A note, and the condition under which it is printed.
 struct Law {
   const char* kind;
   std::function<bool(const report::Result&, const report::RunResult&)> holds;
@@ -127,9 +127,9 @@ void expect_lawful(const report::Result& result) {
       const auto said = std::ranges::count(run.notes, law.kind, &report::Statement::kind);
       EXPECT_EQ(said, law.holds(result, run) ? 1 : 0) << law.kind;
     }
-    // The remark of an algorithm and the assumption about its ranks are one note more each; every other note has a law
-    // above.
-    const bool may_remark = run.spec.event_driven  // these say what a simulation has spent of privacy
+    // In addition, a run may have one remark of its algorithm and one assumption about its ranks; every other note has
+    // a law above.
+    const bool may_remark = run.spec.event_driven  // event-driven runs remark on the privacy spent
                                 ? protocols::protocol_registry().at(run.spec.algorithm).perturbs
                                 : algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only;
     const auto others = std::ranges::count_if(run.notes, [](const report::Statement& note) {
@@ -155,7 +155,7 @@ void expect_lawful(const report::Result& result) {
   EXPECT_EQ(to_json(document_of(result)).find("\"diverged\": true") != std::string::npos, some_diverged);
 }
 
-/// Some methods of a world.
+/// Returns `count` drawn methods.
 template <class Methods>
 std::vector<std::string> drawn(const Methods& methods, std::uint32_t seed, std::size_t count) {
   std::vector<std::string> all;
@@ -209,8 +209,8 @@ bool says(const std::vector<std::string>& notes, const std::string& words) {
   return std::ranges::any_of(notes, [&](const auto& note) { return note.find(words) != std::string::npos; });
 }
 
-/// An event-driven run whose loss came to NaN said nothing, and neither did one that was learned first and whose last
-/// step alone was one too many.
+/// Without a note used to be: event-driven runs whose loss became NaN, and learned-first runs that diverged in their
+/// last step.
 TEST(NotesOnDivergence, ArePartOfBothWorlds) {
   for (const char* method : {"fedavg", "scaffold", "gradient-sharing", "d-psgd", "no-sharing", "async-sgd"}) {
     const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
@@ -220,7 +220,7 @@ TEST(NotesOnDivergence, ArePartOfBothWorlds) {
   }
 }
 
-/// 10 % without a word is taken for the algorithm's fault.
+/// Without a note, an accuracy of 10 % would be attributed to the algorithm.
 TEST(NotesAtChance, SayWhatTheLossAsksFor) {
   for (const char* method : {"fedavg", "gradient-sharing", "d-psgd", "no-sharing"}) {
     const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
@@ -233,7 +233,7 @@ TEST(NotesAtChance, SayWhatTheLossAsksFor) {
   }
 }
 
-/// The privacy spent is that of the whole training, not that of the recorded steps.
+/// The privacy spent covers the whole training, not only the recorded steps.
 TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   const std::string run = R"(<run algorithm="dp-sgd" clip="1.5" noise-multiplier="1.3" delta="1e-5"/>)";
   const auto spent = [&](bool timing_only) {
@@ -243,7 +243,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   };
   EXPECT_TRUE(says(spent(false), fmt::format(" in {} steps", kEpochs * kStepsOfEpoch)));
   EXPECT_EQ(spent(true), spent(false));
-  // And of no steps where even the examples stand for others.
+  // The spent ε is not known if even the examples are placeholders.
   const std::optional<scenario::Scenario> stand_in = loaded(
       R"(<scenario name="stands for" seed="1">
   <platform><gpu-cluster nodes="2" gpus="1" nic="roce-100"/></platform>
@@ -259,7 +259,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   EXPECT_FALSE(says(notes, "spent ε = "));
 }
 
-/// 3 × 3 convolutions in fp32 take fewer multiplications than are counted: more than the peak has its word beside it.
+/// 3 × 3 convolutions in fp32 need fewer multiplications than are counted; a rate above the peak has a note.
 TEST(NotesOnThePeak, SayWhyItIsPassed) {
   const auto vgg = [](const char* precision, const char* device) {
     const std::optional<scenario::Scenario> scenario = loaded(fmt::format(

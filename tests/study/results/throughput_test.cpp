@@ -29,7 +29,7 @@ double rows_of(const report::RunResult& run) { return run.throughput->samples * 
 const std::string kRuns = R"(<run algorithm="gradient-sharing"/><run algorithm="pooled"/><run algorithm="d-psgd"/>)";
 const std::string kSkewed = R"(by="dirichlet" alpha="0.3" size-spread="0.8")";
 
-// 64 samples at 20 a step make four steps of 16, however they are dealt.
+// 64 samples at 20 a step make four steps of 16, however the samples are distributed.
 TEST(Throughput, IsOfTheRowsThatStepsHave) {
   for (const std::string& split : {std::string(R"(by="iid")"), kSkewed}) {
     const report::Result result = result_of(split, "", "", kRuns);
@@ -37,7 +37,7 @@ TEST(Throughput, IsOfTheRowsThatStepsHave) {
   }
 }
 
-// Another network is timed with the batch that it is given, in the mean; this one with the same share of its batch.
+// Another network is timed with its given batch in the mean; the learned network with the same share of its batch.
 TEST(Throughput, OfAnotherNetworkIsOfItsBatch) {
   const std::string other = R"(<timed-as workload="resnet-18" batch="8"/>)";
   for (const report::RunResult& run : result_of(R"(by="iid")", "", other, kRuns).runs)
@@ -49,7 +49,7 @@ TEST(Throughput, OfAnotherNetworkIsOfItsBatch) {
     EXPECT_NEAR(rows_of(run), 32, 1e-9) << run.spec.label;
 }
 
-// A site takes no more than it has, and none while it is away.
+// A site takes no more samples than it has, and none while it is absent.
 TEST(Throughput, OfUnequalSitesIsOfWhatTheyHave) {
   const report::Result equal = result_of(R"(by="sizes" sizes="2 3 9 50")", R"(batches="equal")", "", kRuns);
   for (const report::RunResult& run : equal.runs) EXPECT_NEAR(rows_of(run), 2 + 3 + 5 + 5, 1e-9) << run.spec.label;
@@ -62,8 +62,8 @@ TEST(Throughput, OfUnequalSitesIsOfWhatTheyHave) {
   }
 }
 
-// A client passes over its samples in batches as large as <training> asks for: 16 of each client are 64 of ResNet's,
-// and 20 are 80. Had batches of 5 5 5 1 four samples in the mean, 16 would be 80 too.
+// Batches of a client have the size set in <training>: 16 samples per client are 64 of ResNet's, and 20 are 80. If
+// batches of 5, 5, 5 and 1 counted with their mean of four, 16 would be 80 too.
 TEST(Throughput, LeavesBatchesOfClientsAsTheyAre) {
   const auto busy_of = [](const std::string& samples) {
     return result_of(R"(by="iid")", "", R"(<timed-as workload="resnet-18" batch="20"/>)",

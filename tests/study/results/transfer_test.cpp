@@ -1,4 +1,4 @@
-// Tests learning on a small network, and what of it holds for a large one.
+// Tests learning on a small network, and which results are transferred to a large one.
 #include "study/results/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 const std::string kScenarios = DADSIM_SOURCE_DIR "/scenarios/";
 
-/// Learned and timed in a moment: two workers, 40 steps of eight samples each.
+/// Returns overrides for a short run: two workers, 40 steps of eight samples each.
 std::vector<std::string> in_a_moment(std::vector<std::string> more = {}) {
   std::vector<std::string> changes{"workers.worker[1].hosts=gpu-[0-1]",
                                    "data.digits.train=640",
@@ -42,7 +42,7 @@ TEST(CarryOver, CompressionsOfShippedScenariosBite) {
     try {
       scenario = scenario::load_scenario(entry.path().string(), {}, make_catalog());
     } catch (const InputError& error) {
-      // Data of others are not everywhere.
+      // Data of third parties are not on every machine.
       ASSERT_NE(std::string(error.what()).find("DADSIM_DATA"), std::string::npos) << error.what();
       continue;
     }

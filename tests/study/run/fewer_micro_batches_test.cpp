@@ -1,4 +1,4 @@
-// Steps of many micro-batches from two shorter ones, against the whole step.
+// Compares steps of many micro-batches, extrapolated from two shorter steps, with the whole step.
 #include "study/run/fewer_micro_batches.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Four nodes of three GPUs behind one slow adapter each, with stages of unequal work: a table, seven blocks, a loss.
+/// Four nodes of three GPUs, with one slow adapter per node; stages have unequal work: a table, seven blocks, a loss.
 scenario::Scenario scenario_of(const std::string& timed_as) {
   const scenario::ScenarioSource source(
       "twelve.xml",
@@ -68,8 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                     R"(batch="56" micro-batch="1" pipeline="2" schedule="zb-h1")",
                     R"(batch="40" micro-batch="1" tensor="3" sharding="gradients")"));
 
-/// Layouts of twelve devices in nodes of three, where two devices of a layer are in one node or in two: of 22 layouts
-/// many are in doubt. Their steps follow from shorter ones within half a percent, or are simulated whole.
+/// Twelve devices in nodes of three: two devices of a layer are in one node or in two, so many of 22 layouts are in
+/// doubt. Extrapolated steps are within half a percent of whole steps, or the step is simulated whole.
 TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
   constexpr double kMostOff = 5e-3;
   int shorter = 0, in_doubt = 0, both = 0;
@@ -93,7 +93,8 @@ TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
   EXPECT_GE(both, 3) << in_doubt;
 }
 
-// Two of three devices of a node divide layers, and the third does so with one of the next node: sums share adapters.
+// Two of a node's three devices divide layers, and the third does so with a device of the next node: sums share
+// adapters.
 TEST(ShortenedSteps, KeepTheirDoubtsWhereTheWholeStepIsTooMuchWork) {
   const scenario::Scenario scenario = scenario_of(kInDoubt);
   ASSERT_TRUE(fewer_micro_batches(timed_as_of(scenario, {}), cluster_of(scenario)));
@@ -104,8 +105,9 @@ TEST(ShortenedSteps, KeepTheirDoubtsWhereTheWholeStepIsTooMuchWork) {
   EXPECT_NEAR(shortened.step_seconds / whole.step_seconds, 1, report::doubt_of(shortened) + report::doubt_of(whole));
 }
 
-// Two replicas enter the sums of their layers apart. Sums that share adapters become longer, the time between the
-// replicas does not: else that grows from sum to sum, and twice the micro-batches took a million times as long.
+// Two replicas enter the sums of their layers at different times. Sums that share adapters become longer, but the time
+// between the replicas must not. When this time grew from sum to sum, twice the micro-batches took a million times as
+// long.
 TEST(ShortenedSteps, GrowWithMicroBatchesWhereReplicasAreApart) {
   const auto seconds = [](int batch) {
     return timed(scenario_of(fmt::format(

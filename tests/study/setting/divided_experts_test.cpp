@@ -1,4 +1,4 @@
-// Compares the messages of devices that divide experts, by scenario, with values worked out by hand.
+// Compares the messages of devices that divide experts with values worked out by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ using enum step::CollectiveKind;
 TEST(DividedExperts, HandOverRowsTwiceAPass) {
   for (const int group : {2, 8}) {
     const auto sums = collectives_of(with("expert-parallel=\"" + std::to_string(group) + "\""));
-    // Out and back, forward and backward; bytes of one to each of the others.
+    // Rows are sent out and back, forward and backward; bytes are from one device to each of the others.
     const Sum rows = sums.at({experts, all_to_all});
     EXPECT_EQ(rows.count, 4);
     EXPECT_DOUBLE_EQ(rows.bytes, 4 * kElement * kRows * 256 / group);
@@ -36,13 +36,14 @@ TEST(DividedExperts, HandOverRowsTwiceAPass) {
 }
 
 // Two experts drawn evenly among 4 devices are on 4 (1 − (3/4)²) = 1.75 different devices. A quarter of an all-to-all
-// stays where it is; all bytes counted in Hybrid-EP's table are sent. Its kernels reach 0.774 + 0.057 of a message.
+// stays on its device; all bytes counted in Hybrid-EP's table are sent. Its kernels reach 0.774 + 0.057 of a message.
 TEST(DividedExperts, HandRowsOverOnceToEachDevice) {
   EXPECT_NEAR(spec::bytes_sent_once(4, 1, 2), 1.75 / 2 * 4 / 3 / (0.774 + 0.057), 1e-9);
 }
 
-/// Hybrid-EP on 16, 32 and 64 H100 with an adapter of 400 Gbit/s each: 4,096 rows of 7,168 numbers in bf16 at 8 of the
-/// experts (deepseek-ai/DeepEP, Hybrid-EP_Implementation.md, calls from PyTorch, 8 multiprocessors, mean of both ways).
+/// Hybrid-EP on 16, 32 and 64 H100 with an adapter of 400 Gbit/s each: 4,096 rows of 7,168 numbers in bf16, sent to 8
+/// of the experts (deepseek-ai/DeepEP, Hybrid-EP_Implementation.md, calls from PyTorch, 8 multiprocessors, mean of both
+/// ways).
 TEST(DividedExperts, HandRowsOverOnceToEachNodeAsHybridEpDoes) {
   constexpr double kRate = 0.96 * 50e9;  // byte/s of a message over such an adapter
   constexpr double kTable = 4096 * 7168 * 2.0;
@@ -54,7 +55,7 @@ TEST(DividedExperts, HandRowsOverOnceToEachNodeAsHybridEpDoes) {
   }
 }
 
-/// An exchange next to another micro-batch costs no more than what computing does not hide.
+/// An exchange that overlaps another micro-batch costs at most the part that computing does not hide.
 TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
   const auto run = [](const std::string& how) { return run_experiment(with(how, 16), false).runs.front(); };
   const std::string how = R"(expert-parallel="16" micro-batch="1")";
@@ -72,7 +73,7 @@ TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
             std::string::npos);
 }
 
-/// Their kernels are known from whole steps of one software alone, and the band is that of such steps.
+/// Kernels of experts are known only from whole steps of one software, and the band is that of such steps.
 TEST(DividedExperts, HaveABandOfTheirOwn) {
   const auto categories = [](const std::string& how, int experts) {
     std::set<std::string> names;

@@ -1,5 +1,5 @@
-// Schedules whose gradients of weights wait, exchanges beside products, experts that are divided once more or full, and
-// an optimizer on the host, by the scenario, against what can be worked out by hand.
+// Compares scenarios with values worked out by hand: delayed weight gradients, exchanges during products, experts
+// divided again or with full capacity, and an optimizer on the host.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -63,7 +63,8 @@ TEST(WaitingGradients, ComputeTheSameInLessTime) {
   EXPECT_EQ(sent(R"(schedule="zb-h1")").count, sent("").count);
 }
 
-/// Two blocks in four pieces: what stands before and behind them has one each, and a stage both ends.
+/// Two blocks in four pieces: the layers before and after the blocks are a piece each, and one stage has both end
+/// pieces.
 TEST(WaitingGradients, GoThereAndBack) {
   const std::string pipeline = R"(pipeline="2" micro-batch="1" interleave="2" )";
   EXPECT_DOUBLE_EQ(flops_of(pipeline + R"(schedule="dualpipe-v")"), flops_of(pipeline));
@@ -82,7 +83,7 @@ TEST(WaitingGradients, AreRefusedWhereTheyCannotWait) {
             std::string::npos);
 }
 
-// Four micro-batches: sums among the groups, and on request the scatters, go once instead of four times.
+// Four micro-batches: sums between groups, and on request scatters too, are sent once instead of four times.
 TEST(DeferredSums, GoWithTheLastMicroBatch) {
   const std::string groups = R"(sharding="parameters" sharding-group="8" micro-batch="1" )";
   const auto each = collectives_of(with(groups, 0));
@@ -127,7 +128,7 @@ TEST(Stages, SendATokenOnceWhateverItsExperts) {
   EXPECT_DOUBLE_EQ(sent("4").bytes, one.bytes);
 }
 
-/// Bytes of buckets as the scenario has them where nobody says any.
+/// Returns the bucket size of a scenario that sets none.
 double bucket_of(const std::string& how) { return with(how, 0).runs.front().bucket_bytes; }
 
 TEST(DefaultBuckets, AreThoseOfTheFrameworkThatDividesSo) {
@@ -178,10 +179,12 @@ TEST(DividedExperts, AreDividedOnceMore) {
   const std::string divided = R"(tensor="2" sequence-parallel="true" expert-parallel="4" )";
   const auto whole = collectives_of(with(divided));
   const auto once_more = collectives_of(with(divided + R"(expert-tensor="2")"));
-  // Each of the two sends its part of the rows to the devices in its place; then they put together what came.
+  // Each of the two sends its part of the rows to its counterparts on other devices; the received parts are then
+  // gathered.
   EXPECT_DOUBLE_EQ(once_more.at({experts, all_to_all}).bytes, 4 * kElement * kRows / 2 * 256 / 4);
   EXPECT_DOUBLE_EQ(once_more.at({experts, all_to_all}).bytes, whole.at({experts, all_to_all}).bytes);
-  // Forward and for the gradients of weights what comes in, backward what leaves; and the sums of these.
+  // Gathers inputs in the forward pass and for weight gradients, and output gradients in the backward pass; scatters
+  // sums.
   EXPECT_DOUBLE_EQ(once_more.at({tensor, all_gather}).bytes - whole.at({tensor, all_gather}).bytes,
                    3 * kElement * kRows * 256 / 2);
   EXPECT_DOUBLE_EQ(once_more.at({tensor, reduce_scatter}).bytes - whole.at({tensor, reduce_scatter}).bytes,
@@ -200,7 +203,7 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   const auto on_host = [](const std::string& link, const std::string& host = "100GBps") {
     return R"(offload="optimizer" offload-rate=")" + link + R"(" host-rate=")" + host + "\"";
   };
-  // Gradients there and parameters back, over a link of half the rate.
+  // Gradients go to the host and parameters return, over a link of half the rate.
   EXPECT_NEAR(seconds_of(on_host("1GBps")) - seconds_of(on_host("2GBps")), 2 * kElement * parameters * (1e-9 - 0.5e-9),
               1e-6);
   EXPECT_GT(seconds_of(on_host("2GBps", "1GBps")), seconds_of(on_host("2GBps", "10GBps")));
@@ -213,7 +216,7 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   EXPECT_NE(fault_of(R"(offload="optimizer")").find("lacks 'offload-rate'"), std::string::npos);
 }
 
-/// Bytes kept of a block per token, in 16 bit: six numbers per width (inputs and outputs of norms, and the sums with
+/// Bytes kept per token of a block, in 16 bit: six numbers per width (inputs and outputs of norms, and the sums with
 /// attention and the MLP); queries, keys, values and their mix; three per width of the gated MLP. Each head adds a sum
 /// of scores in fp32.
 constexpr double kKeptBlock = 12 * 256 + 2 * (4 + 2 * 2) * 64 + 2 * 4 * 64 + 4 * 4 + 6 * 512;
@@ -227,7 +230,7 @@ TEST(Offload, TakesActivationsThereAndBack) {
     EXPECT_DOUBLE_EQ(copied(quick + R"(tensor="2" sequence-parallel="true")", copy), kTokens * kKeptBlock / 2);
     EXPECT_DOUBLE_EQ(copied(quick + R"(recompute="full")", copy), kTokens * kElement * 256);
   }
-  // There beside the last block, and back behind that.
+  // Copies to the host overlap the last block; copies back follow it.
   EXPECT_NEAR(seconds_of(on_host("100MBps")) - seconds_of(on_host("200MBps")), 2 * kTokens * kKeptBlock * 5e-9, 1e-6);
   EXPECT_NEAR(seconds_of(on_host("900GBps")), seconds_of(""), 0.02 * seconds_of(""));
   EXPECT_NE(fault_of(quick + R"(pipeline="2" micro-batch="1" schedule="zb-h1")").find("delays weight gradients"),

@@ -1,4 +1,4 @@
-// Tests the messages of devices that divide sequences, or divide states in groups, by scenario.
+// Tests the messages of devices that divide sequences, or divide states in groups.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +20,7 @@ TEST(DividedSequences, GatherKeysAndScatterTheirGradients) {
     for (const char* how : {"ring", "all-gather"}) {
       const auto sums =
           collectives_of(with("context=\"" + std::to_string(parts) + "\" context-exchange=\"" + how + "\""));
-      // Two blocks; gathered in both passes, in the second one scattered too.
+      // Two blocks: gathered in both passes, and in the backward pass scattered too.
       EXPECT_EQ(sums.at({context, all_gather}).count, 4);
       EXPECT_DOUBLE_EQ(sums.at({context, all_gather}).bytes, 4 * kElement * kTokens / parts * kKeys);
       EXPECT_EQ(sums.at({context, reduce_scatter}).count, 2);

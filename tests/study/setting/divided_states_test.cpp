@@ -15,7 +15,7 @@ using enum step::CollectiveKind;
 
 std::string run_of(const std::string& attributes) { return "<run exchange=\"peer\" algorithm=" + attributes + "/>"; }
 
-/// Each worker makes the directions that all need of P and Q, so that a part of their sums is not enough.
+/// Each worker computes directions that all workers need from P and Q, so that a part of their sums is not enough.
 TEST(DividedStates, PowerSgdSumsPAndQWholeAndGathersParameters) {
   const std::string run = run_of(R"("power-sgd")");
   const auto plain = collectives_of(with("", 0, run));
@@ -41,8 +41,7 @@ TEST(DividedStates, AreThoseThatWhatIsSharedDoesNotNeedWhole) {
     const std::string run = run_of("\"flexible\" default=\"" + std::string(statistic) + "\"");
     EXPECT_NE(fault_of(R"(sharding="optimizer")", 0, run).find("does not sum gradients, and sharding needs"),
               std::string::npos);
-    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("which needs workers of one device"),
-              std::string::npos);
+    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("which needs workers of one device"), std::string::npos);
   }
   EXPECT_EQ(fault_of(R"(context="2")", 0, run_of(R"("power-sgd")")), "") << "devices are sites of their own";
 }

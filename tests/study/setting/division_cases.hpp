@@ -18,7 +18,8 @@ namespace dadsim::study::test_division {
 
 constexpr const char* kGradientSharing = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
 
-/// 16 devices; `more` are further attributes of <timed-as>. `experts`: 0: a transformer without.
+/// Returns a scenario of 16 devices. `more`: further attributes of <timed-as>. `experts`: 0: a transformer without
+/// experts.
 inline scenario::Scenario with(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
   const test::TemporaryFolder folder;
   const std::string of_experts = experts == 0 ? ""
@@ -39,7 +40,7 @@ inline scenario::Scenario with(const std::string& more, int experts = 8, const s
   return load_scenario(path, {}, make_catalog());
 }
 
-/// Bytes and number of collectives by whom they are among and of what kind they are.
+/// Count and bytes of collectives, by group and kind.
 struct Sum {
   int count = 0;
   double bytes = 0;
@@ -62,7 +63,7 @@ inline Collectives collectives_of(const scenario::Scenario& scenario) {
   return sums;
 }
 
-/// A step of its first run by flow ÷ the same step message by message.
+/// Returns the time of the first run's step by flow ÷ its time message by message.
 inline double flow_by_message(scenario::Scenario scenario) {
   const auto seconds = [&scenario](spec::Fidelity fidelity) {
     scenario.network.fidelity = fidelity;
@@ -84,7 +85,7 @@ inline std::string fault_of(const std::string& more, int experts = 8, const std:
 
 constexpr double kElement = 2;               // bytes
 constexpr double kTokens = 4 * 64;           // tokens of a batch
-constexpr double kRows = kTokens * 2;        // each token at two experts
+constexpr double kRows = kTokens * 2;        // each token goes to two experts
 constexpr double kExpert = 3 * 256.0 * 128;  // parameters
 
 }  // namespace dadsim::study::test_division

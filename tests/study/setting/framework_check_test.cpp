@@ -1,4 +1,4 @@
-// Tests what a framework cannot send or hold, and its changes to a round.
+// Tests what a framework cannot send or hold, and how it changes the time of a round.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Three clients of unequal lines.
+/// Returns a scenario of three clients with unequal lines.
 std::string of_framework(const std::string& framework, const std::string& payload, const std::string& server) {
   return R"(<scenario name="Three clients" seed="1"><platform><federation>
 <sites name="a" count="2" up="100Mbps" down="400Mbps" latency="1ms" transport="plain"/>
@@ -48,7 +48,7 @@ TEST(FrameworkCheck, RefusesModelsThatAreLongerThanAMessage) {
 }
 
 TEST(FrameworkCheck, RefusesServersThatCannotHoldTheirClients) {
-  // Three clients and two more models: five of 3 GB do not fit eight.
+  // Three clients and two more models: five models of 3 GB exceed 8 GB.
   const std::string faults = framework_faults(of_framework(R"(name="nvflare")", "3GB", "jetson-tx2"));
   EXPECT_NE(faults.find("the server of nvflare 2.7.1 holds 5 models of"), std::string::npos) << faults;
   EXPECT_EQ(framework_faults(of_framework(R"(name="nvflare" server-models="0")", "2GB", "jetson-tx2")), "");
@@ -88,7 +88,7 @@ TEST(FrameworkCheck, SendsWhatThereIsOfAState) {
 
 TEST(FrameworkCheck, EachCostIsInTheRound) {
   const double none = seconds_with("");
-  // The slowest client: 10 MB at 200 Mbit/s down, at 50 up.
+  // The slowest client receives 10 MB at 200 Mbit/s and sends at 50 Mbit/s.
   EXPECT_NEAR(none, 0.4 + 1.6 + 0.01, 0.01);
   EXPECT_NEAR(seconds_with(R"(round="3s")"), none + 3, 1e-6);
   EXPECT_NEAR(seconds_with(R"(per-client="500ms")"), none + 1.5, 1e-6) << "the slowest client is the third";
@@ -97,13 +97,13 @@ TEST(FrameworkCheck, EachCostIsInTheRound) {
   EXPECT_NEAR(seconds_with(R"(deserialise="10MBps")"), none + 1, 1e-6);
   EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps")"), none + 3, 1e-6) << "three share a core";
   EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps" server-cores="3")"), none + 1, 1e-6);
-  // The two quick ones come after 0.2 + 0.8 s; from then on the server sums without a pause.
+  // The two fast clients arrive after 0.2 + 0.8 s; from then on the server sums without a pause.
   EXPECT_NEAR(seconds_with(R"(aggregate="10MBps")"), 0.2 + 0.8 + 3, 0.01);
 }
 
 TEST(FrameworkCheck, EveryEventDrivenRunTakesTheTimeOfItsPayload) {
   for (const auto& method : protocols::protocol_registry().all()) {
-    if (method.decides_by != nullptr) continue;  // refused: nothing is learned
+    if (method.decides_by != nullptr) continue;  // refused, because nothing is learned
     const bool adam = method.optimizer == methods::Needs::adam;
     const std::string optimizer = adam ? R"(<adam learning-rate="0.1"/>)" : R"(<sgd learning-rate="0.1"/>)";
     const std::string text = R"(<scenario name="Four clients" seed="1"><platform><federation>

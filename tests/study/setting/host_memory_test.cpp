@@ -62,13 +62,13 @@ TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
     run.event_driven = true;
     return (host_bytes_of(scenario, run, sample) - none) / model;
   };
-  // Each client asked holds a model to return, and the part received so far is a second one.
+  // Each selected client holds a model to return; the part received so far is a second one.
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 200, 1);
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "1"}, {"deadline", "0"}}), 2000, 1);
   EXPECT_NEAR(models("scaffold", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 300, 1);
-  // With a deadline nobody knows how many are there.
+  // With a deadline, the number of participating clients is unknown.
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "2"}}), 1, 0.1);
-  // Whoever is at work has a version of his own; and no more come than are wanted.
+  // Each working client holds a version of its own; no more clients take part than the run needs.
   EXPECT_NEAR(models("fedasync", {{"concurrency", "0"}, {"updates", "0"}}), 1000, 1);
   EXPECT_NEAR(models("fedasync", {{"concurrency", "50"}, {"updates", "0"}}), 50, 1);
   EXPECT_NEAR(models("fedbuff", {{"concurrency", "0"}, {"updates", "4"}, {"buffer", "10"}}), 40, 1);

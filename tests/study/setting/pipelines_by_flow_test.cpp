@@ -1,5 +1,5 @@
-// Steps of pipelines by flow against the same message by message: the first and the last stage have a table in common,
-// pieces hand on from the last stage to the first, and adapters are of one GPU or of all of a node.
+// Compares pipeline steps by flow with the same steps message by message. The first and last stage share a table, and
+// pieces pass from the last stage to the first. An adapter serves one GPU or a whole node.
 #include <gtest/gtest.h>
 
 #include <fstream>

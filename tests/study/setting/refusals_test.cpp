@@ -28,7 +28,7 @@ std::string scenario_of(const std::string& runs, const std::string& network = ""
          "</scenario>\n";
 }
 
-/// "LINE: what; remedy" of each; empty: accepted. `times_alone`: as with --timing-only.
+/// Returns each refusal as "LINE: what; remedy"; empty if accepted. `times_alone`: as with --timing-only.
 std::string refused(const std::string& text, bool times_alone = false) {
   const test::TemporaryFolder folder;
   try {
@@ -114,7 +114,7 @@ TEST(Refusals, WhatGoesByNumbersNeedsSomethingThatIsLearned) {
   EXPECT_EQ(refused(scenario_of("  <run algorithm=\"partial-dad\"/>\n"), true), "");
 }
 
-/// With --timing-only; of a cluster of two nodes with four GPUs each, of which five work.
+/// Returns refusals with --timing-only on a cluster of two nodes of four GPUs; five of the GPUs work.
 std::string refused_times(const std::string& timed_as, const std::string& run = "", const std::string& file = "") {
   const test::TemporaryFolder folder;
   if (!file.empty()) folder.write("own.xml", file);
@@ -192,7 +192,7 @@ TEST(Refusals, TrafficOfHostsThatAPlatformFileDoesNotHave) {
   EXPECT_NE(told("h-1", "h-3").find("there is no route from 'h-1' to 'h-3'"), std::string::npos) << told("h-1", "h-3");
 }
 
-// Embeddings have no outer product and no product forwards, recurrences launch position by position.
+// Embeddings have no outer product and no forward product; recurrences launch kernels position by position.
 TEST(Timed, EveryMethodIsTimedOnEveryKindOfLayer) {
   const test::TemporaryFolder folder;
   folder.write("own.xml", R"(<workload name="own">

@@ -1,4 +1,4 @@
-// `dadsim sweep` and `dadsim merge` through the real program.
+// Tests `dadsim sweep` and `dadsim merge` through the real program.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The shipped map of who is the quickest on which network, against a closed form.
+// Compares the shipped map of the fastest method per network with a closed form.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,11 +20,12 @@ constexpr std::size_t kLatencies = 9;
 constexpr std::size_t kBandwidths = 11;
 using Map = std::array<std::array<std::string, kBandwidths>, kLatencies>;
 
-/// Times through the hub and back that follow one another in a step: PowerSGD waits for biases, then P, then Q.
+/// Returns the round trips through the hub that follow one another in a step: PowerSGD waits for biases, P and Q in
+/// turn.
 double rounds_of(const std::string& algorithm) { return algorithm == "power-sgd" ? 3 : 1; }
 
-/// Seconds to the target on a star whose hub is never the limit: per step computing, every byte once over the site's
-/// line, and the latency of the line there and back for every round.
+/// Returns the seconds to the target on a star whose hub is never the limit. A step consists of computing, every byte
+/// once over the site's line, and the line's latency in both directions per round trip.
 double closed_form(const SweepRun& run, double bandwidth, double latency) {
   const report::FigureValues& of = run.figures;
   const double bytes = of["bytes_up_per_worker"] + of["bytes_down_per_worker"];

@@ -31,7 +31,7 @@ class SweepInItsEnvironment : public testing::Test {
     std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
   }
 
-  /// The program, its process prepared; what it says goes to `err`.
+  /// Starts the program after `prepare` in its process; its output goes to `err`.
   pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare) const {
     const pid_t child = ::fork();
     if (child != 0) return child;
@@ -53,7 +53,7 @@ class SweepInItsEnvironment : public testing::Test {
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// Until the sweep has begun.
+  /// Waits until the sweep has begun.
   void wait_for_file() const {
     for (int i = 0; i < 3000 && !std::filesystem::exists(folder_.path("a.sqlite-wal")); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -68,7 +68,7 @@ class SweepInItsEnvironment : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// A file that was there was said to be none of a sweep.
+// An existing file used to be reported as no sweep.
 TEST_F(SweepInItsEnvironment, AFileThatNoDescriptorIsLeftForIsNotRefused) {
   const std::string path = folder_.path("b.sqlite");
   Database(path, Database::Access::write).execute("CREATE TABLE a (b)");
@@ -84,14 +84,14 @@ TEST_F(SweepInItsEnvironment, AFileThatNoDescriptorIsLeftForIsNotRefused) {
   EXPECT_NO_THROW(Database(path, Database::Access::read));
 }
 
-// 60 of 60 points were recorded as failed where the parent ignored SIGCHLD.
+// If the parent ignored SIGCHLD, 60 of 60 points used to be recorded as failed.
 TEST_F(SweepInItsEnvironment, AParentThatIgnoresTheEndOfChildrenChangesNothing) {
   const int code = wait(start(sweep_, [] { std::signal(SIGCHLD, SIG_IGN); }));
   EXPECT_EQ(code, cli::kSuccess) << err();
   EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
 }
 
-// A user's limit of processes, which binds nobody who is root.
+// The process limit of a user, which does not apply to root.
 TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
   const auto as_nobody = [] {
     if (::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) ::_exit(126);
@@ -109,7 +109,7 @@ TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
   EXPECT_NE(err().find("run the same command"), std::string::npos) << err();
   EXPECT_EQ(err().find("<route>"), std::string::npos) << err();
 
-  // And while it runs: others of the same user take what was left.
+  // The limit can also be reached during the sweep: other processes of the user take the remaining ones.
   const auto with_few = [&] {
     as_nobody();
     const rlimit few{8, 8};
@@ -130,14 +130,14 @@ TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
     ::kill(other, SIGKILL);
     ::waitpid(other, nullptr, 0);
   }
-  // It may have been at its end by then; as another user than root the others count from the beginning.
+  // The sweep may have finished by then; for a user other than root, the other processes count from the beginning.
   EXPECT_TRUE(stopped == cli::kSimulationFailed || stopped == cli::kSuccess) << stopped << ": " << err();
   EXPECT_EQ(count("trial WHERE status = 'failed'"), 0);
   EXPECT_EQ(wait(start(sweep_, as_nobody)), cli::kSuccess) << err();
   EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
 }
 
-// A file may not grow: SIGXFSZ ended the process.
+// The limit on file size used to end the process by SIGXFSZ.
 TEST_F(SweepInItsEnvironment, AFileThatMayNotGrowIsAResultThatCannotBeWritten) {
   const auto small_files = [] {
     const rlimit tight{60'000, 60'000};  // bytes
@@ -172,7 +172,7 @@ TEST_F(SweepInItsEnvironment, AHangUpIsAnInterruptUnlessItIsIgnored) {
   EXPECT_EQ(wait(without_terminal), cli::kSuccess) << err();
 }
 
-// It ignored SIGTERM for as long as its child took to look at the platform.
+// The program used to ignore SIGTERM while its child examined the platform.
 TEST_F(SweepInItsEnvironment, LookingAtALargePlatformIsInterruptedAtOnce) {
   folder_.write("large.xml", R"(<cluster-platform>
     <gpu-cluster nodes="12500" gpus="8" inside="nvlink-3" rails="8" nic="ib-hdr"><one-switch/></gpu-cluster>

@@ -1,4 +1,4 @@
-// Sweeps through the real program that are killed, interrupted, or run out of room.
+// Tests sweeps, through the real program, that are killed, interrupted, or run out of disk space.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,10 +30,10 @@ constexpr const char* kKilledSweep = R"(<sweep>
     <vary path="platform.federation.sites.latency" from="0.1" to="100" steps="{}" scale="log" unit="ms"/>
     <vary path="training.batch" values="8 16"/>
   </sweep>)";
-constexpr std::int64_t kFew = 3, kMany = 6;  // latencies: of 60 points, or of 120 where moments have to be met
+constexpr std::int64_t kFew = 3, kMany = 6;  // latencies: 60 points, or 120 if kills must hit certain moments
 constexpr std::int64_t kLearned = 6;         // three algorithms, two batches
 
-/// The program, running. Its output goes nowhere.
+/// A running program whose output is discarded.
 class Running {
  public:
   Running(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
@@ -97,7 +97,7 @@ class KilledSweep : public testing::Test {
     folder_.write("tiny.xml", test::tiny_scenario(fmt::format(kKilledSweep, latencies)));
   }
 
-  /// Returns the CSV of a sweep that is not interrupted.
+  /// Returns the CSV of an uninterrupted sweep.
   std::string undisturbed() {
     const auto start = std::chrono::steady_clock::now();
     const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "u.sqlite", "--csv", "u.csv"}, folder_.path());
@@ -106,7 +106,7 @@ class KilledSweep : public testing::Test {
     return test::read_file(folder_.path("u.csv"));
   }
   std::int64_t count(const std::string& file, const std::string& table) const {
-    // A killed process leaves its log beside the file, which only a connection that may write takes up.
+    // A killed process leaves its log next to the file; only a connection with write access recovers the log.
     Database database(folder_.path(file), Database::Access::write);
     return has_tables(database) ? database.number("SELECT COUNT(*) FROM " + table).value_or(-1) : 0;
   }
@@ -119,7 +119,7 @@ class KilledSweep : public testing::Test {
 TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   write(kMany);
   const std::string expected = undisturbed();
-  std::mt19937 random(7);  // draws the moments
+  std::mt19937 random(7);  // draws the times of the kills
   std::set<std::int64_t> seen;
   int kills = 0;
   double pace = 1;
@@ -132,16 +132,16 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   };
   for (int i = 0; i < 200 && kills < 20; ++i) {
     const Running running({"sweep", "tiny.xml", "--out", "k.sqlite", "--threads", "1"}, folder_.path());
-    // Ever later on the whole, so that some find it checking, some learning and some timing, however quick the machine.
+    // Kills tend to come later and later, so that some hit checking, learning and timing on any machine.
     std::uniform_real_distribution<double> share(0, 0.05 + 0.0125 * kills);
     std::this_thread::sleep_for(undisturbed_time_ * (pace * (0.005 + share(random))));
     if (!running.kill()) {
-      begin_anew(0.7);  // it had ended: too late
+      begin_anew(0.7);  // the sweep had ended: too late
       continue;
     }
     ++kills;
     seen.insert(count("k.sqlite", "trial"));
-    // Other work on the machine may have slowed it down since it ran undisturbed: all too early.
+    // All kills were too early: other work may have slowed the machine since the undisturbed run.
     if (kills == 20 && seen.size() < 3) begin_anew(1.5);
   }
   EXPECT_EQ(kills, 20);
@@ -158,7 +158,7 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
 TEST_F(KilledSweep, AnInterruptLeavesAllThatIsFinishedAndSaysHowToGoOn) {
   write(kMany);
   const std::string expected = undisturbed();
-  // Points are checked before any is timed: on a busy machine that may take longer than a moment.
+  // Points are checked before any is timed; on a busy machine this may take long.
   Outcome outcome;
   for (const auto pause : {400ms, 600ms, 900ms, 1600ms, 3200ms}) {
     std::filesystem::remove(folder_.path("i.sqlite"));
@@ -182,13 +182,13 @@ TEST_F(KilledSweep, ASimulationThatIsKilledIsNoResultAndTheSameCommandGoesOn) {
          std::filesystem::directory_iterator("/proc/" + std::to_string(running.pid()) + "/task", error)) {
       pid_t child = 0;
       std::ifstream(task.path() / "children") >> child;
-      // The first children look at the platform; simulations come when there are results to be made.
+      // The first children examine the platform; simulations start once the results file exists.
       if (child <= 0 || killed || !std::filesystem::exists(folder_.path("s.sqlite"))) continue;
       killed = ::kill(child, SIGKILL) == 0;
     }
   }
   ASSERT_TRUE(killed);
-  const int code = running.wait();  // a child that had done its work by then is missed by nobody
+  const int code = running.wait();  // a child may have done its work before it was killed
   EXPECT_TRUE(code == cli::kSimulationFailed || code == cli::kSuccess) << code;
   EXPECT_EQ(count("s.sqlite", "trial WHERE status = 'failed'"), 0);
   const Outcome again = run_dadsim({"sweep", "tiny.xml", "--out", "s.sqlite", "--csv", "-"}, folder_.path());
@@ -196,7 +196,7 @@ TEST_F(KilledSweep, ASimulationThatIsKilledIsNoResultAndTheSameCommandGoesOn) {
   EXPECT_EQ(again.out, undisturbed());
 }
 
-/// A copy of a file of a sweep and its journal, in the middle of a change: what a crash leaves.
+/// Copies a sweep file and its journal in the middle of a change, as a crash leaves them.
 void copy_amid_a_change(const std::string& from, const std::string& to) {
   Database database(from, Database::Access::scratch);
   database.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL; PRAGMA cache_size=1");
@@ -217,7 +217,7 @@ TEST_F(KilledSweep, AChangeThatWasCutShortIsUndone) {
   EXPECT_EQ(again.out, expected);
 }
 
-// A limit on the size of files stands for a disk that is full: it can be had without being root.
+// A limit on file size stands for a full disk, because it needs no root.
 TEST_F(KilledSweep, AFullDiskIsSaidAndNothingIsLost) {
   const std::string expected = undisturbed();
   const Outcome full = [&] {
@@ -246,7 +246,7 @@ TEST_F(KilledSweep, ADiskThatIsReallyFullToo) {
   const Outcome full = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite"}, folder_.path());
   EXPECT_EQ(full.exit_code, cli::kOutputFailed) << full.err;
   EXPECT_NE(full.err.find("'small/f.sqlite': the disk is full"), std::string::npos) << full.err;
-  // Room is made, and it goes on.
+  // With more room, the sweep continues.
   disk.grow();
   const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite", "--csv", "-"}, folder_.path());
   EXPECT_EQ(last.exit_code, cli::kSuccess) << last.err;

@@ -1,4 +1,4 @@
-// `--report` of `dadsim sweep` and `dadsim merge` through the real program.
+// Tests `--report` of `dadsim sweep` and `dadsim merge` through the real program.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -77,7 +77,7 @@ TEST(Points, ALatinHypercubeCoversEveryAxisEvenly) {
   EXPECT_EQ(parts_of_b.size(), 100U) << "one in every hundredth of the logarithm";
   for (const char* value : {"x", "y", "z", "w"})
     EXPECT_EQ(std::ranges::count_if(points, [&](const PointValues& point) { return point[2] == value; }), 25) << value;
-  // The axes are not the same permutation.
+  // The axes have different permutations.
   EXPECT_FALSE(std::ranges::is_sorted(points, {}, [](const PointValues& point) { return std::stod(point[0]); }));
 }
 

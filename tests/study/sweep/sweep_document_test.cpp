@@ -24,11 +24,11 @@ SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, 
       .set("target_seconds", seconds)
       .set("target_after_seconds", 0.99 * seconds);  // evaluations are close together
   one.uncertainty =
-      report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08 / std::sqrt(2)});  // 8 % of a pair
+      report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08 / std::sqrt(2)});  // 8 % for a pair
   return one;
 }
 
-/// A grid of `down` × `across` points on which a wins while across < down.
+/// Returns a grid of `down` × `across` points on which a wins if across < down.
 SweepResults grid(int down, int across) {
   SweepResults results;
   results.identity.scenario_name = "Grid";
@@ -72,7 +72,7 @@ TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
   results.runs[2] = run(2, 1, "a", 2.1);
   const std::string text = to_table(document_of(results));
   EXPECT_NE(text.find("    2      0ms  1Mbps  open: b, a          2.00 s\n"), std::string::npos) << text;
-  // Exact runs learn one trajectory: what one takes longer for as many steps is not chance.
+  // Exact runs learn one trajectory: with equal steps, a difference in time is not chance.
   results.runs[2] = run(2, 1, "a", 2.3);
   for (const std::size_t at : {2U, 3U}) results.runs[at].figures.set("exact", 1);
   results.runs[2].figures.set("step_seconds", 0.23);

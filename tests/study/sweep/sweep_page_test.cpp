@@ -27,7 +27,7 @@ SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label,
   return run;
 }
 
-/// One axis with the given texts, and a run at each point.
+/// Returns results of one axis with the given texts, and a run at each point.
 SweepResults results_of(const std::vector<std::string>& texts) {
   SweepResults results;
   results.columns = {{1, "platform.sites.up"}};
@@ -85,7 +85,7 @@ TEST(SweepPageOfResults, TextsStayInTheirOrder) {
   }
 }
 
-// Two axes, of which the first has two paths, and two seeds: dad is first at points 1 and 3, rank-dad at 2; 4 failed.
+// Two axes, the first with two paths, and two seeds: dad is first at points 1 and 3, rank-dad at 2; point 4 failed.
 TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   SweepResults results;
   results.identity.scenario_name = "name";
@@ -105,7 +105,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
       alone.figures.set("communicates", 0);
       results.runs.push_back(alone);
       results.runs.push_back(run_of(point, seed, "rank-dad", point == 2 ? 1 : 9));
-      // With one of the seeds of point 2 it does not get there.
+      // At point 2, one of the seeds misses the target.
       results.runs.push_back(run_of(point, seed, "dad", point == 2 && seed == 1 ? kNoNumber : 3));
     }
   }

@@ -1,4 +1,4 @@
-// Files of measured steps: what they may say, and what is refused with its line.
+// Tests files of measured steps: accepted contents, and refusals with their line.
 #include "study/validation/measured_job.hpp"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST(MeasuredJobs, PublishedOnesAreBuiltIn) {
   EXPECT_GE(published_jobs().size(), 317U);
 }
 
-/// A measured rate or utilisation is compared with the step as a measured time is.
+/// Measured rates and utilisations are compared with the step like measured times.
 TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   const std::string of = "1,h100-sxm5,gpt-2-medium,8,bf16,";
   const auto validated = [&](const std::string& figure, const std::string& cell) {
@@ -133,7 +133,7 @@ TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   EXPECT_NEAR(validated("mfu", "0.4").measured, half / 2, 1e-12);
 }
 
-/// A job that two have measured, and whose batch cannot be divided as it says, is refused for both.
+/// A job that was measured twice, and whose batch cannot be divided as stated, is refused for both rows.
 TEST(MeasuredJobs, EqualJobsThatDoNotGoAreBothRefused) {
   const auto jobs = read_measured_jobs("rows.csv",
                                        "gpus,device,workload,batch,micro-batch,precision,time\n"
