@@ -67,10 +67,10 @@ std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Att
   return sum;
 }
 
-/// Those that a test can hold to a law up to rounding: they lose nothing, with the right parameters.
+/// Returns true for methods that lose nothing with the right parameters; tests compare them up to rounding.
 bool is_linear(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty()) return false;
-  // These two keep Σ x over Σ w, which differs from the mean of x / w.
+  // These two methods use Σ x over Σ w, which differs from the mean of x / w.
   if (method.name == "sgp" || method.name == "sparse-push") return false;
   if (method.estimates || method.optimizer == Needs::adam || method.optimizer == Needs::muon) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
@@ -84,7 +84,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 double length(const std::vector<float>& a) { return distance(a, std::vector<float>(a.size(), 0)); }
 
-// The expectation over all subsets of present sites, each with its probability, and not over a sample.
+// Computes the expectation over all subsets of present sites with their probabilities, not over a sample.
 TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance) {
   const Sites sites;
   const std::vector<double> chances = {0.9, 0.35, 0.6, 0.5};
@@ -120,7 +120,7 @@ TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance
         who.chances.clear();
         add(present);
       }
-      // Factors of low rank are found by iterations with a tolerance.
+      // Low-rank factors are found by iterations with a tolerance.
       const double rounding = method.exact(run) ? 3e-5 : 1e-3;
       EXPECT_LT(distance(expected, all), rounding * length(all)) << method.name << ", " << to_string(weights);
       EXPECT_GT(distance(present, all), 0.03 * length(all)) << method.name << ": the mean of those there is biased";
@@ -129,7 +129,7 @@ TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance
   EXPECT_GE(methods, 6);
 }
 
-// The mean over the sites present, by samples or by sites: sums of the gradients of each site alone.
+// The step is the mean over the present sites, by samples or by sites. Each site's gradient is computed alone.
 TEST(Attendance, WithoutChancesItIsTheMeanOverThoseThatAreThere) {
   const Sites sites;
   for (const spec::SiteWeights weights : {spec::SiteWeights::published, spec::SiteWeights::uniform}) {
@@ -157,8 +157,8 @@ TEST(Attendance, WithoutChancesItIsTheMeanOverThoseThatAreThere) {
   }
 }
 
-// With local weights, no other site steps for an absent one: a site that is present moves as it does with all present.
-// The moves of single sites therefore add up to the move of any set that is present, and of all.
+// With local weights, a present site moves as if all sites were present. The moves of single sites therefore add up to
+// the move of any set of sites.
 TEST(Attendance, ASiteWithItsOwnWeightsTakesItsOwnStepWhoeverIsAway) {
   const Sites sites;
   int methods = 0;
@@ -201,7 +201,7 @@ TEST(Attendance, ASiteWithItsOwnWeightsTakesItsOwnStepWhoeverIsAway) {
   EXPECT_GE(methods, 7);
 }
 
-// With all sites present, attended steps equal steps without attendance.
+// With all sites present, steps with attendance equal steps without attendance.
 TEST(Attendance, WithAllThereNothingIsDifferent) {
   struct All final : Attendance {
     Present next(std::int64_t, const std::vector<std::int64_t>& rows) override {
@@ -225,7 +225,7 @@ TEST(Attendance, WithAllThereNothingIsDifferent) {
     const step::Trajectory with = learn(run, sites.problem, {}, &all);
     EXPECT_EQ(all.steps, static_cast<std::int64_t>(without.steps.size())) << method.name;
     ASSERT_EQ(with.curve.size(), without.curve.size()) << method.name;
-    // PowerSGD keeps what it has lost by site where sites may be missing, and as one sum where not: to rounding.
+    // PowerSGD keeps its error per site if sites may be missing, and as one sum otherwise; both agree up to rounding.
     for (std::size_t i = 0; i < with.curve.size(); ++i) {
       EXPECT_NEAR(with.curve[i].loss, without.curve[i].loss, 1e-4 * without.curve[i].loss) << method.name << " " << i;
     }
@@ -233,15 +233,14 @@ TEST(Attendance, WithAllThereNothingIsDifferent) {
   }
 }
 
-// Expects that the rest of top-k waits at an absent site, and is sent when the site is back. With a rate of 0 a site
-// has the same gradient in all steps. The sum of all messages must therefore equal the sum of its gradients, less a
-// bounded rest.
+// An absent site keeps the error of top-k and sends it after its return. With a rate of 0, a site has the same gradient
+// in all steps. Its messages therefore sum to all its gradients, less a bounded error.
 TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   const Sites sites;
   const spec::RunSpec run = run_among_peers(algorithm_registry().at("top-k"), {{"fraction", "0.2"}});
   const spec::RunSpec exact = run_among_peers(algorithm_registry().at("gradient-sharing"), {});
   const std::vector<std::vector<std::int32_t>> who = {{0, 1, 2, 3}, {1, 3}, {0, 2, 3}, {2}, {0, 1, 2, 3}};
-  // Sums of what is applied, from weights that hardly move.
+  // Sums the applied updates; with this rate the weights hardly move.
   constexpr double kRate = 1e-4;
   const auto applied = [&](const spec::RunSpec& of, std::int64_t steps) {
     const auto learners = make_learners(of, sites.problem, 200);

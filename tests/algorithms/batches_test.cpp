@@ -138,7 +138,7 @@ TEST(Batches, EqualTakesTheBatchFromEverySite) {
       for (const std::int32_t sample : site) ++seen[static_cast<std::size_t>(sample)];
     }
   }
-  // 400 draws from 20 and from 50 samples: whole passes, each sample once per pass.
+  // 400 draws from 20 and from 50 samples are whole passes; each pass draws each sample once.
   for (int i = 0; i < 20; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 20);
   for (int i = 20; i < 70; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 8);
 }

@@ -11,7 +11,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Bytes of one layer, of p inputs and q outputs with biases.
+/// Bytes of one layer with p inputs, q outputs and biases.
 using Formula = std::function<double(double p, double q)>;
 
 struct SaidBytes {
@@ -43,12 +43,12 @@ TEST_P(ByteFormulas, AreWhatIsHandedOver) {
   }
 }
 
-/// A gradient with its biases, one row of numbers on the wire.
+/// Returns the formula of a gradient and its biases, sent as one row of numbers.
 Formula of_numbers(const std::function<double(double n)>& bytes) {
   return [bytes](double p, double q) { return bytes(p * q + q); };
 }
 
-/// The share of n, rounded up.
+/// Returns the fraction of n, rounded up.
 double share(double fraction, double n) { return std::ceil(fraction * n - 1e-9); }
 
 std::vector<SaidBytes> all_said() {
@@ -59,7 +59,7 @@ std::vector<SaidBytes> all_said() {
   compressed("none", [](double n) { return 4 * n; });
   compressed("fp16", [](double n) { return 2 * n; });
   compressed("int8", [](double n) { return n + 4; });
-  // Methods that choose numbers compress a matrix and leave its biases.
+  // Sparsifiers compress a matrix, but not its biases.
   const auto chosen = [&](const std::string& method, double bytes_per_number) {
     all.push_back({"gradient-sharing", {}, method, [bytes_per_number](double p, double q) {
                      return bytes_per_number * share(0.01, p * q) + 4 * q;

@@ -1,5 +1,5 @@
-// The laws that every registered algorithm obeys, with every choice that a parameter of it leaves. A new algorithm is
-// tested here by being registered.
+// Laws that every registered algorithm obeys, with every choice of its parameters. Registering an algorithm adds it to
+// these tests.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -35,13 +35,13 @@ struct Variant {
     run.share = share;
     return run;
   }
-  /// Sites with weights of their own are left out: gossip_test.cpp has their laws.
+  /// Returns true if sites own their weights; gossip/laws_test.cpp tests these algorithms.
   bool gossips() const { return info().sharing == Sharing::own_weights; }
   bool shares_a_network() const { return info().sharing == Sharing::one_network; }
   bool exact() const { return info().exact(run(spec::ExchangeMode::peer)); }
-  /// Rounding decides what it finds.
+  /// Returns true if rounding can change the result.
   bool unstable() const { return info().unstable(parameters()); }
-  /// Computes several alternatives, one of which is charged.
+  /// Returns true if several alternatives are computed and one of them is charged.
   bool records_alternatives() const { return info().records_alternatives(parameters()); }
 };
 
@@ -60,7 +60,7 @@ class Contract : public testing::TestWithParam<Variant> {
   const std::string& name() const { return GetParam().algorithm; }
   const SynchronousMethod& info() const { return GetParam().info(); }
   bool exact() const { return GetParam().exact(); }
-  /// The ways of exchanging that the algorithm goes with.
+  /// Returns the exchange modes that the algorithm supports.
   std::vector<spec::ExchangeMode> modes() const {
     std::vector<spec::ExchangeMode> modes;
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
@@ -68,7 +68,7 @@ class Contract : public testing::TestWithParam<Variant> {
     }
     return modes;
   }
-  /// Laws on what the data alone decide hold without the noise that an algorithm adds on purpose.
+  /// Returns parameters without added noise, for properties that depend on the data alone.
   spec::ParameterValues without_noise() const { return info().perturbs ? info().lossless : spec::ParameterValues(); }
   OneStep one_step(OneStep::Setup setup) const {
     setup.parameters.insert(GetParam().chosen.begin(), GetParam().chosen.end());
@@ -77,13 +77,13 @@ class Contract : public testing::TestWithParam<Variant> {
   }
 };
 
-/// The variants of every algorithm that a law is about.
+/// Returns the variants of all algorithms to which a law applies.
 std::vector<Variant> variants(bool (*applies)(const Variant&)) {
   std::vector<Variant> all;
   for (const SynchronousMethod& info : algorithm_registry().all()) {
     if (!test::is_held_to_laws(info.name)) continue;
     all.push_back({info.name, {}});
-    // Theirs, on every graph, are tried by gossip/laws_test.cpp.
+    // gossip/laws_test.cpp tests these algorithms on every graph.
     if (info.sharing == Sharing::own_weights) continue;
     for (const spec::ParameterSpec& parameter : info.parameters) {
       for (const std::string& value : parameter.choices) {
@@ -92,7 +92,7 @@ std::vector<Variant> variants(bool (*applies)(const Variant&)) {
     }
   }
   if (test::is_held_to_laws("flexible")) {
-    // Schemas that mix statistics, on the layers fc1, fc2 … of the networks below.
+    // Plans that share different statistics per layer, for layers fc1, fc2 … of the networks below.
     all.push_back({"flexible", {}, {{"fc1", "dad"}}});
     all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "edad"}}});
     all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "gradient"}}});
@@ -102,7 +102,7 @@ std::vector<Variant> variants(bool (*applies)(const Variant&)) {
   return all;
 }
 
-/// Begins a law: a test suite, with a test for each variant under the law.
+/// Defines the test suite of a law, with one test per variant.
 #define LAW(Name, applies)                                                                           \
   class Name : public Contract {};                                                                   \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Name); /* a plug-in alone may have nothing for it */ \
@@ -201,7 +201,7 @@ LAW(BytesRecordedAreBytesHandedOver, [](const Variant& one) { return !one.gossip
   }
 }
 
-/// Flops that the recorded step charges, in all; of each computation the branch that is taken.
+/// Returns the flops that the recorded step charges; of alternatives, those of the branch taken.
 double flops_charged(const OneStep& step) {
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape);
   double flops = 0;
@@ -213,8 +213,8 @@ double flops_charged(const OneStep& step) {
   return flops;
 }
 
-// With one site no other site repeats its computations, so that charged work is done once. Charges other than products
-// are passes over entries.
+// With one site, no other site repeats a computation, so all work is charged once. Charges other than products are
+// passes over entries.
 LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.records_alternatives(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
@@ -235,7 +235,7 @@ LAW(PermutingSitesChangesNothing, [](const Variant& one) {
     OneStep::Setup setup;
     setup.rows = unequal_rows(5);
     setup.exchange = mode;
-    // Approximations are compared where they are not cut off: at the cut, rounding may decide.
+    // Approximations are compared without truncation: at the cut, rounding may decide.
     if (!exact()) setup.parameters = info().lossless;
     const OneStep step = one_step(setup);
     setup.site_order = {3, 0, 4, 2, 1};
@@ -305,7 +305,7 @@ LAW(SameSeedSameBitsForAnyNumberOfThreads, [](const Variant& one) {
 }
 
 LAW(CanBeTimedAsAnyShape, [](const Variant& one) { return !one.gossips(); }) {
-  // One layer, fewer and more layers than were learned, and layers without an outer product in between.
+  // Networks with one layer, fewer or more layers than were learned, and layers without an outer product in between.
   spec::ModelShape mixed{"mixed",
                          {spec::dense_shape("a", 30, 40, true),
                           {},

@@ -65,7 +65,7 @@ TEST(Factorise, BranchesAgree) {
 }
 
 TEST(Factorise, IsCloseToTheBestApproximation) {
-  // A decaying spectrum, as gradients have.
+  // A decaying spectrum, like that of gradients.
   models::Matrix delta = random_matrix(32, 40, 1);
   models::Matrix input = random_matrix(32, 60, 2);
   for (Eigen::Index row = 0; row < 32; ++row) delta.row(row) *= std::pow(0.7F, static_cast<float>(row));
@@ -96,11 +96,11 @@ TEST(Factorise, AsReleasedDropsTheLastTwoThatWereTried) {
     const models::Matrix input = random_matrix(delta.rows(), 50, 2);
     return factorise(delta, input, {.cap = 8, .iterations = 10, .tolerance = 1e-3, .stop = stop}, 1, 0, 0).rank();
   };
-  // At the cap both are components that count.
+  // At the cap, the last two components count as well.
   const models::Matrix full = random_matrix(30, 40, 1);
   EXPECT_EQ(rank(full, directions), 8);
   EXPECT_EQ(rank(full, released), 6);
-  // A single row: its remainder is zero, or noise in any direction.
+  // A single row leaves a remainder of zero, or noise in any direction.
   const models::Matrix one = random_matrix(1, 40, 1);
   EXPECT_EQ(rank(one, directions), 1);
   EXPECT_EQ(rank(one, released), 0);
@@ -131,7 +131,7 @@ TEST(Factorise, ScaleDoesNotMatter) {
       const Factors factors =
           factorise(scale * delta, input, {.cap = 16, .iterations = 3, .tolerance = 0}, 1, 0, 0, branch);
       EXPECT_EQ(factors.rank(), 16) << scale;
-      // Compared at the order of 1, where a norm can be taken in fp32.
+      // Compared at a scale of 1, where fp32 can represent the norm.
       const models::Matrix product = (factors.left / scale).transpose() * factors.right;
       const models::Matrix exact = delta.transpose() * input;
       EXPECT_LT((product - exact).norm() / exact.norm(), 5e-6F) << scale;
@@ -166,7 +166,7 @@ TEST(RankDad, WithoutACutItIsDad) {
   }
 }
 
-// Zeros after the components change the bytes sent, and nothing else.
+// Padding with zero components changes only the bytes sent.
 TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
   for (const spec::ExchangeMode exchange : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::string mode : {"two-way", "one-way"}) {
@@ -186,7 +186,8 @@ TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
       setup.parameters["padding"] = "agree";
       const test::OneStep agreed("rank-dad", setup);
       EXPECT_LT(agreed.relative_difference(plain), 1e-6) << mode;
-      // Peers fill up to the most that one has found, and say it first: a number for each of three layers.
+      // Peers pad to the largest number of components found. They exchange it first: one number for each of three
+      // layers.
       const bool peers = exchange == spec::ExchangeMode::peer;
       const double most = plain.uplink_bytes[1] + (peers ? 3 * 4 : 0);
       EXPECT_EQ(agreed.uplink_bytes, (std::vector<double>{peers ? most : plain.uplink_bytes[0], most}));

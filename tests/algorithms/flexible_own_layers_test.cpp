@@ -87,7 +87,7 @@ TEST(OwnLayers, ExactStatisticsAboveThemAreTheSameGradient) {
   }
 }
 
-/// One step of sites with networks that differ.
+/// One step of sites whose networks differ.
 class OneOwnStep {
  public:
   OneOwnStep(const OwnProblem& given, const spec::RunSpec& run, const Batch& batch) {
@@ -127,7 +127,7 @@ TEST(OwnLayers, AveragedDeltasAreTheMeanRowByRow) {
       const models::Matrix expected = kAlone * mean.transpose() * averaged->input(site, 1);
       EXPECT_LT((averaged->own_gradients(1)[site].weight - expected).cwiseAbs().maxCoeff(),
                 1e-5 * expected.cwiseAbs().maxCoeff());
-      // And the layer below goes on with it.
+      // The layer below uses this mean Δ.
       const models::Matrix inputs = averaged->input(site, 1);
       const models::Matrix below =
           (mean * averaged->weights(1).weight).array() * (1.0F - inputs.array().square());  // tanh'

@@ -52,7 +52,7 @@ TEST(FlexibleRules, WhatDecidesNothingIsRefused) {
 }
 
 TEST(FlexibleRules, RowsThatCannotBeRecomputedAreRefused) {
-  // The layer above shares its gradient; then it shares its rows at another pace.
+  // The layer above first shares its gradient, then its rows at another interval.
   RunFaults found = faults(flexible_run({{"fc1", "edad"}}), three_layers());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].what.find("'fc2', which are not shared"), std::string::npos);
@@ -146,7 +146,7 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
       EXPECT_NEAR(got.curve[i].loss, expected.curve[i].loss, 1e-4 * expected.curve[i].loss) << statistic << " " << i;
     }
     EXPECT_LT(got.curve.back().loss, 0.9 * got.curve.front().loss);
-    // Two steps of three send nothing; the third sends what belongs to all, as the batch of three times the size does.
+    // Two of three steps send nothing. The third sends the shared layers' messages, like a batch three times as large.
     const models::Network network(small.data.shape, small.problem.model, 3);
     const auto bytes = [&](const step::Trajectory& trajectory, std::size_t step, const spec::ModelShape& shape) {
       const step::Step& one = trajectory.distinct_steps[static_cast<std::size_t>(trajectory.steps.at(step))];
@@ -168,13 +168,13 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
 }
 
 TEST(Flexible, ALayerStaysBetweenItsUpdates) {
-  // Adam moves a weight whose gradient is zero; a layer that stays it does not, and nor does the decay of weights.
+  // Adam moves a weight whose gradient is zero. A layer between its updates does not move, even by weight decay.
   FlexibleProblem given(10, 0.1);
   given.problem.training.optimizer.kind = spec::OptimizerSpec::Kind::adamw;
   given.problem.training.optimizer.learning_rate = 0.01;
   given.problem.training.optimizer.weight_decay = 0.1;
   given.problem.training.evaluate_every = 1;
-  // Two steps in every three leave everything as it is, so that the loss stays to the bit.
+  // Two of three steps change nothing, so the loss stays equal to the bit.
   const step::Trajectory got = learn(flexible_run({{"*", "dad", 3}}), given.problem);
   for (std::size_t i = 1; i < got.curve.size(); ++i) {
     if (i % 3 == 0) {
@@ -185,7 +185,7 @@ TEST(Flexible, ALayerStaysBetweenItsUpdates) {
   }
 }
 
-/// Bytes that all nodes send in a step as it would be timed.
+/// Returns the bytes that all nodes send in a step, timed as another network.
 double bytes_of(const OneStep& step, const spec::ModelShape& timed, double scale,
                 const step::Assignment* taken = nullptr) {
   double sum = 0;
@@ -226,7 +226,7 @@ TEST(FlexibleChoice, NoFixedChoiceSendsFewerBytes) {
 }
 
 TEST(FlexibleChoice, IsTheBestOfAllMixtures) {
-  // Every plan of three layers that the chain allows, by force.
+  // Tries every plan of three layers that the chain allows, by brute force.
   OneStep::Setup setup;
   setup.rows = {3, 5};
   setup.parameters = {{"policy", "bytes"}};

@@ -67,8 +67,8 @@ TEST_F(Learn, ExactAlgorithmsLearnAlike) {
   }
 }
 
-// Held-back samples are looked at without it, and everybody trains with it: sites that share a network, that have one
-// each, and that exchange weights.
+// Label smoothing applies to training only, not to held-back samples. Sites share a network, have one network each, or
+// exchange weights.
 TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
   for (const char* algorithm : {"gradient-sharing", "no-sharing", "d-psgd"}) {
     training_.label_smoothing = 0;
@@ -84,7 +84,7 @@ TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
   for (std::size_t i = 0; i < pooled.curve.size(); ++i) EXPECT_NEAR(edad.curve[i].loss, pooled.curve[i].loss, 2e-3);
 }
 
-// A memory that is accepted changes the learning, in every algorithm that does not refuse it.
+// A compressor's memory changes the learning of every algorithm that accepts it.
 TEST_F(Learn, AMemoryOfACompressorMeansSomethingWhereItIsLetIn) {
   for (const SynchronousMethod& method : algorithm_registry().all()) {
     const spec::ParameterValues parameters = default_parameters(method);
@@ -155,7 +155,7 @@ TEST_F(Learn, RanksAreReportedPerEpochAndLayer) {
 }
 
 TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
-  // One site alone learns what the same data in one place give.
+  // A single site learns the same as the pooled data.
   partition_ = {partition_[0]};
   const step::Trajectory alone = run("no-sharing");
   const step::Trajectory pooled = run("pooled");

@@ -6,7 +6,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns a run with default parameters unless given.
+/// Returns a run with these parameters; the others have their defaults.
 spec::RunSpec run_of(const std::string& algorithm, const spec::ParameterValues& parameters) {
   spec::RunSpec run;
   run.algorithm = algorithm;

@@ -36,7 +36,7 @@ TEST(Muon, ChargesFiveIterationsOfEveryHiddenMatrix) {
   model.layers[1].experts = 4;
   model.layers[1].parameters *= 4;
   const auto ops = cost::update(muon());
-  // 20 s² l + 10 s³ of s × l.
+  // Flops of an s × l matrix: 20 s² l + 10 s³.
   const double a = 20.0 * 900 * 50 + 10.0 * 27000;
   const double many = 4 * (20.0 * 400 * 50 + 10.0 * 8000);
   EXPECT_DOUBLE_EQ(flops_of(ops, step::Phase::orthogonalise, model), a + many);

@@ -14,8 +14,8 @@ namespace {
 
 using test::OneStep;
 
-/// A network in small. With statistics over a batch, which every site forms over its own samples, the gradient of the
-/// sites together is not that of all samples in one place.
+/// A small network. Each site forms batch statistics over its own samples, so the gradient then differs from that of
+/// pooled samples.
 struct SmallNetwork {
   std::string name;
   spec::SampleShape sample;
@@ -83,7 +83,7 @@ void PrintTo(const Pair& pair, std::ostream* out) { *out << to_string(pair); }
 
 /// Pairs of an algorithm that shares one network, if `applies` returns true, and a network that it supports.
 std::vector<Pair> pairs(bool (*applies)(const SynchronousMethod&)) {
-  // Asked once in a process: some methods draw the network to see whether they go with it.
+  // Computed once per process: some methods draw the network to check whether they support it.
   static const std::vector<Pair> kAll = [] {
     std::vector<Pair> all;
     const std::vector<SmallNetwork> networks = small_networks();
@@ -162,7 +162,7 @@ const auto kNamed = [](const auto& param) { return to_string(param.param); };
 INSTANTIATE_TEST_SUITE_P(Registry, Networks, testing::ValuesIn(pairs([](const SynchronousMethod&) { return true; })),
                          kNamed);
 
-// A sign is no sum of gradients, an estimate is right only on average, and Dion shares directions.
+// Signs do not sum gradients, an estimate is right only on average, and Dion shares directions.
 INSTANTIATE_TEST_SUITE_P(Registry, ExactOnNetworks, testing::ValuesIn(pairs([](const SynchronousMethod& info) {
                            return !info.applies_signs && !info.estimates && info.optimizer != Needs::muon;
                          })),

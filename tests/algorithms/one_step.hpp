@@ -16,7 +16,7 @@
 
 namespace dadsim::test {
 
-/// One step of one algorithm on random data, with everything a law may ask about.
+/// One step of one algorithm on random data, with all results that laws check.
 struct OneStep {
   struct Setup {
     std::vector<std::int64_t> widths{12, 20, 9, 5};  ///< features, hidden …, classes
@@ -106,7 +106,7 @@ struct OneStep {
     std::tie(structure, sizes) = step.recorder().take();
   }
 
-  /// Largest difference to another gradient, relative to the largest entry of that layer there.
+  /// Returns the largest difference to another gradient, relative to the largest entry of the other's layer.
   double relative_difference(const OneStep& other) const {
     double worst = 0;
     const auto compare = [&](const auto& ours, const auto& theirs, double scale) {
@@ -127,7 +127,7 @@ struct OneStep {
     return worst;
   }
 
-  /// Recorded bytes per worker: those that collectives send, and those that the aggregator sends to each.
+  /// Recorded bytes per worker: sent by collectives, and sent by the aggregator to each worker.
   struct Recorded {
     std::vector<double> over;
     double down = 0;
@@ -140,7 +140,7 @@ struct OneStep {
         if (collective->kind == step::CollectiveKind::broadcast) {
           bytes.down += collective->bytes[0];
         } else {
-          // An all-to-all has as many bytes for each of the others.
+          // In an all-to-all, a worker sends as many bytes to each other worker.
           const bool to_all = collective->kind == step::CollectiveKind::all_to_all;
           const double times = to_all ? static_cast<double>(schedule.workers - 1) : 1.0;
           for (std::size_t w = 0; w < schedule.workers; ++w) bytes.over[w] += times * collective->bytes[w];

@@ -127,18 +127,18 @@ TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 5048640);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 6846176);
   setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
-  // The cap and the shapes allow 97,097 floats, with seven components of the last layer, which has seven outputs. There
-  // are six: the Δ of a cross entropy adds up to zero over the classes.
+  // The cap and the shapes allow 97,097 floats, with seven components for the seven outputs of the last layer. Only six
+  // exist: Δ of a cross entropy sums to zero over the classes.
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 97097 - (256 + 7));
   setup.parameters["padding"] = "cap";
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 97097);
 }
 
-/// Floats sent in one step of every method that can be timed as a workload of any size.
+/// Floats sent in one step by each method that can be timed as a workload of any size.
 struct PayloadOfWorkload {
   double gradient = 0, dad = 0, edad = 0, rank_dad = 0, power_sgd = 0;
   double others = 0;    ///< parameters of layers without an outer product
-  double matrices = 0;  ///< layers with one
+  double matrices = 0;  ///< parameters of layers with an outer product
 };
 
 PayloadOfWorkload payload_of(const spec::ModelShape& shape, std::int64_t batch) {

@@ -11,7 +11,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// One step as it is recorded where it is carried out; rank 0: of gradient sharing.
+/// Returns one step as it is recorded when executed; rank 0: gradient sharing.
 test::OneStep step_of(int rank) {
   test::OneStep::Setup setup;
   setup.widths = {20, 16, 12, 10};
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Tables, PowerSgdBytes,
                                          Published{"lstm-wikitext-2", 70, 4, 64.233, 120}));
 
 TEST(PowerSgdBytes, NeverExceedTheMatrix) {
-  // Rank 1,000 of a 10 × 512 classifier is 10.
+  // The shape of a 10 × 512 classifier limits rank 1,000 to 10.
   const spec::ModelShape timed{"last", {spec::dense_shape("classifier", 512, 10, false)}};
   EXPECT_EQ(step_of(1000).recorded(timed).over[0] / 4, 10 * (512 + 10));
 }

@@ -48,7 +48,7 @@ struct Unequal {
   LearningProblem problem{data, partition, {}, {}, 3};
 };
 
-/// The minimum of Σ p_s F_s + λ/2 ‖W‖² of multinomial logistic regression, by descent with a constant step, which
+/// Returns the minimum of Σ p_s F_s + λ/2 ‖W‖² of multinomial logistic regression. Descent with a constant step
 /// contracts by 1 − η λ = 0.975 a step.
 Eigen::MatrixXd minimum(const Unequal& sites, const std::vector<double>& shares) {
   const Eigen::MatrixXd x = sites.data.train.features.cast<double>();
@@ -83,7 +83,8 @@ Eigen::MatrixXd learned(const Unequal& sites, const SynchronousMethod& method, S
   return mean / static_cast<double>(learners->networks().size());
 }
 
-/// Those that lose nothing with the right parameters, by plain SGD, and those that mix weights.
+/// Returns true for methods that lose nothing with the right parameters and plain SGD, and for methods that mix
+/// weights.
 bool comes_to_a_minimum(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty() || method.estimates) return false;
   if (method.optimizer == Needs::adam || method.optimizer == Needs::muon) return false;
@@ -108,7 +109,7 @@ TEST(SiteWeights, EachMethodComesToTheMinimumOfWhatItIsAskedToMinimise) {
       const double off = (w - *own).norm() / apart;
       std::printf("[ figure ] %s, %s: %.3g of the way from its minimum to the other\n", method.name.c_str(),
                   to_string(weights), off);
-      // Sites that mix weights end around their minimum, with a constant rate; the others at it, to fp32.
+      // With a constant rate, sites that mix weights end near their minimum; the other methods reach it to fp32.
       EXPECT_LT(off, method.decentralised() ? 0.45 : 1e-4) << method.name << ", " << to_string(weights);
       EXPECT_GT((w - *other).norm() / apart, 0.6) << method.name << ", " << to_string(weights);
     }

@@ -1,4 +1,4 @@
-// Gradients through sparsifiers: what an Exchange sends, sums and remembers over steps.
+// Tests gradients through sparsifiers: values that an Exchange sends, sums and keeps over steps.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -47,7 +47,7 @@ class SharingSteps {
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
     for (float& x : samples_.features.reshaped()) x = normal(random);
-    // The class of a sample is that of five pairs of its features with the largest sum.
+    // A sample's class is the pair of features, of five pairs, with the largest sum.
     for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) {
       Eigen::Index label = 0;
       for (Eigen::Index k = 1; k < 5; ++k) {
@@ -101,7 +101,7 @@ class SharingSteps {
 
 constexpr std::size_t kLayers = 3;
 
-/// Side by side.
+/// Returns the matrices side by side in one row.
 models::Matrix one_row(const std::vector<models::Matrix>& rows) {
   Eigen::Index numbers = 0;
   for (const models::Matrix& row : rows) numbers += row.size();
@@ -122,7 +122,8 @@ models::Matrix with_zeros(const models::Matrix& row, Eigen::Index zeros) {
   return one_row({row, models::Matrix::Zero(1, zeros)});
 }
 
-/// The `kept` numbers of largest magnitude among the first `of` of a row (a matrix); the biases after them unchanged.
+/// Keeps the `kept` numbers of largest magnitude among the first `of` numbers of a row (a matrix); the biases after
+/// them are unchanged.
 models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Index kept) {
   models::Matrix matrix = row.leftCols(of);
   const compress::KeptEntries largest = compress::take_largest(matrix, kept);
@@ -152,8 +153,8 @@ TEST(Sparsified, NothingIsLostThatIsRemembered) {
           wanted += of_all_layers([&](std::size_t l) { return steps.exact(l); }).cast<double>();
           models::MatrixOf<double> held = models::MatrixOf<double>::Zero(1, now.size());
           for (std::size_t s = 0; s < steps.sites(); ++s) {
-            // Matrices are summed from the last to the first. By tensor, each comes before its biases, which otherwise
-            // are sent whole.
+            // Matrices are summed from the last to the first. If compressed by tensor, a matrix precedes its biases,
+            // which are otherwise sent whole.
             const auto kept = [&](std::uint32_t n) {
               const models::Matrix& matrix = step.exchange().held(s, n);
               return models::Matrix(matrix.reshaped<Eigen::RowMajor>().transpose());
@@ -196,12 +197,12 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
     const models::Matrix applied = of_all_layers([&](std::size_t l) { return of_model.applied(l); });
     EXPECT_LT((applied - expected).norm(), 1e-6F * expected.norm());
     EXPECT_EQ(step.exchange().uplink_bytes()[0], 8 * 50);
-    // With one budget, the last layer has more than its share, because its gradient is the largest here.
+    // With one budget for the model, the last layer gets more than its share, because its gradient is the largest here.
     EXPECT_GT((of_model.applied(2).array() != 0).count(), 5);
   }
 }
 
-// A method that chooses among the numbers of a matrix leaves biases alone, as PowerSGD and DGC do.
+// Methods that choose among the numbers of a matrix send biases uncompressed, like PowerSGD and DGC.
 TEST(Sparsified, BiasesAreSummedAsTheyAre) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     EXPECT_EQ(info.leaves_biases, info.family == "sparsification") << info.name;
@@ -247,11 +248,11 @@ TEST(Sparsified, TensorsAreChosenOneByOneAndGoTogether) {
     compress.scope = spec::CompressSpec::Scope::tensor;
     SharingSteps signs(compress, mode);
     TrainingStep& signed_step = signs.next();
-    // One bit a number, whole bytes of them, and a scale for each tensor.
+    // One bit per number, in whole bytes, and a scale per tensor.
     for (const double bytes : signed_step.exchange().uplink_bytes()) {
       EXPECT_EQ(bytes, 6 * 4 + 30 + 3 + 23 + 2 + 6 + 1);
     }
-    if (mode == spec::ExchangeMode::aggregator) continue;  // it compresses the sum once more
+    if (mode == spec::ExchangeMode::aggregator) continue;  // the aggregator compresses the sum once more
     for (std::size_t l = 0; l < kLayers; ++l) {
       models::Vector expected = models::Vector::Zero(signed_step.gradient(l).bias.size());
       models::Matrix of_weights = models::Matrix::Zero(expected.size(), signed_step.gradient(l).weight.cols());
@@ -316,7 +317,7 @@ TEST(Sparsified, TopKIsTheAlgorithmOfThatName) {
   }
 }
 
-/// Weights after some steps, of one site or several.
+/// Returns the weights after some steps of one or several sites.
 std::vector<models::Matrix> learned(const spec::CompressSpec& compress, double momentum, bool nesterov,
                                     std::vector<int> sites, Beside beside = Beside::biases_and_norm) {
   SharingSteps steps(compress, spec::ExchangeMode::peer, std::move(sites), beside);
@@ -351,14 +352,14 @@ TEST(Sparsified, DgcThatSendsAllIsMomentumSgd) {
       EXPECT_GT((plain[l] - momentum[l]).norm(), 1e-2F * momentum[l].norm()) << "momentum does something";
     }
   }
-  // Momentum is masked where a number has been sent: everywhere in a matrix.
+  // Momentum is masked where a number was sent: everywhere in a matrix.
   const std::vector<models::Matrix> masked =
       learned(sparsified("dgc", {{"fraction", "1"}, {"warm-up-steps", "0"}}), 0, false, {6}, Beside::nothing);
   const std::vector<models::Matrix> plain = learned({}, 0, false, {6}, Beside::nothing);
   for (std::size_t l = 0; l < kLayers; ++l) EXPECT_TRUE(masked[l] == plain[l]) << "to the bit";
 }
 
-// Biases and norms are all sent and so never masked: u ← m u + g is applied, Nesterov's m (m u + m g …) + g.
+// Biases and norms are always sent and never masked: u ← m u + g is applied, Nesterov's m (m u + m g …) + g.
 TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
   for (const char* nesterov : {"false", "true"}) {
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
@@ -367,7 +368,8 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
         dgc.scope = scope;
         SharingSteps steps(dgc, mode, {5, 2, 3}, Beside::biases_and_norm);
         SharingSteps exact({}, mode, {5, 2, 3}, Beside::biases_and_norm);
-        // The biases of the second matrix, which are compressed with it if all layers are one message, then the norm's.
+        // Biases of the second matrix, then those of the norm. If all layers are one message, biases are compressed
+        // with their matrix.
         std::vector<models::Vector> u;
         for (int t = 0; t < 8; ++t) {
           const auto beside = [](const TrainingStep& step) {
@@ -391,7 +393,7 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
       }
     }
   }
-  // Without its memory it is a choice of numbers and no more.
+  // Without its memory, DGC only chooses numbers.
   SharingSteps without(sparsified("dgc", {}, false), spec::ExchangeMode::peer, {6}, Beside::biases_and_norm);
   SharingSteps exact({}, spec::ExchangeMode::peer, {6}, Beside::biases_and_norm);
   for (int t = 0; t < 3; ++t) {
@@ -400,7 +402,7 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
   }
 }
 
-/// Mean loss of the last hundred of a thousand steps.
+/// Returns the mean loss of the last hundred of a thousand steps.
 double loss_with(const spec::CompressSpec& compress, double rate, double momentum = 0, Beside beside = Beside::biases) {
   SharingSteps steps(compress, spec::ExchangeMode::peer, {10, 10, 10, 10}, beside);
   spec::OptimizerSpec optimizer;
@@ -425,12 +427,12 @@ TEST(Sparsified, LearnsAsWithoutCompressionWhatItRemembers) {
     EXPECT_LT(loss_with(sparsified(name, {{"fraction", "0.02"}}), kRate), 1.1 * plain) << name;
     EXPECT_GT(loss_with(sparsified(name, {{"fraction", "0.02"}}, false), kRate), 3 * plain) << name;
   }
-  // Masked, momentum is lost where a number has been sent: at two in a hundred that costs some of what it gains.
+  // With masking, momentum is lost where a number was sent; with 2 % of the numbers this costs part of the gain.
   EXPECT_LT(loss_with(sparsified("dgc", {{"fraction", "0.02"}}), kRate), 0.2 * plain);
   EXPECT_LT(loss_with(sparsified("dgc", {{"fraction", "0.02"}, {"masking", "false"}}), kRate), 1.3 * momentum);
 }
 
-/// Work of one phase in one step, of the first layer.
+/// Returns the work of one phase of the first layer in one step.
 step::Work charged(const OneStep& step, step::Phase phase) {
   step::Work sum;
   for (const step::Sweep& sweep : step.structure.sweeps) {

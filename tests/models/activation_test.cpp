@@ -24,8 +24,8 @@ TEST(Gelu, HasFloatPrecisionOverTheWholeRange) {
   multiply_derivative(spec::Activation::gelu, z, value_gradient);
   for (Eigen::Index i = 0; i < size; ++i) {
     const double x = z(0, i);
-    // Relative, also where Φ(z) is tiny: there z²/2, up to 72, is known to 24 bits, and its exponential to 1e-5. With
-    // the instructions of AVX2 and AVX-512, Φ is ½ and an odd function, and its digits next to 0 are lost.
+    // The error is relative, also for tiny Φ(z): z²/2, up to 72, has 24 bits there, so its exponential is known to
+    // 1e-5. The AVX2 and AVX-512 sets compute Φ as ½ plus an odd function, which loses digits near Φ = 0.
     const double expected = x * normal_cdf(x);
     const double most = kernel_set() == KernelSet::portable ? 1e-5 * std::abs(expected) + 1e-38 : 3e-7 * std::abs(x);
     EXPECT_NEAR(value(0, i), expected, most) << x;

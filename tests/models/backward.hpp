@@ -6,8 +6,8 @@
 
 namespace dadsim::test {
 
-/// One forward pass of samples that all belong to one site, and the backward pass into `gradient` unless that is null;
-/// returns the mean loss.
+/// Runs one forward pass over samples of one site, and the backward pass into `gradient` unless null. Returns the mean
+/// loss.
 template <class T>
 T backward(const models::NetworkOf<T>& network, const models::MatrixOf<T>& inputs,
            const std::vector<std::int32_t>& labels, models::TapeOf<T>& tape, models::GradientOf<T>* gradient) {

@@ -27,7 +27,7 @@ Matrix corrected(const UnitQuantiles& source, const Matrix& test) {
   return rows;
 }
 
-/// ∫ |Q_a − Q_b| of a column: the mean distance of sorted values, as many on both sides.
+/// Returns ∫ |Q_a − Q_b| of a column: the mean distance of sorted values, equally many on both sides.
 double wasserstein(const Matrix& a, const Matrix& b, Eigen::Index unit) {
   std::vector<float> left, right;
   for (Eigen::Index i = 0; i < a.rows(); ++i) left.push_back(a(i, unit)), right.push_back(b(i, unit));
@@ -61,20 +61,21 @@ TEST(DistributionCorrection, UndoesMonotoneMapsOfEachUnit) {
     mapped(i, 1) = std::exp(1.2F * rows(i, 1));
     mapped(i, 2) = std::copysign(std::pow(std::abs(rows(i, 2)), 2.5F), rows(i, 2));
   }
-  // An affine map that stretches is undone exactly for any K; other maps if every sample is a quantile …
+  // An affine map that stretches is undone exactly for any K; other maps are if every sample is a quantile.
   const Matrix few = corrected(models::quantiles_of(rows, 16), mapped);
   EXPECT_LT((few.col(0) - rows.col(0)).cwiseAbs().maxCoeff(), 1e-4);
   const Matrix all = corrected(models::quantiles_of(rows, 1000), mapped);
   EXPECT_LT((all - rows).cwiseAbs().maxCoeff(), 1e-4);
-  // … and up to the bend of the map between two quantiles where they are fewer.
+  // With fewer quantiles, maps are undone up to their bend between two quantiles.
   const Matrix some = corrected(models::quantiles_of(rows, 128), mapped);
   EXPECT_LT((some - rows).cwiseAbs().mean(), 0.01);
 }
 
 TEST(DistributionCorrection, BeyondTheQuantilesNothingIsStretched) {
-  // A pixel at the rim, 0 in most pictures of a batch. numpy, float64: quantile(method="hazen") at 1/8, 3/8, 5/8, 7/8
-  // is [0.05, 0.35, 0.6, 0.925] of the source and [0, 0, 0, 0.0015] of the batch; interp() between the knots 0 → 1/3
-  // and 0.0015 → 0.925, and a shift by 0.9235 above. With the slope of these two, 1 became 394.8.
+  // A pixel at the rim, 0 in most pictures of a batch. numpy (float64, quantile(method="hazen") at 1/8, 3/8, 5/8, 7/8)
+  // gives [0.05, 0.35, 0.6, 0.925] for the source and [0, 0, 0, 0.0015] for the batch. interp() is used between the
+  // knots 0 → 1/3 and 0.0015 → 0.925, and a shift by 0.9235 above. Extrapolation by the slope of these knots turned 1
+  // into 394.8.
   Matrix source(8, 1), test(16, 1);
   source << 0, 0.1F, 0.3F, 0.4F, 0.5F, 0.7F, 0.9F, 0.95F;
   test << 0, 0, 1, 0, 0, 0.002F, 0, 0, 0, 0, 0, 0.001F, 0, 0, 0, 0;
@@ -83,7 +84,7 @@ TEST(DistributionCorrection, BeyondTheQuantilesNothingIsStretched) {
   EXPECT_NEAR(after(2, 0), 1.9235, 1e-6);
   EXPECT_NEAR(after(5, 0), 0.9255, 1e-6);
   EXPECT_NEAR(after(11, 0), 0.72777778, 1e-6);
-  // The other way round the outermost pieces have the slopes 0.0015/0.325 and less: they go on.
+  // In the other direction the outermost pieces have slopes of at most 0.0015/0.325; they are extrapolated.
   const Matrix back = corrected(models::quantiles_of(test, 4), source);
   EXPECT_NEAR(back(0, 0), 0, 1e-6);
   EXPECT_NEAR(back(6, 0), 0.0015 * (0.9 - 0.6) / 0.325, 1e-6);
@@ -113,7 +114,7 @@ TEST(DistributionCorrection, OneValueForAllGoesToTheMeanOfTheSource) {
 }
 
 TEST(DistributionCorrection, SitesHaveABarycentre) {
-  // The barycentre of translates is the translate by the mean.
+  // The barycentre of translates is the translate by the mean shift.
   const Matrix rows = normal_rows(200, 2, 9);
   const std::vector<UnitQuantiles> sites = {models::quantiles_of(rows, 32),
                                             models::quantiles_of((rows.array() + 4).matrix(), 32)};
@@ -147,7 +148,7 @@ TEST(DistributionCorrection, OfNormsChangesNothingWhereTheBatchIsTheTrainingData
   for (const Correction one : {Correction::norms, Correction::inputs, Correction::inputs_and_norms}) {
     EXPECT_NEAR(loss(one), plain, 1e-5);
   }
-  // Running statistics have gone a part of the way to the batch's.
+  // Running statistics have moved part of the way to those of the batch.
   EXPECT_GT(std::abs(loss(Correction::batch_statistics) - plain), 1e-4);
 }
 

@@ -13,7 +13,7 @@ spec::DenseSpec each_position(std::int64_t units, spec::Activation activation = 
   return {.units = units, .activation = activation, .bias = true, .each_position = true};
 }
 
-/// Moves every matrix l of the network along V (a bias along its own v) and compares the tangents of all values with
+/// Moves every matrix l of the network along V (each bias along its v). Compares the tangents of all values with
 /// central differences.
 void expect_right_tangents(const spec::ModelSpec& spec, const spec::SampleShape& sample) {
   Double network(sample, spec, 11);
@@ -92,7 +92,7 @@ TEST(ForwardDerivative, OfSums) {
   }
 }
 
-/// Tangents in groups are those of each group alone, where only that group is looked at.
+/// Tangents in groups equal those of each group alone.
 TEST(ForwardDerivative, KeepsGroupsApart) {
   constexpr Eigen::Index kGroups = 3;
   const spec::SampleShape sample{1, 2, 4};

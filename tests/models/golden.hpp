@@ -11,7 +11,7 @@
 
 #include "models/gradient_check.hpp"
 
-// Values that PyTorch 1.13 gave, read from tests/models/golden/NAME.txt; golden/make_NAME.py wrote them.
+// Values from PyTorch 1.13, read from tests/models/golden/NAME.txt; golden/make_NAME.py wrote them.
 
 namespace dadsim::test {
 
@@ -45,7 +45,7 @@ class Golden {
     return labels;
   }
 
-  /// Gives the network the golden weights; the file must have all of them, and no others.
+  /// Sets the network's weights to the golden ones; the file must contain exactly these weights.
   template <class T>
   void put_parameters(models::NetworkOf<T>& network) const {
     std::size_t used = 0;
@@ -68,7 +68,7 @@ class Golden {
     EXPECT_EQ(used, static_cast<std::size_t>(stored));
   }
 
-  /// Compared by the largest difference, relative to the largest golden value, or to 0.01 where all are smaller.
+  /// Compares by the largest difference, relative to the largest golden value, or to 0.01 if all are smaller.
   template <class Values>
   void expect_equal(const Values& values, const std::string& name, double tolerance = 1e-5) const {
     const auto& golden = at(name);
@@ -82,7 +82,7 @@ class Golden {
   std::map<std::string, models::MatrixOf<double>> tensors_;
 };
 
-/// Forward pass, loss and the gradient of everything learned are those of the golden file, in float and in double.
+/// Checks forward pass, loss and all gradients against the golden file, in float and in double.
 template <class T>
 void expect_golden_in(const Golden& golden, const spec::ModelSpec& spec, const spec::SampleShape& sample,
                       const models::Pass& pass) {

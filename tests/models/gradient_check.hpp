@@ -21,7 +21,7 @@
 
 namespace dadsim::test {
 
-/// Entries ~ U(−1, 1).
+/// Returns entries ~ U(−1, 1).
 template <class T>
 models::MatrixOf<T> random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
   RandomStream random(seed, Purpose::test);
@@ -30,7 +30,7 @@ models::MatrixOf<T> random_matrix(Eigen::Index rows, Eigen::Index cols, std::uin
   return m;
 }
 
-/// samples × sample.size() values, or symbols where the sample is made of them.
+/// Returns samples × sample.size() values, or symbols if the sample consists of symbols.
 template <class T>
 models::MatrixOf<T> random_inputs(const spec::SampleShape& sample, Eigen::Index samples, std::uint64_t seed) {
   models::MatrixOf<T> inputs = random_matrix<T>(samples, sample.size(), seed);
@@ -50,14 +50,14 @@ inline std::vector<std::int32_t> random_labels(std::size_t rows, std::int64_t cl
   return labels;
 }
 
-/// One label for each row of logits.
+/// Returns one label for each row of logits.
 template <class T>
 std::vector<std::int32_t> random_labels(const models::NetworkOf<T>& network, Eigen::Index samples, std::uint64_t seed) {
   const spec::SampleShape out = network.output_shape();
   return random_labels(static_cast<std::size_t>(samples * out.positions()), out.channels, seed);
 }
 
-/// Moves biases, gains and shifts away from the zeros and ones that they begin with, which would hide mistakes.
+/// Moves biases, gains and shifts away from their initial zeros and ones, which would hide mistakes.
 template <class T>
 void disturb_vectors(models::NetworkOf<T>& network, std::uint64_t seed) {
   for (models::WeightsOf<T>& weights : network.parameters().matrices) {
@@ -68,7 +68,7 @@ void disturb_vectors(models::NetworkOf<T>& network, std::uint64_t seed) {
   }
 }
 
-/// The loss, and dLoss/d of everything that is learned if `gradient` is not null.
+/// Returns the loss; computes the gradient of all parameters if `gradient` is not null.
 template <class T>
 T loss_and_gradient(const models::NetworkOf<T>& network, const models::MatrixOf<T>& inputs,
                     const std::vector<std::int32_t>& labels, const models::Pass& pass, models::TapeOf<T>& tape,
@@ -100,8 +100,8 @@ struct GradientCheck {
   std::uint64_t seed = 11;  ///< seed of weights, inputs and labels
 };
 
-/// Checks dLoss/d of every matrix, table, bias and vector against central differences, in double; where there is a
-/// matrix, its gradient is Δᵀ A by construction. Also that A and Δ have the rows that the network's shape promises.
+/// Checks the gradient of every matrix, table, bias and vector against central differences, in double. A matrix
+/// gradient is Δᵀ A by construction. Also checks that A and Δ have the rows that the network's shape promises.
 inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::SampleShape& sample,
                                    const GradientCheck& check = {}) {
   models::NetworkOf<double> network(sample, spec, check.seed);
@@ -138,7 +138,7 @@ inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::Samp
     parameter = kept;
     return (above - below) / (2 * kStep);
   };
-  // A value_gradient that is exactly zero (a bias before a batch norm) is known to 1e-9 only: the loss has 16 digits.
+  // A gradient that is exactly zero (a bias before a batch norm) is known to 1e-9 only: the loss has 16 digits.
   const auto expect_equal = [&](auto& parameter, const auto& analytic, const std::string& what) {
     ASSERT_EQ(parameter.rows(), analytic.rows()) << what;
     ASSERT_EQ(parameter.cols(), analytic.cols()) << what;
@@ -158,7 +158,7 @@ inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::Samp
   }
 }
 
-/// A pass forwards and backwards in float gives the same bits with 1, 2 and 4 threads.
+/// Checks that forward and backward passes in float give the same bits with 1, 2 and 4 threads.
 inline void expect_same_bits_for_thread_counts(const spec::ModelSpec& spec, const spec::SampleShape& sample,
                                                Eigen::Index samples,
                                                const models::Pass& pass = {

@@ -36,8 +36,8 @@ spec::OptimizerSpec layerwise(spec::OptimizerSpec::Kind kind, double decay) {
   return spec;
 }
 
-// In the first step both moments are those of one gradient: m̂ ÷ √v̂ is its sign. With λ = 0.1 and w = (3, 4):
-// u = (1.3, −0.6), ‖u‖ = 1.431782; ‖w‖/‖u‖ = 3.492151. The bias, 0, has a ratio of 1 and u = 1.
+// In the first step both moments come from one gradient, so m̂ ÷ √v̂ is its sign. With λ = 0.1 and w = (3, 4): u =
+// (1.3, −0.6), ‖u‖ = 1.431782; ‖w‖/‖u‖ = 3.492151. The bias, 0, has a ratio of 1 and u = 1.
 TEST(Lamb, FirstStepByHand) {
   Network network = three_four();
   const auto optimizer = make_optimizer(layerwise(spec::OptimizerSpec::Kind::lamb, 0.1), network);
@@ -47,8 +47,8 @@ TEST(Lamb, FirstStepByHand) {
   EXPECT_NEAR(network.layer(0).bias[0], -0.01, 1e-7);
 }
 
-// Without decay a second step with half the gradient has moments that are the same multiple of g for both weights: the
-// direction stays (1, −1), and the length is that of the weights, whatever the moments.
+// The second step has half the gradient and no decay. Both weights' moments are the same multiple of g, so the
+// direction stays (1, −1). The step's length is that of the weights, whatever the moments.
 TEST(Lamb, StepsAreAsLongAsTheWeights) {
   Network network = three_four();
   const auto optimizer = make_optimizer(layerwise(spec::OptimizerSpec::Kind::lamb, 0), network);
@@ -59,7 +59,7 @@ TEST(Lamb, StepsAreAsLongAsTheWeights) {
   EXPECT_NEAR(w1, 4 + 0.01 * 5 / std::sqrt(2.0), 1e-5);
   optimizer->update(network, slope(1.0F, -3.5F, 2.5F), 0.01);
   EXPECT_NEAR(network.layer(0).weight(0, 0), w0 - 0.01 * std::hypot(w0, w1) / std::sqrt(2.0), 1e-5);
-  // The bias has moved from 0 to −0.01, which is its norm now: ‖w‖/‖u‖ · u = 0.01, whatever u.
+  // The bias has moved from 0 to −0.01, so its norm is 0.01: ‖w‖/‖u‖ · u = 0.01, whatever u.
   EXPECT_NEAR(network.layer(0).bias[0], -0.01 - 0.01 * 0.01, 1e-7);
 }
 

@@ -12,7 +12,7 @@
 namespace dadsim::models {
 namespace {
 
-// Every pair of a positive and a negative, ties one half: the definition of the AUC.
+// Returns the AUC by its definition: over all pairs of a positive and a negative; ties count one half.
 double auc_by_pairs(const MatrixOf<double>& scores, const std::vector<std::int32_t>& labels) {
   double sum = 0;
   double classes = 0;
@@ -38,7 +38,7 @@ TEST(Auc, EqualsTheDefinitionByPairs) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RandomStream random(seed, Purpose::test);
     const Eigen::Index rows = 40 + static_cast<Eigen::Index>(seed);
-    // Whole-number logits in rows whose normaliser is one of few: many ties.
+    // Whole-number logits in rows with few different normalisers: many ties.
     Matrix logits(rows, 4);
     std::vector<std::int32_t> labels;
     for (Eigen::Index i = 0; i < logits.size(); ++i) {

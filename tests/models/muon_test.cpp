@@ -1,4 +1,4 @@
-// Muon against its definition: the polynomial of Newton–Schulz on singular values found by Eigen in double.
+// Muon against its definition: the Newton–Schulz polynomial on singular values that Eigen finds in double.
 #include "models/muon.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Matrix drawn(Eigen::Index rows, Eigen::Index columns, unsigned seed) {
   return matrix;
 }
 
-/// One iteration after the other on a number, as published.
+/// Applies the published iterations to a number, one after the other.
 double polynomial(double x, NewtonSchulz kind) {
   const std::array<double, 3> fixed{3.4445, -4.7750, 2.0315};
   const std::array<std::array<double, 3>, 5> tuned{{{4.0848, -6.8946, 2.9270},

@@ -225,7 +225,7 @@ TEST(Network, GradientOfTheSmoothedLossIsThatOfDifferences) {
       weight.data()[i] = before - kStep;
       const double below = loss();
       weight.data()[i] = before;
-      // Central differences: their error is of the order of the square of the step, and of rounding ÷ the step.
+      // The error of central differences is of the order of the squared step plus rounding ÷ step.
       EXPECT_NEAR(gradient.data()[i], (above - below) / (2 * kStep), 1e-9) << l << ' ' << i;
     }
   }
@@ -249,7 +249,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   GradientOf<double> gradient;
   const double loss = backward(network, inputs, labels, pooled, &gradient);
 
-  // Unequal sites, each on its own tape, with the rows of all sites in the denominator.
+  // Unequal sites, each on its own tape; the denominator counts the rows of all sites.
   double sum_of_losses = 0;
   std::vector<MatrixOf<double>> sums{MatrixOf<double>::Zero(8, 9), MatrixOf<double>::Zero(5, 8)};
   Eigen::Index first = 0;
@@ -261,7 +261,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
     network.backpropagate(1, tape);
     for (std::size_t l = 0; l < 2; ++l) {
       sums[l] += weight_gradient<double>(tape.value_gradients[l + 1], tape.values[l], true).weight;
-      // The block of the stacked pass is the site's own pass.
+      // A site's block of the stacked pass equals the site's own pass.
       EXPECT_LT((network.delta(l, pooled).middleRows(first, rows) - tape.value_gradients[l + 1]).norm(), 1e-14);
       const auto block = weight_gradient<double>(network.delta(l, pooled).middleRows(first, rows),
                                                  network.input(l, pooled).middleRows(first, rows), true);
@@ -274,7 +274,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   for (std::size_t l = 0; l < 2; ++l) EXPECT_LT((sums[l] - gradient.matrices[l].weight).norm(), 1e-14);
 }
 
-// Widths and rows beyond one tile, not multiples of it.
+// Sizes exceed one tile and are not multiples of a tile.
 TEST(Network, TilesGiveThePlainProducts) {
   NetworkOf<double> network(130, mlp({300, 1100, 11}, spec::Activation::tanh, spec::Activation::identity, true), 8);
   const MatrixOf<double> inputs = random_matrix<double>(515, 130, 9);
@@ -378,7 +378,7 @@ TEST(Network, NameAndShape) {
   const spec::ModelShape shape = network.shape();
   ASSERT_EQ(shape.layers.size(), 3U);
   spec::LayerShape second = spec::dense_shape("fc2", 512, 256, false);
-  second.delta_follows = true;  // ReLU alone is between it and the next
+  second.delta_follows = true;  // only a ReLU lies between this layer and the next
   EXPECT_EQ(shape.layers[1], second);
   EXPECT_FALSE(shape.layers[2].delta_follows);
   EXPECT_EQ(shape.parameters(), 535040);

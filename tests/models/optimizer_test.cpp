@@ -8,7 +8,7 @@
 namespace dadsim::models {
 namespace {
 
-// A network of one layer of one weight and one bias, trained on losses whose gradient is known.
+// A network of one layer with one weight and one bias, trained on losses with known gradients.
 Network tiny(float weight, float bias) {
   spec::ModelSpec spec;
   spec.layers = {spec::DenseSpec{1, spec::Activation::identity, true}};
@@ -142,7 +142,7 @@ TEST(Adam, FirstStepIsTheLearningRateWhateverTheGradient) {
 }
 
 TEST(Adam, EpsilonStandsOutsideTheRoot) {
-  // First step: η |g| ÷ (|g| + ε); inside the root it would be η |g| ÷ √(g² + ε).
+  // First step: η |g| ÷ (|g| + ε); with ε inside the root it would be η |g| ÷ √(g² + ε).
   spec::OptimizerSpec spec;
   spec.epsilon = 0.5;
   Network network = tiny(0, 0);
@@ -151,7 +151,7 @@ TEST(Adam, EpsilonStandsOutsideTheRoot) {
 }
 
 TEST(AdamW, DecaysWithoutTheGradient) {
-  // No gradient, so no moments: w_t = (1 − η λ)^t w_0. Adam's L2 term would take a step of η instead.
+  // Without a gradient there are no moments: w_t = (1 − η λ)^t w_0. Adam's L2 term would take a step of η instead.
   Network network = tiny(2, 4);
   const auto optimizer = make_optimizer(adam(spec::OptimizerSpec::Kind::adamw, 0.5), network);
   for (int t = 0; t < 10; ++t) optimizer->update(network, gradient_of(0, 0), 0.1);

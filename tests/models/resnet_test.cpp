@@ -6,7 +6,7 @@
 namespace dadsim::models {
 namespace {
 
-/// The kinks of ReLU lie closer to each other than central differences step.
+/// Kinks of ReLU are closer to each other than the step of central differences.
 void smooth(std::vector<spec::LayerSpec>& layers) {
   for (spec::LayerSpec& layer : layers) {
     if (auto* norm = std::get_if<spec::BatchNormSpec>(&layer.what);

@@ -25,7 +25,7 @@ void expect_same_for_thread_counts(const Make& make, const Equal& equal) {
   }
 }
 
-/// Bit for bit.
+/// Returns true if both matrices are equal bit for bit.
 inline bool same_bits(const models::Matrix& a, const models::Matrix& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
          (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(float) * static_cast<std::size_t>(a.size())) == 0);

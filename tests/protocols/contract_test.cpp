@@ -11,7 +11,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Without noise that it would add on purpose, which drowns what so few sites learn.
+/// Returns a run without added noise, which would drown what few sites learn.
 spec::RunSpec quiet_run_of(const std::string& protocol) {
   const protocols::EventDrivenMethod& info = protocols::protocol_registry().at(protocol);
   return run_of(protocol, info.perturbs ? info.lossless : spec::ParameterValues());
@@ -82,7 +82,7 @@ TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
   EXPECT_EQ(a.log.events, b.log.events);
 }
 
-/// Laws of the algorithms without an encoding of their own.
+/// Tests the algorithms without an encoding of their own.
 class CompressedProtocolContract : public ProtocolContract {};
 
 TEST_P(CompressedProtocolContract, ComposesWithACompressor) {
@@ -105,7 +105,7 @@ TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
   Learning learning(small.problem(), history);
   auto inner = closed_form(4, [](world::Node node) { return 0.1 + 0.03 * static_cast<double>(node); },
                            {.latency = 0.01, .bandwidth = 1e6});
-  // Down from 0.35 s on for half a second.
+  // A world with an outage of half a second from 0.35 s on.
   struct OneOutage final : world::World {
     explicit OneOutage(world::World& in) : inner(in), next_change(in.timer(0.35)) {}
     world::Activity compute(world::Node node, const world::Work& work) override { return inner.compute(node, work); }

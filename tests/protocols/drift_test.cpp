@@ -1,4 +1,4 @@
-// Data that drift at a simulated time, as federated protocols see them.
+// Tests data that drift at a simulated time, in federated protocols.
 #include <gtest/gtest.h>
 
 #include "protocols/simulating.hpp"
@@ -36,7 +36,7 @@ TEST(DriftInRounds, ChangesWhatBeginsAfterItAndNothingBefore) {
   ASSERT_EQ(late.qualities.size(), 5U);
   EXPECT_EQ(late.qualities[0], never.qualities[0]);
   EXPECT_EQ(late.qualities[1], never.qualities[1]);
-  // The second round had begun to train; what has changed is the held-back data.
+  // The second round had begun to train, so only the held-back data have changed.
   EXPECT_NE(late.qualities[2], never.qualities[2]);
   EXPECT_NE(late.qualities[4], never.qualities[4]);
   EXPECT_DOUBLE_EQ(late.log.seconds, never.log.seconds);
@@ -53,7 +53,7 @@ TEST(DriftInRounds, TrainingAfterItIsTrainingOnTheOtherSamples) {
   const Value before = learning.train(learning.initial(), {.site = 0, .steps = 2});
   const Value after = learning.train(learning.initial(), {.site = 0, .steps = 2, .data_version = 1});
   EXPECT_NE(history.get(before)->numbers, history.get(after)->numbers);
-  // A problem that had these samples from the beginning gives the same numbers.
+  // A problem that had the drifted samples from the beginning gives the same numbers.
   History other_history(2, nullptr);
   algorithms::LearningProblem other{digits.small.data, digits.drift.partitions[0], digits.small.model,
                                     digits.small.training, 1};

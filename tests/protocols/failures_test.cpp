@@ -7,18 +7,18 @@
 #include "sim/world.hpp"
 #include "world/outages.hpp"
 
-// A simulation ends whatever fails in the cluster: with a model, or with words that say who waits for what. Every lost
-// message is counted.
+// A simulation ends, whatever fails in the cluster: with a model, or with a message that names who waits for what.
+// Every lost message is counted.
 
 namespace dadsim::test {
 namespace {
 
 constexpr std::size_t kSites = 4;
 
-/// Each misfortune, and most pairs of them, come within the draws of the suite.
+/// Returns true if all seeds are drawn; the suite's draws contain each failure and most pairs of failures.
 bool all_drawn() { return std::getenv("DADSIM_ALL_DRAWN") != nullptr; }
 
-/// Minima and curvatures differ, so that who takes part shows.
+/// Minima and curvatures differ, so that results show which sites took part.
 std::vector<Quadratics::Site> some_sites() { return {{1, 1}, {1, 3}, {2, 0}, {0.5, 5}}; }
 
 /// Returns the failures of run number `seed`: a different mixture for each seed.
@@ -35,7 +35,7 @@ spec::FailureSpec misfortune(std::uint64_t seed, bool links) {
 }
 
 struct Ending {
-  std::string stuck;  ///< in words; empty: it came to its end
+  std::string stuck;  ///< reason why the run got stuck; empty: it ended
   protocols::ProtocolLog protocol_log;
   step::EventLog log;
 };
@@ -46,7 +46,7 @@ Ending play_with_failures(world::World& world, const spec::RunSpec& run, std::ui
   training.epochs = 12;
   const algorithms::LearningProblem problem{small.data, small.partition, small.model, training, seed};
   History history(1, nullptr);
-  // Most protocols are as well off with functions whose gradients take no time.
+  // Most protocols run equally well on functions whose gradients take no time.
   const bool needs_network = run.algorithm.starts_with("partial-") || run.algorithm == "flare";
   std::unique_ptr<Learning> own;
   if (needs_network) {
@@ -98,7 +98,7 @@ void expect_nothing_vanished(const Ending& ending) {
   EXPECT_NEAR(sent, received + lost, 1e-6 * std::max(1.0, sent));
 }
 
-/// Several runs of every protocol that there is.
+/// Runs `body` for several runs of every registered protocol.
 template <class Body>
 void for_every_protocol(const Body& body) {
   for (const protocols::EventDrivenMethod& protocol : protocols::protocol_registry().all()) {
@@ -132,7 +132,7 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
     int stuck = 0;
     std::int64_t updates = 0;
     std::int64_t outages = 0;
-    // Methods that ask for numbers while they simulate take as long as learning.
+    // Methods that need numbers while they simulate take as long as learning.
     const bool asks = run.algorithm == "partial-rank-dad" || run.algorithm == "flare";
     const std::uint64_t plays = all_drawn() ? (asks ? 50 : 400) : (asks ? 26 : 100);
     for (std::uint64_t seed = 1; seed <= plays; ++seed) {
@@ -149,14 +149,14 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
       for (const step::EventLog::NodeUse& node : ending.log.nodes) outages += node.outages;
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
-    EXPECT_GT(outages, plays / 4);  // short messages make short plays
+    EXPECT_GT(outages, plays / 4);  // short messages make short runs
     EXPECT_GE(updates, plays);
-    EXPECT_LT(stuck, 0.15 * static_cast<double>(plays));  // those without site-2 where everyone is waited for, and some
+    EXPECT_LT(stuck, 0.15 * static_cast<double>(plays));  // stuck: waiting for site-2, and some others
   });
 }
 
-// An absent client comes back and takes part again, even if the notice of an outage, a request and its answer travel
-// longer than the outage lasts, and if the server fails meanwhile.
+// A client that comes back takes part again. This holds even if the outage is shorter than the notice, a request and
+// its answer take, and if the server fails meanwhile.
 TEST(Failures, WhoComesBackIsLetInHoweverSlowTheLines) {
   for_every_protocol([&](const spec::RunSpec& any) {
     const bool asks = any.algorithm == "partial-rank-dad" || any.algorithm == "flare";

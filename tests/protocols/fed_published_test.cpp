@@ -8,7 +8,7 @@
 
 #include "protocols/simulating.hpp"
 
-// Claims of papers about federated learning, on what they learn or something like it.
+// Tests published claims on federated learning, on the papers' data or similar data.
 
 namespace dadsim::test {
 namespace {
@@ -76,7 +76,7 @@ Simulated played_in(const SmallProblem& small, const spec::RunSpec& run, std::ui
   return simulate(world, small, learning, run);
 }
 
-/// Accuracies of FedAvg, which drops stragglers, and of FedProx with μ = 1, which keeps what they have done.
+/// Returns the accuracies of FedAvg, which drops stragglers, and of FedProx with μ = 1, which keeps their partial work.
 std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t rounds, std::int64_t most) {
   SmallProblem small = synthetic(1, 1, seed, most);
   small.training.optimizer.learning_rate = 0.01;
@@ -88,7 +88,7 @@ std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t round
         {"rounds", std::to_string(rounds)}, {"fraction", "0.3333"}, {"local-epochs", "20"}, {"stragglers", "0.9"}};
     if (prox) parameters["mu"] = "1";
     const Simulated simulated = played_in(small, run_of(prox ? "fedprox" : "fedavg", parameters), seed);
-    // The mean at the four quarters of the rounds: single rounds of FedAvg jump.
+    // Mean over the four quarters of the rounds, since single rounds of FedAvg fluctuate.
     double sum = 0;
     for (std::size_t i = 1; i < simulated.qualities.size(); ++i) sum += simulated.qualities[i][1];
     accuracies[prox ? 1 : 0] = sum / static_cast<double>(simulated.qualities.size() - 1);
@@ -96,10 +96,10 @@ std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t round
   return {accuracies[0], accuracies[1]};
 }
 
-/// The paper reports 22 points of accuracy more, in the mean over its five data sets, with nine stragglers of ten. Of
-/// this data set it draws curves only. In their place stands a plain program of the same procedure that shares nothing
-/// with this one: at these sizes and rounds, in the mean over 60 draws, 0.395 with FedAvg and 0.555 with FedProx, 0.160
-/// more (standard deviation between draws: 0.06).
+/// The paper reports 22 points more accuracy, in the mean over its five data sets, with nine stragglers of ten. For
+/// this data set it only draws curves. The expected values therefore come from a separate plain program of the same
+/// procedure. At these sizes and rounds, in the mean over 60 draws, it gives 0.395 with FedAvg and 0.555 with FedProx,
+/// 0.160 more (standard deviation between draws: 0.06).
 TEST(Published, FedProxWithstandsStragglersOnSyntheticData) {
   constexpr int kSeeds = 8;
   constexpr double kReference = 0.160;
@@ -112,8 +112,8 @@ TEST(Published, FedProxWithstandsStragglersOnSyntheticData) {
   EXPECT_NEAR(more, kReference, 0.3 * kReference);
 }
 
-/// McMahan et al., arXiv 1602.05629: two shards of samples sorted by class for each client cost federated averaging
-/// several times the rounds that it needs with samples dealt at random. Drawn digits and a linear classifier here.
+/// McMahan et al., arXiv 1602.05629: with two shards of class-sorted samples per client, federated averaging needs
+/// several times the rounds that it needs with random samples. Here: drawn digits and a linear classifier.
 TEST(Published, FedAvgNeedsManyMoreRoundsWhereSitesHoldFewClasses) {
   spec::DataSpec spec;
   spec.source = spec::DigitsSource{.train = 4000, .test = 1000};
@@ -133,7 +133,7 @@ TEST(Published, FedAvgNeedsManyMoreRoundsWhereSitesHoldFewClasses) {
     rounds[kind == spec::SplitSpec::Kind::iid ? 0 : 1] = simulated.protocol_log.updates;
   }
   EXPECT_LT(rounds[0], 10);
-  EXPECT_LT(rounds[1], 100);  // it gets there
+  EXPECT_LT(rounds[1], 100);  // the target is reached
   EXPECT_GT(rounds[1], 3 * rounds[0]);
 }
 

@@ -52,7 +52,7 @@ struct Rounds {
 TEST(FederatedRounds, ADeadlineLeavesOutWhoIsLate) {
   const Rounds rounds{{0, 1, 2, 3}, {1, 2, 3, 9.5}};
   const Simulated simulated = rounds({{"rounds", "3"}, {"deadline", "4"}});
-  // The first lasts until the deadline, at 4; the others have no one to wait for but the first three, 3 seconds each.
+  // The first round lasts until the deadline at 4. Later rounds wait only for the first three clients, 3 seconds each.
   EXPECT_NEAR(simulated.log.seconds, 4 + 3 + 3, 1e-9);
   EXPECT_EQ(simulated.protocol_log.asked, 4 + 3 + 3);
   EXPECT_EQ(simulated.protocol_log.answered, 9);
@@ -70,7 +70,7 @@ TEST(FederatedRounds, ADeadlineLeavesOutWhoIsLate) {
 TEST(FederatedRounds, OverSelectionTakesTheFirst) {
   const Rounds rounds{{0, 1, 2, 3}, {1, 2, 3.5, 7}};
   const Simulated simulated = rounds({{"rounds", "3"}, {"fraction", "0.5"}, {"over-selection", "2"}});
-  // Four are asked at 0, the two that are free at 2, the three that are free at 4.
+  // Four clients are asked at 0, the two free clients at 2, the three free clients at 4.
   EXPECT_NEAR(simulated.log.seconds, 2 + 2 + 2, 1e-9);
   EXPECT_EQ(simulated.protocol_log.asked, 4 + 2 + 3);
   EXPECT_EQ(simulated.protocol_log.answered, 6);
@@ -81,7 +81,7 @@ TEST(FederatedRounds, OverSelectionTakesTheFirst) {
 TEST(FederatedRounds, RoundsThatNobodyFinishesInTimeEnd) {
   const Rounds rounds{{0, 1}, {1, 1}};
   const Simulated simulated = rounds({{"rounds", "3"}, {"deadline", "0.5"}});
-  // Asked: both at 0, who is free first at 1, the other at 1.5.
+  // Both clients are asked at once; the first is free at 1, the other at 1.5.
   EXPECT_NEAR(simulated.log.seconds, 2, 1e-9);
   EXPECT_EQ(simulated.protocol_log.updates, 0);
   EXPECT_EQ(simulated.protocol_log.facts.at("rounds without an update"), 3);
@@ -111,7 +111,7 @@ TEST(FederatedRounds, TheServerWaitsForEnoughClients) {
 
 TEST(FederatedRounds, AServerThatComesBackGoesOnFromItsLastModel) {
   const Rounds rounds{{0, 4}, {1, 1}};
-  // The first round is done at 1; the second is lost with the server; the third goes from 1.7 to 2.7.
+  // The first round ends at 1; the second is lost with the server; the third lasts from 1.7 to 2.7.
   const Simulated simulated = rounds({{"rounds", "3"}}, {{1.5, 2, false}, {1.7, 2, true}});
   EXPECT_NEAR(simulated.log.seconds, 2.7, 1e-9);
   EXPECT_EQ(simulated.protocol_log.updates, 2);
@@ -145,7 +145,7 @@ TEST(FederatedRounds, LostModelsAreSentAgainIfThatIsAsked) {
   EXPECT_EQ(without.protocol_log.failed, 1);
   EXPECT_NEAR(without.log.seconds, 3, 1e-9);
   const Simulated with = rounds({{"rounds", "1"}, {"retries", "1"}}, cut);
-  // Sent again a second after it was lost, at 1.5.
+  // The message is sent again at 1.5, a second after it was lost.
   EXPECT_EQ(with.protocol_log.failed, 0);
   EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 1.5 + 3, 1e-9);
@@ -156,14 +156,14 @@ TEST(FederatedRounds, LostAnswersAreSentAgainIfThatIsAsked) {
   const std::vector<Fate> cut = {{2.5, -1, false, "line-1"}, {2.6, -1, true, "line-1"}};
   const Simulated without = rounds({{"rounds", "3"}}, cut);
   EXPECT_EQ(without.protocol_log.failed, 1);
-  // It could not be reached at 2.5, and is not asked at 3.
+  // The client could not be reached at 2.5 and is not asked at 3.
   EXPECT_EQ(without.protocol_log.took_part, (std::vector<std::int64_t>{3, 1}));
   EXPECT_NEAR(without.log.seconds, 3 + 3 + 3, 1e-9);
   const Simulated with = rounds({{"rounds", "1"}, {"retries", "2"}}, cut);
   EXPECT_EQ(with.protocol_log.failed, 0);
   EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 3.5 + 1, 1e-9);
-  // If the line stays down for good, both ends give up: after 1 and 2 seconds more.
+  // If the line stays down, both ends give up after 1 and 2 more seconds.
   const Simulated cut_off = rounds({{"rounds", "1"}, {"retries", "2"}}, {{2.5, -1, false, "line-1"}});
   EXPECT_EQ(cut_off.protocol_log.failed, 1);
   EXPECT_EQ(cut_off.protocol_log.retried, 2);
@@ -175,7 +175,7 @@ TEST(FederatedRounds, NobodyIsAskedAllTheTimeWhileTheLinesAreDown) {
   const Simulated simulated = rounds(
       {{"rounds", "5"}},
       {{0.5, -1, false, "line-0"}, {0.5, -1, false, "line-1"}, {3, -1, true, "line-0"}, {3, -1, true, "line-1"}});
-  // Asked at 0, 1.5, 2.5 without success; at 3.5 and 6.5 with it.
+  // The client is asked in vain at 0, 1.5 and 2.5, and with success at 3.5 and 6.5.
   EXPECT_EQ(simulated.protocol_log.updates, 2);
   EXPECT_EQ(simulated.protocol_log.failed, 6);
   EXPECT_NEAR(simulated.log.seconds, 3.5 + 3 + 3, 1e-9);
@@ -203,7 +203,7 @@ TEST(FederatedRounds, StragglersAreKeptOrDropped) {
   const Simulated drop = rounds(parameters("drop"));
   EXPECT_EQ(drop.protocol_log.answered, 20);  // one of ten in each round
   EXPECT_EQ(drop.protocol_log.failed, 180);
-  // Two batches of ten samples are a pass. Nine dropouts of 1 … 4 passes each are wasted: 9 · 2.5 · 2 s in the mean.
+  // Two batches of ten samples are a pass. Nine drop-outs of 1 … 4 passes each are wasted: 9 · 2.5 · 2 s in the mean.
   EXPECT_NEAR(drop.protocol_log.wasted_seconds / 20, 9 * 2.5 * 2, 4);
   const Simulated keep = rounds(parameters("keep"));
   EXPECT_EQ(keep.protocol_log.answered, 200);
@@ -226,7 +226,7 @@ TEST(FederatedRounds, TenThousandClients) {
 
 TEST(FedAvg, OneStepOnTheFullBatchIsGradientSharing) {
   SmallProblem small(3, 210);
-  // Sites of unequal size: their gradients are weighed by their samples.
+  // Gradients of sites of unequal size are weighted by samples.
   small.partition[0].insert(small.partition[0].end(), small.partition[2].begin() + 20, small.partition[2].end());
   small.partition[2].resize(20);
   small.training.batch = 1000;

@@ -21,7 +21,7 @@ struct Variant {
         sites, [](world::Node) { return 0.5; }, line);
     return simulate(world, small, learning, run_of(protocol, parameters));
   }
-  /// Loss of every model that there was.
+  /// Returns the loss of every model.
   std::vector<double> losses() const {
     const SmallProblem small(sites);
     History history(1, nullptr);
@@ -158,8 +158,8 @@ TEST(HierFedAvg, GoesOnWithoutAGroupWhoseLeaderIsDown) {
 }
 
 TEST(SecureAggregation, ExpandsMessagesByWhatThePaperSays) {
-  // Bonawitz et al., CCS 2017, abstract: of 16 bit numbers, 1.73 times for 2^10 users and 2^20 numbers, 1.98 times for
-  // 2^14 users and 2^24 numbers.
+  // Bonawitz et al., CCS 2017, abstract: expansion for 16-bit numbers is 1.73 for 2^10 users and 2^20 numbers, and 1.98
+  // for 2^14 users and 2^24 numbers.
   const auto expansion = [](std::size_t users, double numbers) {
     protocols::SecureAggregation secure(16);
     secure.set_clients(users);
@@ -181,10 +181,11 @@ TEST(SecureAggregation, CostsMessagesAndChangesNothingElse) {
   const Simulated without = plain.simulated(learning, small);
   const Simulated with = secure.simulated(learning, small);
   EXPECT_EQ(without.qualities, with.qualities);
-  // Two keys, two shares for each of three others, numbers of 32 + 2 bits, and four shares at the end.
+  // Each client sends two keys, two shares for each of three others, numbers of 32 + 2 bits, and four shares at the
+  // end.
   const double masked = std::ceil(static_cast<double>(learning.parameters()) * 34.0 / 8);
   EXPECT_NEAR(with.log.nodes[0].sent, 2 * (64 + 64 * 3 + masked + 32 * 4), 1e-6);
-  // Two keys and two shares of three others are sent down with the model, and a bit for each remaining client.
+  // With the model, the server sends two keys and two shares of three others, and a bit for each remaining client.
   EXPECT_NEAR(with.log.nodes[0].received, without.log.nodes[0].received + 2 * (64 * 3 + 64 * 3 + 1), 1e-6);
   const double bytes =
       with.log.nodes[0].sent + with.log.nodes[0].received - without.log.nodes[0].sent - without.log.nodes[0].received;

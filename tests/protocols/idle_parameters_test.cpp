@@ -1,4 +1,4 @@
-// A parameter without an effect next to the others is refused, and the remedy of the refusal works.
+// A parameter without an effect next to the others is refused, and the proposed remedy works.
 #include "methods/idle_parameters.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 struct Idle {
   std::string method, parameter, value;
-  spec::ParameterValues beside;  ///< with which it acts
+  spec::ParameterValues beside;  ///< parameters with which it takes effect
   spec::ParameterValues idle_beside = {};
 };
 
@@ -56,7 +56,7 @@ const std::vector<Idle>& idle_cases() {
   return kCases;
 }
 
-/// Returns the faults of a run of four sites with that method and these parameters.
+/// Returns the faults of a run of four sites with the method and parameters.
 methods::RunFaults faults_with(const methods::MethodInfo& info, const spec::ParameterValues& given) {
   const spec::RunSpec run = methods::run_of(info, given);
   methods::RunFacts facts{run};

@@ -10,8 +10,8 @@
 #include "protocols/registry.hpp"
 #include "world/closed_form_world.hpp"
 
-// Parts of the protocols' tests: a small problem, a World of formulas, and functions with a known minimum in place of a
-// network.
+// Common parts of the protocols' tests: a small problem, a World of formulas, and functions with a known minimum
+// instead of a network.
 
 namespace dadsim::test {
 
@@ -42,7 +42,7 @@ struct SmallProblem {
   spec::TrainingSpec training;
 };
 
-/// A small problem whose sites have so many samples each.
+/// A small problem whose sites have the given numbers of samples.
 inline SmallProblem unequal_problem(const std::vector<std::int64_t>& samples) {
   SmallProblem small(samples.size(), std::accumulate(samples.begin(), samples.end(), std::int64_t{0}));
   std::int32_t next = 0;
@@ -53,8 +53,8 @@ inline SmallProblem unequal_problem(const std::vector<std::int64_t>& samples) {
   return small;
 }
 
-/// In place of a network: site i has the loss ½ a_i (x − b_i)² in every coordinate. Plain SGD with the scheduled rate
-/// of the problem, one step of synchronous training being an epoch; "accuracy" is the first coordinate.
+/// Replaces a network: site i has the loss ½ a_i (x − b_i)² in every coordinate. Uses plain SGD with the problem's
+/// scheduled rate; one step of synchronous training is an epoch. "accuracy" is the first coordinate.
 class Quadratics final : public Learning {
  public:
   struct Site {
@@ -116,7 +116,7 @@ class Quadratics final : public Learning {
   double start_;
 };
 
-/// The named protocol's parameters: defaults, unless `changed` has a value.
+/// Returns a run with the protocol's default parameters, except those in `changed`.
 inline spec::RunSpec run_of(const std::string& protocol, const spec::ParameterValues& changed = {}) {
   spec::RunSpec run;
   run.algorithm = run.label = protocol;
@@ -131,7 +131,7 @@ inline spec::RunSpec run_of(const std::string& protocol, const spec::ParameterVa
 struct Simulated {
   protocols::ProtocolLog protocol_log;
   step::EventLog log;
-  /// Scalars of every evaluation: loss, accuracy, auc.
+  /// Loss, accuracy and auc of every evaluation.
   std::vector<std::vector<double>> qualities;
 };
 
@@ -140,7 +140,7 @@ struct Fate {
   double at = 0;  ///< seconds
   world::Node node = -1;
   bool up = false;
-  std::string link = {};  ///< instead of a node
+  std::string link = {};  ///< set instead of a node
 };
 
 inline world::Task<> bring_about(world::EventLoop& loop, world::World& world, world::Node me, std::vector<Fate> fates) {
@@ -189,7 +189,7 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
   return simulated;
 }
 
-/// Simulates with events that happen meanwhile, in the order of their dates.
+/// Simulates with additional events, in the order of their dates.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
                           world::EventLoop::Limits limits, const std::vector<Fate>& fates) {
   if (fates.empty()) return simulate(world, small, learning, run, limits);
@@ -201,8 +201,8 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
                   {"fate"});
 }
 
-/// World without contention. Every computation of a worker takes `seconds`, those of the server no time, and messages
-/// latency + bytes ÷ bandwidth.
+/// Returns a World without contention. Every computation of a worker takes `seconds`, those of the server take no time,
+/// and messages take latency + bytes ÷ bandwidth.
 inline world::ClosedFormWorld closed_form(std::size_t sites, std::function<double(world::Node)> seconds,
                                           world::ClosedFormWorld::SiteLine line = {}) {
   const auto server = static_cast<world::Node>(sites);

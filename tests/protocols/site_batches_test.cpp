@@ -1,4 +1,4 @@
-// Batches of one site that are drawn by chance, as accountants of privacy assume.
+// Tests random batches of one site, as privacy accountants assume them.
 #include "protocols/site_batches.hpp"
 
 #include <gtest/gtest.h>
@@ -49,13 +49,13 @@ TEST(SiteBatches, ByChanceTheyAreThoseOfSynchronousSteps) {
     const std::vector<std::vector<std::int32_t>> step = all.next();
     for (std::size_t site = 0; site < 4; ++site) {
       EXPECT_FALSE(own[site][number].empty());
-      if (step[site].empty()) continue;  // drawn again by a site on its own
+      if (step[site].empty()) continue;  // an empty batch is drawn again by a site alone
       EXPECT_EQ(own[site][number], step[site]) << site;
     }
   }
 }
 
-// In proportion to what sites have, in every epoch each sample once, as sites have it that take steps together.
+// Batches in proportion to the sites' samples contain each sample once per epoch, as in synchronous steps.
 TEST(SiteBatches, InProportionTheyAreThoseOfSynchronousSteps) {
   SmallProblem small = unequal_problem({12, 24, 40, 83});
   small.training.batch = 7;

@@ -28,7 +28,7 @@ double minimum(SiteWeights weights) {
   return sum / all;
 }
 
-/// Returns the final model, as the mean over the last fifth of the evaluations: with a constant rate the model moves
+/// Returns the final model, as the mean over the last fifth of the evaluations; with a constant rate the model moves
 /// around its minimum.
 double ends_at(const std::string& method, SiteWeights weights, const spec::ParameterValues& parameters,
                double rate = 0.02) {
@@ -62,7 +62,7 @@ const std::vector<Case> kCases = {
     {"async-sgd", {{"updates", "6000"}}},
     {"async-sgd", {{"updates", "6000"}, {"staleness", "damped"}}},
     {"ad-psgd", {{"updates", "20000"}, {"graph", "complete"}}, 0.004},
-    // A large share of a client's model in the new one undoes what others have done since it was sent its own.
+    // With a large alpha, a client's model undoes other updates made since the client received its model.
     {"fedasync", {{"updates", "24000"}, {"local-steps", "1"}, {"alpha", "0.02"}}, 0.5},
     {"fedasync", {{"updates", "6000"}, {"local-steps", "1"}, {"alpha", "0.02"}, {"staleness", "constant"}}, 0.5},
     {"fedbuff", {{"updates", "2000"}, {"local-steps", "1"}, {"buffer", "3"}}},
@@ -85,7 +85,7 @@ TEST(SiteWeights, EventDrivenMethodsComeToTheMinimumOfWhatTheyAreAskedToMinimise
   }
 }
 
-// Without a word on it who is faster counts more: neither minimum.
+// Without a setting, faster sites count more, so the model reaches neither minimum.
 TEST(SiteWeights, ContributionsThatCountAsTheyComeGoWhereTheFastWant) {
   const double x = ends_at("async-sgd", SiteWeights::published, {{"updates", "6000"}});
   double sum = 0;

@@ -80,7 +80,7 @@ LocalStep local_step(const algorithms::LearningProblem& problem, const spec::Par
   return step;
 }
 
-// Four of the timed samples in one pass, or in four: the same arithmetic, parameters read as often, one update.
+// Four timed samples in one pass or in four passes: equal arithmetic, parameters read once per pass, one update.
 TEST(Sizing, ParticipantsGoThroughABatchInPassesAndComputeAgainWhatTheyDoNotKeep) {
   SmallProblem small(1);
   const algorithms::LearningProblem problem = small.problem();
@@ -89,9 +89,9 @@ TEST(Sizing, ParticipantsGoThroughABatchInPassesAndComputeAgainWhatTheyDoNotKeep
   EXPECT_EQ(micro.forward, 4 * whole.forward);
   EXPECT_EQ(micro.updates, whole.updates);
   EXPECT_TRUE(micro.update_is_last);
-  EXPECT_NEAR(micro.flops, whole.flops, 0.01 * whole.flops);  // the rest are sums of gradients
+  EXPECT_NEAR(micro.flops, whole.flops, 0.01 * whole.flops);  // the other flops sum gradients
   EXPECT_GT(micro.bytes, 1.2 * whole.bytes);
-  // A third of a step is the pass forward; blocks are nearly all of it.
+  // The forward pass is a third of a step, and blocks are nearly all of it.
   const LocalStep again = local_step(problem, {.recomputation = spec::Recomputation::full});
   EXPECT_GT(again.flops, 1.25 * whole.flops);
   EXPECT_LT(again.flops, 1.34 * whole.flops);

@@ -13,8 +13,8 @@
 #include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 
-// A declared platform in this process's engine, and what the tests ask of it. One per process: the engine is a
-// singleton.
+// A declared platform in this process's engine, with the checks that tests need. Only one per process, since the engine
+// is a singleton.
 
 namespace dadsim::test {
 
@@ -30,7 +30,7 @@ inline spec::LinkSpec link_spec(const std::string& name, double bandwidth, doubl
   return link;
 }
 
-/// `nodes` × `gpus` with ports of 300 byte/s and 1 s, and adapters of 50 byte/s and 10 s.
+/// Returns `nodes` × `gpus` with ports of 300 byte/s and 1 s, and adapters of 50 byte/s and 10 s.
 inline spec::GpuClusterSpec gpu_cluster(std::int64_t nodes, std::int64_t gpus, std::int64_t rails = 1) {
   spec::GpuClusterSpec cluster;
   cluster.nodes = nodes;
@@ -90,7 +90,7 @@ class BuiltPlatform {
     return text == nullptr ? "none" : text;
   }
 
-  /// Exactly the hosts that the specification promises.
+  /// Expects exactly the hosts that the specification promises.
   void expect_hosts() const {
     std::vector<std::string> promised = host_names(spec_);
     std::vector<std::string> found;
@@ -100,7 +100,7 @@ class BuiltPlatform {
     EXPECT_EQ(found, promised);
   }
 
-  /// Seconds of messages of `bytes` that start together.
+  /// Returns the seconds of messages of `bytes` that start together.
   double send(const std::vector<std::pair<std::string, std::string>>& pairs, double bytes) const {
     for (const auto& [from, to] : pairs) {
       simgrid::s4u::Host* source = engine_->host_by_name(from);

@@ -6,7 +6,7 @@
 #include "sim/simulator.hpp"
 #include "spec/platform_specification.hpp"
 
-// Declared platforms with numbers like those of real clusters, and collectives on all of their hosts.
+// Declared platforms with numbers like those of real clusters, and collectives on all hosts.
 
 namespace dadsim::test {
 
@@ -21,7 +21,7 @@ inline spec::LinkSpec line(double bandwidth, double latency, spec::Transport tra
   return link;
 }
 
-/// `nodes` × `gpus`, one adapter per node.
+/// Returns `nodes` × `gpus` with one adapter per node.
 inline spec::GpuClusterSpec cluster_of(std::int64_t nodes, std::int64_t gpus, const spec::LinkSpec& port,
                                        const spec::LinkSpec& nic) {
   spec::GpuClusterSpec cluster;
@@ -51,7 +51,7 @@ inline spec::FabricSpec dragonfly(std::int64_t groups, std::int64_t routers, std
   return fabric;
 }
 
-/// The first `count` hosts of the platform (0: all) are the workers.
+/// Returns a cluster whose workers are the first `count` hosts of the platform (0: all).
 inline sim::Cluster workers_on(const spec::PlatformSpec& platform, spec::Fidelity fidelity, std::size_t count = 0) {
   sim::Cluster cluster;
   cluster.platform = platform;

@@ -81,7 +81,8 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
   const auto on_message = [&](std::string_view bytes) { WireReader(bytes) >> busy >> seconds >> joules; };
   const ChildOutcome outcome = run_in_child(body_of_child, on_message);
   ASSERT_EQ(joules.size(), 2U) << outcome.description() << outcome.output;
-  // 4.5 Gflop each. The sum is through before the slower node has done its second computation; the quicker one waits.
+  // Each node computes 4.5 Gflop. The sum ends before the slower node finishes its second computation; the faster node
+  // waits.
   EXPECT_NEAR(busy[0], 4.5, 1e-9);
   EXPECT_NEAR(busy[1], 2.25, 1e-9);
   EXPECT_NEAR(seconds, 4.5, 1e-9);

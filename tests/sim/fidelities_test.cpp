@@ -13,8 +13,8 @@
 #include "sim/platform.hpp"
 #include "sim/star.hpp"
 
-// Every algorithm of the registry on platforms of every kind, at every fidelity: flow takes as long as message by
-// message, or refuses; the closed form never takes less than the latency of its longest message.
+// Tests every registered algorithm on platforms of every kind, at every fidelity. Flow agrees with messages or refuses.
+// The closed form never takes less than the latency of its longest message.
 
 namespace dadsim::sim {
 namespace {
@@ -35,7 +35,8 @@ spec::LinkSpec over_tcp(double bandwidth, double latency) {
   return test::line(bandwidth, latency, spec::Transport::tcp, 1448.0 / 1514);
 }
 
-/// Sites with lines of 100 Mbit/s up and 1 Gbit/s down around a hub with 10 Gbit/s; `spread` of what they have.
+/// Returns sites with lines of 100 Mbit/s up and 1 Gbit/s down around a hub with 10 Gbit/s; `spread` scatters their
+/// lines.
 spec::PlatformSpec sites_around_a_hub(std::int64_t ranks, double spread) {
   spec::FederationSpec federation;
   spec::FederationSpec::Sites& sites = federation.sites.emplace_back();
@@ -48,8 +49,8 @@ spec::PlatformSpec sites_around_a_hub(std::int64_t ranks, double spread) {
   return {"", federation, {}, {}};
 }
 
-/// `ranks` GPUs: a node, nodes of eight on a fabric, one to a node of a torus, two clusters joined by 10 Gbit/s and
-/// 30 ms there and back; or sites.
+/// Returns a platform of `ranks` GPUs: a node, nodes of eight on a fabric, a torus with one GPU per node, or two
+/// clusters joined by 10 Gbit/s and a round trip of 30 ms. Or returns sites.
 spec::PlatformSpec platform_called(const std::string& name, std::int64_t ranks) {
   if (name == "sites") return sites_around_a_hub(ranks, 0);
   if (name == "different_sites") return sites_around_a_hub(ranks, 0.5);
@@ -82,13 +83,13 @@ spec::PlatformSpec platform_called(const std::string& name, std::int64_t ranks) 
   return {"", cluster, {}, {}};
 }
 
-/// All algorithms of the kinds, or of all, that these ranks can carry out, with 1 KB, 1 MB and 100 MB.
+/// Returns jobs of all algorithms of the kinds (or of all kinds) that these ranks can run, with 1 KB, 1 MB and 100 MB.
 std::vector<CollectiveJob> jobs_of(std::int64_t ranks, bool nodes, const std::vector<std::string>& names = {},
                                    bool sites = false, bool torus = false) {
   std::vector<CollectiveJob> jobs;
   for (const collectives::CollectiveAlgorithm& one : collectives::collective_registry()) {
     if ((one.name == "hierarchical" && !nodes) || (one.name == "torus" && !torus)) continue;
-    // No site has a switch that adds up; flow is wrong by 14 % where such rounds of tiny messages to all go over TCP.
+    // No site has a switch that sums. Over TCP, flow is wrong by 14 % for such rounds of tiny messages to all.
     if (sites && (one.name.starts_with("nvls") || one.name == "sharp")) continue;
     if (!names.empty() && std::ranges::find(names, one.name) == names.end()) continue;
     const bool whole = one.kind == all_reduce || one.kind == reduce_scatter || one.kind == broadcast;
@@ -143,7 +144,7 @@ TEST_P(Fidelities, AgreeOnEveryCollective) {
   const bool nodes = !name.ends_with("sites") && name != "torus" && name != "node";
   const std::vector<CollectiveJob> jobs = jobs_of(16, nodes, {}, name.ends_with("sites"), name == "torus");
   const Compared compared = compare(name, 16, jobs);
-  // Flow follows messages over all links but those of TCP; there it may refuse, though not all.
+  // Flow follows messages on all links except TCP; over TCP it may refuse a part of the jobs.
   EXPECT_LE(compared.refused, tcp ? jobs.size() * 2 / 3 : 0);
 }
 
@@ -189,8 +190,8 @@ TEST(FidelitiesAtAHub, AgreeOnWhatAThousandSitesSend) {
   }
 }
 
-/// Minimum latency of a collective: that of the longest path between ranks whose data depend on each other, over any
-/// ranks. Switches and other ranks shorten no path.
+/// Returns the minimum latency of a collective: that of the longest path between ranks whose data depend on each other,
+/// through any ranks. Switches and other ranks shorten no path.
 double longest_way(const CollectiveJob& job, const std::map<std::pair<std::string, std::string>, double>& latency,
                    const std::vector<std::string>& hosts) {
   double longest = 0;
@@ -256,16 +257,16 @@ INSTANTIATE_TEST_SUITE_P(Platforms, ClosedForm,
                          [](const auto& one) { return one.param; });
 
 TEST(ClosedFormOfOneRing, GoesOverTheLongestWayInEachRound) {
-  // Between two clusters a way takes 15 ms, and somebody always takes it.
+  // A path between the two clusters takes 15 ms, and some message always takes it.
   const std::vector<CollectiveJob> jobs{test::job(all_reduce, "one-ring", 1e3)};
   const Cluster cluster = test::workers_on(platform_called("wan", 16), spec::Fidelity::closed_form);
   EXPECT_GE(time_collectives(cluster, jobs).timings[0].seconds, 2 * 15 * 0.015);
 }
 
 TEST(Messages, ThatLeaveAHostTogetherShareTheLineBetweenTwoClusters) {
-  // The root answers all at once, and half of it goes over 1.25 GB/s.
+  // The root answers all ranks at once, and half of the answers share 1.25 GB/s.
   CollectiveJob job = test::job(all_reduce, "parameter-server", 1e8);
-  const double line = 32 * 1e8 / 1.25e9;  // seconds, each way
+  const double line = 32 * 1e8 / 1.25e9;  // seconds, per direction
   for (const collectives::Rank root : {0, 63}) {
     job.request.root = root;
     const Cluster cluster = test::workers_on(platform_called("wan", 64), spec::Fidelity::message);
@@ -295,7 +296,7 @@ TEST(Best, IsTheQuickestOfThoseThatFit) {
 }
 
 TEST(Auto, IsTheQuickestAmongClustersThatAWanJoins) {
-  // NCCL and the MPI libraries have no rule for them; by their formulas it would be `hierarchical`.
+  // NCCL and the MPI libraries have no rule for these platforms; their formulas would choose `hierarchical`.
   for (const char* name : {"wan", "wan_tcp"}) {
     const Cluster cluster = test::workers_on(platform_called(name, 16), spec::Fidelity::flow);
     for (const double bytes : {1e6, 1e7, 1e8}) {
@@ -313,7 +314,7 @@ TEST(Auto, IsTheQuickestAmongClustersThatAWanJoins) {
   }
 }
 
-/// Steps of 16 ranks that compute for some 0.1 s, `late[i]` more or less in the i-th round, and add up 1 MB each time.
+/// Returns steps of 16 ranks that compute for some 0.1 s, `late[i]` more or less in the i-th round, and sum 1 MB each.
 TimedRun rounds_apart(const std::vector<std::vector<double>>& late, spec::Fidelity fidelity) {
   Cluster cluster = test::workers_on(platform_called("fat_tree", 16), fidelity);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
@@ -347,7 +348,8 @@ TEST(Flow, OfRanksThatBeginApartIsThatOfMessagesWhetherTheyDidSoBeforeOrNot) {
 }
 
 TEST(Flow, TakesVeryManyMessagesAsBegunTogetherWhereRanksAreApartByATrifle) {
-  // 480 ranks send 229,920 messages to one another. Who is first waits for the last, by a hundred-thousandth of a step.
+  // 480 ranks send 229,920 messages to one another. The first rank waits for the last, by a hundred-thousandth of a
+  // step.
   const spec::LinkSpec nic = test::line(50e9, 2e-6, spec::Transport::rdma, 0.9);
   Cluster cluster = test::workers_on({"", test::cluster_of(480, 1, nic, nic), {}, {}}, spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());

@@ -6,7 +6,7 @@
 
 namespace dadsim::test {
 
-/// "not-by-flow: nodes share links": the reason why a network was not simulated with the requested fidelity.
+/// Returns notes such as "not-by-flow: nodes share links", with the reason why the requested fidelity was not used.
 inline std::string notes_of(const step::NetworkUse& network) {
   std::string text;
   for (const Statement& note : network.fidelity_notes) {

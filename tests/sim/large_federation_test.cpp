@@ -1,5 +1,5 @@
-// Federations of very many sites share their lines by ourselves, and everything else by SimGrid: that has to be the
-// same.
+// For very many sites, dadsim shares the lines of a federation itself instead of using SimGrid; both must give the same
+// result.
 #include <gtest/gtest.h>
 
 #include <boost/random/uniform_01.hpp>
@@ -22,8 +22,8 @@ using world::Node;
 constexpr std::size_t kSites = 260;
 constexpr Node kHub = kSites;
 
-/// Lines of 1 to 10 Mbit/s around a hub of 500 Mbit/s, a third of them given as they were measured, whose connections
-/// get less. `by_simgrid`: a byte goes between two further sites, which SimGrid has to carry.
+/// Returns lines of 1 to 10 Mbit/s around a hub of 500 Mbit/s. A third of the lines are measured, with less for each
+/// connection. `by_simgrid`: two further sites exchange a byte, which forces SimGrid to carry all messages.
 sim::Cluster large_federation(bool by_simgrid) {
   spec::FederationSpec federation;
   const auto line = [](double bandwidth) {
@@ -52,7 +52,7 @@ sim::Cluster large_federation(bool by_simgrid) {
   return cluster;
 }
 
-/// Every client receives a model of its own size and answers; a few go down meanwhile, and two send to each other.
+/// Every client receives a model of its own size and answers. A few go down meanwhile, and two send to each other.
 std::map<Activity, Event> answers(bool by_simgrid, std::uint32_t seed) {
   const auto world = sim::simulate_world(large_federation(by_simgrid));
   RandomStream random(seed, Purpose::test, 11);

@@ -23,7 +23,7 @@ using test::Script;
 using test::Star;
 using test::TemporaryFile;
 
-/// 0.25 s of computing, `bytes` from each worker to the hub, an empty message back.
+/// Returns 0.25 s of computing, `bytes` from each worker to the hub, and an empty message back.
 schedule::Schedule gather_step(double bytes) {
   Script script(2);
   script.compute(0.25).gather_and_answer(bytes);
@@ -45,7 +45,7 @@ void expect_identical(const step::StepTiming& a, const step::StepTiming& b) {
   }
 }
 
-/// Returns the error of time_schedules; empty if none.
+/// Returns the error of time_schedules, or "".
 std::string refusal(const Cluster& cluster, const schedule::Schedule& schedule) {
   try {
     const std::vector<schedule::Schedule> schedules{schedule};
@@ -76,7 +76,7 @@ TEST(Simulator, SchedulesThatAreEqualAreSimulatedOnce) {
 }
 
 TEST(Simulator, APlatformThatVariesIsFollowedOverTime) {
-  // The host computes at full speed in the first second and at half of it from then on.
+  // The host computes at full speed in the first second and at half speed afterwards.
   const TemporaryFile platform(platform_xml("<host id=\"w0\" speed=\"1Gf\"/>", "Full", "",
                                             "<trace id=\"slower\" periodicity=\"1000.0\">\n0.0 1.0\n1.0 0.5\n</trace>\n"
                                             "<trace_connect kind=\"SPEED\" trace=\"slower\" element=\"w0\"/>\n"));
@@ -151,7 +151,7 @@ TEST(Simulator, WorkersMayShareAHostWithEnoughCores) {
   cluster.hosts = {"w0", "w0"};
   const std::vector<schedule::Schedule> schedules{gather_step(5e5)};
   const step::StepTiming timing = time_schedules(cluster, schedules).steps.at(0);
-  EXPECT_NEAR(timing.seconds, 0.25 + 0.001 + 1.0 + 0.001, 1e-9);  // both on one link
+  EXPECT_NEAR(timing.seconds, 0.25 + 0.001 + 1.0 + 0.001, 1e-9);  // both messages on one link
 }
 
 TEST(Simulator, RefusesSchedulesThatAreNone) {
@@ -227,12 +227,12 @@ TEST(Simulator, SurvivesItsChildBeingKilled) {
   } catch (const EnvironmentError& error) {
     expect_contains(error.what(), "was killed by signal 9 (Killed)");
   }
-  // and the next call is none the worse for it
+  // The next call is not affected.
   EXPECT_EQ(time_schedules(cluster_on(file.path(), 2), std::vector<schedule::Schedule>{gather_step(1)}).steps.size(),
             1U);
 }
 
-// `explain` left a line out, with exit code 0, where SimGrid crashed for want of memory in one of what it tried.
+// `explain` used to leave a line out, with exit code 0, if SimGrid crashed for lack of memory in one of its attempts.
 TEST(Simulator, ACrashIsNoFinding) {
   const TemporaryFile file(Star{}.xml());
   std::vector<schedule::Schedule> schedules;

@@ -5,7 +5,7 @@
 #include "sim/star.hpp"
 #include "sim/world.hpp"
 
-// A device that is slower than others of its kind: by the same factor wherever it computes.
+// Tests a device that is slower than others of its kind, by the same factor for all work.
 
 namespace dadsim::test {
 namespace {
@@ -32,7 +32,7 @@ TEST(SlowerDevices, StepsTakeAsLongAsTheSlowestOne) {
       const step::StepTiming timing =
           sim::time_schedules(uneven_star(platform.path(), fidelity, measured), schedules).steps.at(0);
       const double seconds = measured > 0 ? measured : 4;
-      // To the hub and back, the answer without bytes.
+      // A message to the hub, and an empty answer.
       EXPECT_NEAR(timing.seconds, 2.5 * seconds + 0.01 + 1 + 0.01, 1e-6) << measured;
     }
   }

@@ -2,7 +2,7 @@
 
 // clang-format off
 #include <simgrid/s4u.hpp>
-#include <smpi/smpi.h>  // redefines names of the standard library: after those that SimGrid includes, before ours
+#include <smpi/smpi.h>  // redefines names of the standard library: include after SimGrid's headers, before ours
 // clang-format on
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include "spec/platform_specification.hpp"
 #include "support/wire.hpp"
 
-// Collectives of SMPI, SimGrid's MPI, on a platform of ours.
+// Runs collectives of SMPI, SimGrid's MPI, on a platform of dadsim.
 
 // Exported by SMPI, without a header.
 namespace simgrid::smpi {
@@ -35,15 +35,15 @@ namespace dadsim::test {
 using AllReduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 using AllGather = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 
-/// Seconds until the last of the ranks is done, one per host; in a process of its own.
+/// Returns the seconds until the last rank is done, with one rank per host; runs in its own process.
 inline double by_smpi(const spec::PlatformSpec& platform, AllReduce all_reduce, AllGather all_gather,
                       int block_floats) {
   double seconds = -1;
   const auto body = [&](const sim::MessageSink& sink) {
     smpi_init_options();
     const auto engine = sim::load_engine(platform);
-    // Software costs nothing, and messages of every size leave at once (eager): with SMPI's rendezvous a ring would be
-    // held back by the receivers too wherever latencies differ.
+    // Software costs nothing, and messages of every size are eager. With SMPI's rendezvous, receivers too would delay a
+    // ring if latencies differ.
     for (const char* setting :
          {"network/latency-factor:1", "smpi/simulate-computation:no", "smpi/host-speed:1Gf", "smpi/os:0:0:0",
           "smpi/or:0:0:0", "smpi/ois:0:0:0", "smpi/async-small-thresh:1000000000",

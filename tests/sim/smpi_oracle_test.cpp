@@ -9,11 +9,10 @@
 #include "sim/declared.hpp"
 #include "sim/smpi_collective.hpp"
 
-// Collectives against those of SMPI, SimGrid's MPI, which others wrote from the MPI libraries themselves. Both run on
-// the same platform with the same rules of sharing. SMPI adds a message's latency before its bytes, dadsim after them.
-// Without queues between messages of a pair, both give latency plus bytes over rate.
-//
-// SMPI counts 16 bytes of envelope with every message. The sizes are such that these are below 0.1 %.
+// Compares collectives with those of SMPI, SimGrid's MPI, which are written after the MPI libraries. Both run on the
+// same platform with the same sharing rules. SMPI adds a message's latency before its bytes, dadsim after them. Without
+// queues between messages of a pair, both give latency plus bytes over rate. SMPI adds an envelope of 16 bytes to every
+// message, which is below 0.1 % at these sizes.
 
 namespace dadsim::sim {
 namespace {
@@ -30,11 +29,11 @@ constexpr double kMostDeviation = 1e-3;  // relative
 
 class Smpi : public testing::TestWithParam<std::tuple<std::string, std::pair<int, int>>> {};
 
-/// One adapter of 100 Gbit/s and 1 µs per host.
+/// Returns a platform with one adapter of 100 Gbit/s and 1 µs per host.
 spec::PlatformSpec network(const std::string& name, int hosts) {
   const spec::LinkSpec nic = test::line(12.5e9, 1e-6);
   spec::GpuClusterSpec cluster = test::cluster_of(hosts, 1, nic, nic);
-  // Eight hosts below a leaf; in the second tree half as many lines up as down, so that messages share them.
+  // Eight hosts below a leaf. The second tree has half as many lines up as down, so messages share them.
   if (name == "fat_tree") cluster.fabric = test::fat_tree(8, nic);
   if (name == "narrow_fat_tree") cluster.fabric = test::fat_tree(8, nic, 2);
   return {"", cluster, {}, {}};
@@ -42,7 +41,7 @@ spec::PlatformSpec network(const std::string& name, int hosts) {
 
 TEST_P(Smpi, CollectivesTakeTheSameTime) {
   const auto& [name, size] = GetParam();
-  const auto [ranks, block] = size;  // block: bytes, a rank's share
+  const auto [ranks, block] = size;  // block: bytes, share of a rank
   const spec::PlatformSpec platform = network(name, ranks);
   const double vector = static_cast<double>(block) * ranks;
   const auto compare = [&](const char* what, double own, double theirs) {
@@ -76,7 +75,7 @@ const auto case_name = [](const auto& given) {
 };
 
 // `rab_rdb` (MPICH's) is SMPI's Rabenseifner algorithm by halving and doubling; `rab1` and `rab2` send the parts
-// straight to their owners. Its all-gather around a ring is `NTSLR`; its `ring` has a new partner in every round.
+// directly to their owners. `NTSLR` is SMPI's all-gather around a ring; SMPI's `ring` has a new partner in every round.
 INSTANTIATE_TEST_SUITE_P(Oracle, Smpi,
                          testing::Combine(testing::Values("one_switch", "fat_tree", "narrow_fat_tree"),
                                           testing::Values(std::pair{16, 4096}, std::pair{16, 65536},

@@ -13,11 +13,11 @@
 #include "schedule/schedule.hpp"
 #include "sim/simulator.hpp"
 
-// Parts of the simulation's tests: a star platform with times that can be worked out by hand, and schedules.
+// Common parts of the simulation's tests: a star platform with times that can be worked out by hand, and schedules.
 
 namespace dadsim::test {
 
-/// A file in the folder for temporary files that goes with this object.
+/// A temporary file that is deleted with this object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content, const std::string& ending = ".xml") {
@@ -37,7 +37,7 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-/// A platform file with hosts, links and routes of one zone; `before` and `after` are next to the zone.
+/// Returns a platform file with hosts, links and routes of one zone; `before` and `after` are placed next to the zone.
 inline std::string platform_xml(const std::string& body, const std::string& routing = "Full",
                                 const std::string& before = "", const std::string& after = "") {
   return fmt::format(
@@ -46,8 +46,8 @@ inline std::string platform_xml(const std::string& body, const std::string& rout
       before, routing, body, after);
 }
 
-/// Workers "w0" … each with a one-way link up and one down, and a hub on paths without shared links, unless `hub_rate`
-/// gives the hub a link in each direction.
+/// A star of workers "w0" …, each with one link up and one down, and a hub. `hub_rate` gives the hub a shared link in
+/// each direction.
 struct Star {
   std::size_t workers = 2;
   double rate = 1e6;      ///< byte/s of every link
@@ -85,15 +85,15 @@ struct Star {
     return platform_xml(body);
   }
 
-  /// Seconds that a message takes on the links before the next of its pair can follow.
+  /// Returns the seconds for which a message occupies its links before the next of its pair can follow.
   double transfer(double bytes) const { return bytes / rate; }
-  /// Seconds of a message between a worker and the hub, alone on its links.
+  /// Returns the seconds of a message between a worker and the hub, alone on its links.
   double to_hub(double bytes) const { return latency + bytes / rate; }
-  /// Seconds of a message between two workers.
+  /// Returns the seconds of a message between two workers.
   double between(double bytes) const { return 2 * latency + bytes / rate; }
 };
 
-/// A device on which `launches` are seconds.
+/// Returns a device on which `launches` are seconds.
 inline spec::DeviceSpec clockwork() {
   return {.name = "clockwork",
           .description = "one second per launch",
@@ -105,7 +105,7 @@ inline spec::DeviceSpec clockwork() {
           .source = "made up"};
 }
 
-/// A platform file with its numbers as written.
+/// Returns a platform file whose numbers are used as written.
 inline spec::PlatformSpec platform_file(const std::string& path) {
   return {"", spec::PlatformFileSpec{path, spec::Transport::plain}, {}, {}};
 }
@@ -126,7 +126,7 @@ inline sim::Cluster cluster_on(const std::string& platform, std::size_t workers,
 
 inline schedule::PerWorker same(double value) { return schedule::PerWorker(std::vector<double>{value}); }
 
-/// A schedule, task by task. Collectives return their index, to wait for.
+/// Builds a schedule, task by task. Collectives return their index, to wait for.
 class Script {
  public:
   explicit Script(std::size_t workers, bool aggregator = true) {
@@ -145,17 +145,17 @@ class Script {
   }
   std::int32_t gather(schedule::PerWorker bytes) { return collective(step::CollectiveKind::gather, std::move(bytes)); }
   std::int32_t gather(double bytes) { return gather(same(bytes)); }
-  /// Workers do not wait for what they have sent. Here they wait until the aggregator has everything and has said so,
-  /// with an empty message.
+  /// Workers normally do not wait for their sent messages. Here they wait for an empty message of the aggregator, sent
+  /// once it has received everything.
   Script& gather_and_answer(schedule::PerWorker bytes) {
     wait(gather(std::move(bytes)), step::Role::aggregator);
     return wait(broadcast(0));
   }
   Script& gather_and_answer(double bytes) { return gather_and_answer(same(bytes)); }
   std::int32_t broadcast(double bytes) { return collective(step::CollectiveKind::broadcast, same(bytes)); }
-  /// Around a ring.
+  /// Adds an all-reduce around a ring.
   std::int32_t all_reduce(double bytes) { return collective(step::CollectiveKind::all_reduce, same(bytes), "ring"); }
-  /// Around a ring.
+  /// Adds an all-gather around a ring.
   std::int32_t all_gather(schedule::PerWorker bytes) {
     return collective(step::CollectiveKind::all_gather, std::move(bytes), "ring");
   }
@@ -169,7 +169,7 @@ class Script {
   schedule::Schedule schedule_;
 };
 
-/// One schedule on a star.
+/// Returns the timing of one schedule on a star.
 inline step::StepTiming time_on(const Star& star, const schedule::Schedule& schedule) {
   const TemporaryFile file(star.xml());
   const std::vector<schedule::Schedule> schedules{schedule};

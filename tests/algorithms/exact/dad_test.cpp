@@ -1,4 +1,4 @@
-// In which order dAD shares what it shares.
+// Tests the order in which dAD shares its matrices.
 #include <gtest/gtest.h>
 
 #include "algorithms/one_step.hpp"
@@ -17,8 +17,8 @@ OneStep::Setup setup(spec::ExchangeMode mode, bool separate) {
   return result;
 }
 
-// The six all-gathers A3, D3, A2, D2, A1, D1 of a program that shares each matrix separately, all after the backward
-// pass, each waited for before the next operation.
+// A program that shares each matrix separately has six all-gathers A3, D3, A2, D2, A1, D1 after the backward pass. Each
+// is waited for before the next operation.
 TEST(Dad, SeparateSharesOneMatrixAfterTheOther) {
   const OneStep step("dad", setup(spec::ExchangeMode::peer, true));
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1);

@@ -1,4 +1,4 @@
-// Expects that an Exchange carries bytes: a symbolic size that differs from the message's bytes is refused.
+// Tests that an Exchange carries the recorded bytes: a symbolic size that differs from the message's bytes is refused.
 #include "algorithms/exchange/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace step::extent;
 using test::OneStep;
 
-/// A wrong algorithm: it sends other bytes than it records.
+/// A wrong algorithm whose messages differ from the recorded bytes.
 class Wrong final : public Algorithm {
  public:
   using Share = std::function<void(TrainingStep& step, std::size_t l)>;
@@ -70,7 +70,7 @@ TEST_P(ByMode, APartIsAsLongAsItSays) {
   }
 }
 
-// Whole numbers are as long as fp32, and yet something else: a run in 16 bit halves the one and not the other.
+// Whole numbers take as many bytes as fp32, but a 16-bit run halves only the floats.
 TEST_P(ByMode, WholeNumbersAreNotSentAsNumbers) {
   const std::vector<std::int32_t> indices(4, 1);
   EXPECT_NO_THROW(run_wrong(
@@ -95,10 +95,10 @@ TEST_P(ByMode, WhatIsMadeOfAllIsAsLongAsItSays) {
                    [&](TrainingStep& step, std::size_t l) {
                      const auto inputs = [&step, l](std::size_t s) { return step.input(s, l); };
                      const Combination half = [](Rows all, step::Role) {
-                       all.parts[0] = models::Matrix(all.parts[0].topRows(1));  // and still records all rows
+                       all.parts[0] = models::Matrix(all.parts[0].topRows(1));  // the record still has all rows
                        return all;
                      };
-                     // Among peers nothing more is sent: only its author suffers.
+                     // Among peers this mistake sends nothing more, so it is not detected.
                      if (step.exchange().mode() == spec::ExchangeMode::peer) throw std::logic_error("no more sent");
                      step.exchange().combine({rows(), {{in(), inputs}}}, half);
                    },
@@ -118,7 +118,7 @@ TEST_P(ByMode, SumsAreOfTheSizeTheySay) {
 INSTANTIATE_TEST_SUITE_P(Exchange, ByMode, testing::Values(spec::ExchangeMode::aggregator, spec::ExchangeMode::peer),
                          [](const auto& param) { return std::string(to_string(param.param)); });
 
-/// Received numbers have been encoded and decoded: fp16 cannot deliver more than fp16 can hold.
+/// Received numbers have been encoded and decoded, so fp16 delivers only numbers that fp16 can hold.
 TEST(Exchange, NoNumberArrivesThatWasNotSent) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     run_wrong(
@@ -132,7 +132,7 @@ TEST(Exchange, NoNumberArrivesThatWasNotSent) {
   }
 }
 
-/// Algorithm and how matrices are sent.
+/// An algorithm and the encoding of its matrices.
 struct Wired {
   std::string algorithm, method;
 };
@@ -147,7 +147,7 @@ double difference_of_nothing(const OneStep& step) {
   return worst;
 }
 
-/// Between all matrices of two gradients.
+/// Returns the cosine between two gradients, over all matrices.
 double cosine(const OneStep& a, const OneStep& b) {
   double product = 0;
   double of_a = 0;
@@ -164,12 +164,12 @@ double cosine(const OneStep& a, const OneStep& b) {
 
 class OnTheWire : public testing::TestWithParam<Wired> {};
 
-/// Parameters with which an algorithm loses nothing itself, and may be compressed; none: it never is.
+/// Returns parameters with which a compressible algorithm loses nothing itself; none if it cannot be compressed.
 std::optional<spec::ParameterValues> to_be_compressed(const SynchronousMethod& info) {
   const auto may_be = [&](const spec::ParameterValues& given) {
     return info.compresses(run_of(info, given).parameters);
   };
-  // Matrices that go as they are, where factors are no smaller, are never encoded.
+  // Matrices are sent unencoded if their factors are no smaller.
   if (const auto least = info.lossless.find("least-compression"); least != info.lossless.end() && least->second != "0")
     return spec::ParameterValues{};
   if (may_be(info.lossless)) return info.lossless;
@@ -200,15 +200,15 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     for (std::size_t s = 0; s < 3; ++s) EXPECT_LT(wired.uplink_bytes[s], 0.8 * plain.uplink_bytes[s]);
     const double difference = wired.relative_difference(plain);
     EXPECT_GT(difference, 0) << "really rounded, or left out";
-    // Stochastic rounding to powers of two is off by 27 % of a number, root mean square. It acts once on gradients,
-    // twice on dAD's factors, and both ways on those of rank-dAD, which are factorised again from rounded numbers.
+    // Stochastic rounding to powers of two has a root-mean-square error of 27 % per number. Gradients are rounded once,
+    // dAD's factors twice. Factors of rank-dAD are rounded both ways and factorised again from rounded numbers.
     const std::map<std::string, double> most{{"e3m0", 1.5}, {"int8", 0.2}, {"fp16", 0.03}, {"bf16", 0.03}};
     if (compressor.family == "sparsification") {
       EXPECT_LE(difference, 1.0001 * difference_of_nothing(plain)) << "no worse than if nothing had been sent";
     } else if (const auto known = most.find(compressor.name); known != most.end()) {
       EXPECT_LT(difference, known->second) << to_string(mode);
     } else {
-      // Encodings of a few levels, or of one bit: single numbers are far off, but the direction is kept.
+      // With a few levels or one bit, single numbers are far off, but the direction is kept.
       EXPECT_GT(cosine(wired, plain), 0.2) << to_string(mode);
     }
     EXPECT_EQ(OneStep(GetParam().algorithm, setup).relative_difference(wired), 0) << "same seed, same bits";
@@ -218,7 +218,7 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
 spec::ParameterValues asked_to_keep_all(const compress::CompressorInfo& info) {
   spec::ParameterValues values = compress::default_parameters(info);
   values["fraction"] = "1";
-  if (values.contains("values")) values["values"] = "fp32";  // numbers as they are, not in a few bits
+  if (values.contains("values")) values["values"] = "fp32";  // unencoded
   return values;
 }
 
@@ -245,12 +245,12 @@ TEST_P(KeepsAllOnTheWire, ASparsifierThatKeepsAllLosesNothing) {
     setup.compress.method = compressor.name;
     setup.compress.parameters = asked_to_keep_all(compressor);
     const OneStep wired(GetParam().algorithm, setup);
-    // Orthonormal columns are of what each site has, or of the sum of it.
+    // Orthonormal columns may be formed from each site's gradient or from the sum.
     EXPECT_LT(wired.relative_difference(plain), 1e-5) << to_string(mode);
   }
 }
 
-/// Every compressible algorithm with every lossy compressor, if `applies` returns true.
+/// Returns every compressible algorithm with every lossy compressor for which `applies` returns true.
 std::vector<Wired> wired(bool (*applies)(const compress::CompressorInfo&)) {
   std::vector<Wired> all;
   for (const SynchronousMethod& info : algorithm_registry().all()) {
@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(Registries, OnTheWire,
                          testing::ValuesIn(wired([](const compress::CompressorInfo&) { return true; })), kNamed);
 INSTANTIATE_TEST_SUITE_P(Registries, KeepsAllOnTheWire, testing::ValuesIn(wired(keeps_all)), kNamed);
 
-// e_t + everything received until t = everything to be sent until t: nothing is lost for good.
+// All values received until t plus the error e_t equal all values to be sent until t.
 TEST(Wire, AMemorySendsLaterWhatWasLost) {
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{5, spec::Activation::identity, false}};

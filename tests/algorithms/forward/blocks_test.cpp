@@ -31,7 +31,7 @@ TEST(ForwardGradientLearning, LearnsDigits) {
         spec::ParameterValues{{"loss", "local"}, {"blocks", "1"}, {"groups", "8"}},
         spec::ParameterValues{{"perturb", "weight"}, {"share", "ingredients"}}}) {
     const spec::RunSpec run = test::run_of("forward-gradient", spec::ExchangeMode::peer, chosen);
-    // With weights perturbed steps have to be smaller (with 0.001 this run diverges), and little is learned in so few.
+    // Weight perturbation needs smaller steps (this run diverges with 0.001) and learns little in so few steps.
     problem.training.optimizer.learning_rate = chosen.contains("perturb") ? 0.0003 : 0.005;
     const step::Trajectory learned = learn(run, problem);
     std::string words;

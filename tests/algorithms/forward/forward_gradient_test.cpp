@@ -70,7 +70,7 @@ class ForwardGradientTest : public testing::Test {
   }
   Made backward() const { return make(*make_algorithm(algorithm_registry().at("gradient-sharing")), 1); }
 
-  /// Means of 10,000 steps are `right` within five standard errors, entry by entry.
+  /// Expects that means of 10,000 steps equal `right` within five standard errors, entry by entry.
   void expect_unbiased(const ForwardGradient::Options& options, const std::vector<LayerGradient>& right) const {
     constexpr int kSteps = 10000;
     std::vector<Eigen::ArrayXd> sum(right.size()), squares(right.size());
@@ -147,8 +147,8 @@ TEST_F(ForwardGradientTest, MoreDirectionsScatterLess) {
   }
 }
 
-// Table 1 of the paper, of perturbations that are drawn for every sample: (pq + 2) V ÷ N + (pq + 1) S ÷ N for weights,
-// (q + 2) V ÷ N + (q + 1) S ÷ N for activities. A site with one sample draws a direction for that sample.
+// Table 1 of the paper, for perturbations drawn per sample: (pq + 2) V ÷ N + (pq + 1) S ÷ N for weights, (q + 2) V ÷ N
+// + (q + 1) S ÷ N for activities. A site with one sample draws one direction.
 TEST_F(ForwardGradientTest, ScattersAsTableOneSays) {
   constexpr std::int64_t kIn = 12;
   constexpr std::int64_t kOut = 7;
@@ -314,7 +314,7 @@ TEST_F(ForwardGradientTest, ABlockLearnsFromItsOwnHead) {
   // The block above takes the output of the block below as a constant.
   const std::vector<LayerGradient> global = backward().gradient.matrices;
   ForwardGradient of_heads(options);
-  make(of_heads, 77);  // expect_unbiased() uses this seed: its heads are others
+  make(of_heads, 77);  // expect_unbiased() uses seed 77, with other heads
   short_one.layer(1) = of_heads.heads()->weights(0);
   std::swap(network, short_one);
   const LayerGradient expected = backward().gradient.matrices[0];
@@ -323,7 +323,7 @@ TEST_F(ForwardGradientTest, ABlockLearnsFromItsOwnHead) {
   expect_unbiased(options, {expected, global[1], global[2]});
 }
 
-/// With groups the derivative of a group takes the paths inside it.
+/// With groups, a group's derivative uses only the paths inside the group.
 TEST_F(ForwardGradientTest, AGroupLearnsByItsOwnPaths) {
   ForwardGradient::Options options = activities();
   options.local = true;

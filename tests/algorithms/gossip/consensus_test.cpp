@@ -44,7 +44,7 @@ Errors choco_top_50(double gamma) {
   return errors_of([&](Numbers& x) { averaging.iterate(x, ring.at(0).mixing, gamma); });
 }
 
-/// Within a factor of two, as other random numbers explain.
+/// Allows a factor of two, which other random numbers explain.
 void expect_near(double error, double expected, const std::string& what) {
   EXPECT_LT(error, 2 * expected) << what;
   EXPECT_GT(error, expected / 2) << what;
@@ -71,7 +71,7 @@ TEST(Consensus, PowerGossipComesTogetherAsItsRecursionSays) {
   EXPECT_LT(untuned.mean_moved, 1e-12);
 }
 
-// 50 entries with their indices are as many bytes as a vector of 100.
+// 50 entries with their indices take as many bytes as a vector of 100.
 TEST(Consensus, ChocoComesTogetherAsItsRecursionSays) {
   const std::vector<std::array<double, 3>> expected{{0.02, 4.9, 5.1e-5}, {0.005, 335, 5.3}};
   for (const auto& [gamma, after_1000, after_3000] : expected) {
@@ -105,7 +105,7 @@ TEST(Consensus, PlainMixingKeepsTheMeanOnEveryGraphWithSuchWeights) {
   }
 }
 
-// Degrees differ in the directed graph, so that z = x itself would come to another value than the mean.
+// Degrees differ in the directed graph, so z = x would converge to another value than the mean.
 TEST(Consensus, PushSumKeepsItsMassAndComesToTheMean) {
   for (const char* name : {"directed", "exponential", "one-peer-exponential", "star", "ring"}) {
     for (const std::size_t sites : {5, 8, 13}) {

@@ -83,7 +83,7 @@ TEST_F(DPsgdTest, OnTheCompleteGraphItIsGradientSharing) {
   }
 }
 
-// Without gradients (a rate of zero) mixing alone is left: the mean stays, and sites come together.
+// Without gradients (a rate of zero) only mixing remains: the mean stays, and the sites converge.
 TEST_F(DPsgdTest, TheMeanIsPreserved) {
   for (const char* graph : {"ring", "torus", "exponential", "complete", "random"}) {
     const LearningProblem all = problem(8);
@@ -118,8 +118,8 @@ TEST_F(DPsgdTest, OneStepIsThePapersFormula) {
   }
 }
 
-// Nothing is compressed and the rate is zero, so that neighbours know the weights as they are after a step: the next is
-// x_i ← x_i + γ Σ_j W_ij (x_j − x_i).
+// Without compression and with a rate of zero, neighbours know the weights after a step. The next step is x_i ← x_i + γ
+// Σ_j W_ij (x_j − x_i).
 TEST_F(DPsgdTest, ChocoMovesByGammaTowardsItsNeighbours) {
   const LearningProblem all = problem(4);
   spec::RunSpec choco{"choco-sgd", "choco-sgd", spec::ExchangeMode::peer, {{"graph", "ring"}, {"gamma", "0.4"}}};

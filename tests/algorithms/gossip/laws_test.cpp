@@ -58,8 +58,7 @@ class GossipLaws : public testing::TestWithParam<std::string> {
   static bool pushes() { return GetParam() == "sgp" || GetParam() == "sparse-push"; }
   const SynchronousMethod& info() const { return algorithm_registry().at(GetParam()); }
 
-  /// Runs of this algorithm with each of its graphs, and each other choice it leaves; those that cannot be are left
-  /// out.
+  /// Returns runs of this algorithm with each of its graphs and other choices; refused combinations are left out.
   std::vector<spec::RunSpec> runs(std::size_t sites) const {
     std::vector<spec::RunSpec> all;
     const auto add = [&](const spec::ParameterValues& chosen) {
@@ -170,8 +169,8 @@ TEST_P(GossipLaws, SitesWithEqualDataStayEqual) {
   }
 }
 
-// With a rate of zero mixing alone is left: what the sites have together stays, and they come together. What that is
-// follows from the gradients at the weights that each has shown: x̄ = x(0) − (η/n) Σ g_i.
+// With a rate of zero only mixing remains: the mean of the sites stays, and the sites converge. The mean follows the
+// gradients at the weights of each site: x̄ = x(0) − (η/n) Σ g_i.
 TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
   constexpr double kRate = 0.05;
   for (const spec::RunSpec& run : runs(8)) {
@@ -180,7 +179,7 @@ TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
     std::vector<models::Matrix> expected = mean_of(learners->networks());
     for (std::int64_t number = 0; number < 4; ++number) {
       const Batch batch = some_batch(all, number);
-      if (GetParam() == "choco-sgd" && number > 0) break;  // its gradients are at weights in the middle of a step
+      if (GetParam() == "choco-sgd" && number > 0) break;  // its gradients are taken in the middle of a step
       for (std::size_t i = 0; i < 8; ++i) {
         const models::Network before = *learners->networks()[i];
         TrainingStep alone(before, spec::ExchangeMode::peer, all.seed);
@@ -197,7 +196,7 @@ TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
     for (std::int64_t number = first; number < first + 120; ++number) {
       learners->train(number, 0, some_batch(all, number));
     }
-    // D² goes on at the speed that the mean has, roundings of fp32 among it.
+    // D² keeps the speed of the mean, including its fp32 rounding errors.
     const double rounding = GetParam() == "d2" ? 1e-4 : 2e-5;
     const Topology topology(run.parameters, 8, all.seed);
     if (!pushes() || topology.regular()) {

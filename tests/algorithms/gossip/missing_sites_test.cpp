@@ -58,7 +58,7 @@ class Apart {
 
   OwnWeightsStep& step() { return *step_; }
 
-  /// Steps with a rate of 0 in which each site is present with this probability (1: no attendance is set).
+  /// Takes steps with a rate of 0; each site is present with probability `chance` (1: no attendance is set).
   void take(GossipAlgorithm& algorithm, std::int64_t steps, double chance, const std::function<void()>& look) {
     for (std::int64_t t = 0; t < steps; ++t, ++number_) {
       Attendees who{{}, kSome, {}};
@@ -165,7 +165,7 @@ TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
 }
 
 // Messages sent while a neighbour is away must not count as known to that neighbour. With one copy for all neighbours,
-// it would be pulled towards numbers that it never received.
+// the absent neighbour would be pulled towards numbers that it never received.
 TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   Apart sites("choco-sgd", {{"graph", "complete"}, {"gamma", "0.5"}});
   Choco choco(0.5);
@@ -183,7 +183,7 @@ TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   EXPECT_EQ(copies.at(0, 1, 0), x[0][1]);
 }
 
-// The recursion with a copy at each edge, written out: what i has told j, and what j has of it.
+// Writes out the recursion with a copy per edge: the values that i has sent to j, and those that j has received.
 TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
   for (const char* graph : {"ring", "star", "complete"}) {
     Apart sites("choco-sgd", {{"graph", graph}, {"gamma", "0.4"}}, top_tenth());
@@ -217,7 +217,7 @@ TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
   }
 }
 
-// φ = x + c, x ← (I + W)/2 φ with the W of the sites present, c ← c + x − φ: an absent site keeps both.
+// φ = x + c, x ← (I + W)/2 φ with W of the present sites, c ← c + x − φ; an absent site keeps x and c.
 TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
   for (const char* graph : {"complete", "ring", "star"}) {
     Apart sites("d2", {{"graph", graph}});
@@ -261,7 +261,7 @@ TEST(MissingSites, SparsePushKeepsTheSumWhoeverIsAwayAndComesToTheMean) {
       sites.take(push, 5, 1, look);
       sites.take(push, 200, 0.6, look);
       sites.take(push, 500, 1, look);
-      // z = x / w is at the mean of all initial values, whatever sites were absent.
+      // z = x / w converges to the mean of all initial values, whichever sites were absent.
       double off = 0;
       const Field z_of = sites.step().weights();
       for (const models::Matrix& z : z_of[0]) {

@@ -1,5 +1,5 @@
-// Sparse-Push with quadratics that differ from site to site, in double precision: what sparsity costs, what too large a
-// gamma does, and what the average at the end undoes.
+// Tests Sparse-Push in double precision on quadratics that differ between sites: the cost of sparsity, a gamma that is
+// too large, and the final average.
 #include "algorithms/gossip/sparse_push.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Distances {
   double of_sites, of_merged;  ///< squared, to the minimum
 };
 
-/// Sparse-Push in its form of replicas, k entries; k = all and gamma 1: SGP.
+/// Sparse-Push with replicas and k entries; k = all with gamma 1 is SGP.
 Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index k, double gamma) {
   constexpr int kSteps = 4000;
   const Topology topology = test::topology(graph, 8);
@@ -68,7 +68,7 @@ Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index
 }
 
 TEST(SparsePush, GammaByDefaultIsAFit) {
-  // 0.31 f^0.4 (python: 0.0491, 0.01956), and 2 f where that is more.
+  // The default gamma is 0.31 f^0.4 (Python: 0.0491, 0.01956), or 2 f if larger.
   using algorithms::SparsePush;
   EXPECT_NEAR(SparsePush::default_gamma(0.01, true), 0.0491, 5e-5);
   EXPECT_NEAR(SparsePush::default_gamma(0.001, true), 0.01956, 5e-6);

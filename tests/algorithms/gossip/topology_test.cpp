@@ -208,7 +208,7 @@ TEST(Topology, WhatAFileLeavesOpenIsRefused) {
   EXPECT_EQ(faults_of("0 1 3.0\n1 0 2.0\n1 2 3.0\n3 0 2.0\n", 4), std::vector<std::string>{});
 }
 
-// Methods that need symmetric weights offer no directed graph, and do not mention any.
+// Methods that need symmetric weights neither offer nor mention directed graphs.
 TEST(Topology, AlgorithmsChooseAmongGraphsThatTheyCanDoWith) {
   const auto choices = [](const char* algorithm) {
     for (const spec::ParameterSpec& parameter : algorithm_registry().at(algorithm).parameters) {

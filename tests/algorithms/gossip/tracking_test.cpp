@@ -1,5 +1,5 @@
-// D² and gradient tracking on sites whose data differ: with a constant rate they come to the minimum of all, and
-// D-PSGD to weights around it.
+// Tests D² and gradient tracking on sites with different data. With a constant rate they reach the common minimum;
+// D-PSGD stays around it.
 #include <gtest/gtest.h>
 
 #include <boost/random/bernoulli_distribution.hpp>
@@ -15,14 +15,14 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Consensus distance after some steps of logistic regression, in which every site uses all it has, and the length of
-/// the last move of the mean.
+/// Consensus distance and length of the mean's last move, after steps of logistic regression in which every site uses
+/// all its samples.
 struct Settled {
   double apart = 0, moved = 0;
   models::Matrix mean;
 };
 
-/// `chance`: of every site, to take part in a step.
+/// `chance`: probability that a site takes part in a step.
 Settled settle(const std::string& algorithm, double chance = 1, std::int64_t steps = 400) {
   models::Dataset data;
   data.train = models::draw_digits(0, 80, 3);
@@ -78,8 +78,8 @@ TEST(Tracking, ComesToTheCommonMinimumWhereDPsgdDoesNot) {
   }
 }
 
-// A step is as long as with all sites present, and not eight times as long for seven absent sites: D-PSGD still learns
-// if few sites are present at a time.
+// A step is as long as with all sites present, and not eight times as long if seven sites are absent. D-PSGD still
+// learns if few sites are present at a time.
 TEST(Tracking, DPsgdStaysNearTheMinimumWhereFewSitesAreThere) {
   const Settled all = settle("d-psgd", 1, 300);
   const Settled few = settle("d-psgd", 0.2, 1500);

@@ -1,4 +1,4 @@
-// The table of docs/leak.md: messages about the first layer of 784-128-10 on MNIST, ten batches each.
+// Checks the table of docs/leak.md: messages about the first layer of 784-128-10 on MNIST, ten batches each.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
@@ -72,7 +72,7 @@ class LeakOfMnist : public testing::Test {
     }
   }
 
-  /// The 16 right singular vectors of a batch's gradient with the largest values: a column each.
+  /// Returns the 16 right singular vectors of a batch's gradient with the largest values, as columns.
   const Eigen::MatrixXf& best_factors(std::int64_t rows, std::int64_t number, const models::Matrix& gradient) {
     Eigen::MatrixXf& known = factors_[{rows, number}];
     if (known.size() == 0) {
@@ -124,8 +124,8 @@ class LeakOfMnist : public testing::Test {
   std::map<std::pair<std::int64_t, std::int64_t>, Eigen::MatrixXf> factors_;  ///< rows of a batch, its number
 };
 
-// Another network, other images and other batches than those of the published table: each share is a mean over ten
-// batches that scatter by some 0.02.
+// Network, images and batches differ from those of the published table. Each share is a mean over ten batches that
+// scatter by some 0.02.
 constexpr double kScatter = 0.06;
 
 TEST_F(LeakOfMnist, IsThatOfTheTable) {

@@ -107,7 +107,7 @@ TEST_F(Leak, FactorsAndGradientsHandNothingOver) {
       EXPECT_LE(one.all.span_excess, 1) << algorithm;
       EXPECT_GE(one.all.best_sample_excess, 0) << algorithm;
       EXPECT_LE(one.all.best_sample_excess, 1) << algorithm;
-      // Nearly all classes are in the batch of all sites, so a sum of them reveals little.
+      // The batch of all sites has nearly all classes, so their sum reveals little.
       EXPECT_GT(one.all.labels, one.adversary == Adversary::aggregator ? 0.5 : 0.3)
           << algorithm << " " << spec::to_string(one.adversary);
       EXPECT_TRUE(std::isnan(one.epsilon)) << algorithm;
@@ -173,7 +173,7 @@ TEST_F(Leak, AGradientOfFullRankSpansItsBatchAndASumLessOfIt) {
   const step::AdversaryLeak& secure = of(leak, Adversary::secure_aggregator);
   EXPECT_GT(aggregator.all.span_in, 0.99);
   EXPECT_GT(aggregator.all.span_excess, 0.98);
-  // The sum of three sites spans all three batches, and more of anybody.
+  // The sum of three sites spans all three batches, so it reveals more about samples outside a site's batch.
   EXPECT_GT(site.all.span_out, aggregator.all.span_out);
   EXPECT_EQ(secure.all.span_excess, site.all.span_excess) << "secure aggregation shows the sum alone";
   EXPECT_EQ(secure.all.labels, site.all.labels);
@@ -259,7 +259,7 @@ TEST_F(Leak, EveryMethodIsMeasuredOrSaysWhyNot) {
   }
 }
 
-/// A site's row has two words of a seed before its numbers: of one layer they are laid to that.
+/// A site's row has two seed words before its numbers; with one layer, the words count towards that layer.
 TEST_F(Leak, RowsWithAWordOrTwoBesideNumbersAreTheirSites) {
   model_.layers = {spec::DenseSpec{10, spec::Activation::identity, true}};
   for (const char* compressor : {"none", "gaussian-k", "fp16"}) {
@@ -421,7 +421,7 @@ TEST_F(Leak, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// With another exact run, dAD carries out one step per size of batch, and records the bytes that it would have sent.
+// Next to another exact run, dAD carries out one step per batch size and records the bytes that it would have sent.
 TEST_F(Leak, ARunBesideAnotherHandsOverAllTheSame) {
   const step::Trajectory shared = learned("gradient-sharing");
   for (const char* algorithm : {"dad", "edad"}) {

@@ -120,7 +120,7 @@ TEST(OrthonormalRows, TellTheRankOfWhatIsGradedAndOfWhatIsNot) {
       const Matrix basis = orthonormal_rows(*matrix, likely, 3e-6, true);
       ASSERT_EQ(basis.rows(), 24) << matrix->rows() << " rows, " << likely;
       EXPECT_LT((basis * basis.transpose() - Matrix::Identity(24, 24)).cwiseAbs().maxCoeff(), 1e-5);
-      // Each row of the first lies in it, the shortest too.
+      // Each row of the first span lies in the basis, even the shortest.
       const Matrix left = graded - graded * basis.transpose() * basis;
       for (Eigen::Index row = 0; row < 24; ++row) EXPECT_LT(left.row(row).norm(), 0.02 * graded.row(row).norm()) << row;
     }
@@ -153,7 +153,7 @@ TEST(SpanReader, ReadsSeveralMessagesAsOneSpanOfAll) {
     EXPECT_NEAR(together[g].share(), expected[g].share(), 1e-4) << g;
   }
   EXPECT_LT(expected.back().share(), 0.9) << "rows that are in no message";
-  // One alone, and one with noise, which has weights: by a basis of all.
+  // A single span, and a span with noise and therefore weights, which use the basis of all.
   const auto alone = reader.energies({&spans[2]}, 3), of_third = spans[2].energies(rows, mean, 3);
   for (std::size_t g = 0; g < alone.size(); ++g) EXPECT_NEAR(alone[g].share(), of_third[g].share(), 1e-5);
   RevealedSpan noisy(70);

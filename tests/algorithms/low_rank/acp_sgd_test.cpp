@@ -1,4 +1,4 @@
-// ACP-SGD against its definition, arXiv 2306.08881, in double and with bases of another orthonormalisation.
+// ACP-SGD against its definition (arXiv 2306.08881), in double and with another orthonormalisation.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -29,7 +29,7 @@ MatrixD drawn(Eigen::Index rows, Eigen::Index columns, std::size_t l, std::uint3
 class Alternating {
  public:
   Alternating(std::size_t sites, MatrixD q) : errors(sites), q_(std::move(q)) {}
-  /// `gradients`: of the sites in `who`.
+  /// `gradients`: those of the sites in `who`.
   MatrixD step(int number, const std::vector<std::int32_t>& who, const std::vector<MatrixD>& gradients) {
     const bool even = number % 2 == 0;
     const MatrixD basis = orthonormal(even ? q_ : p_);
@@ -53,7 +53,7 @@ class Alternating {
 
 double relative_error(const MatrixD& a, const MatrixD& b) { return (a - b).norm() / b.norm(); }
 
-/// Compares steps with the definition, and what was applied plus the errors with all gradients.
+/// Compares steps with the definition, and applied updates plus errors with all gradients.
 void expect_the_definition(SeveralSteps& steps, const std::vector<Attendees>& who, int count) {
   std::vector<Alternating> reference;
   std::vector<MatrixD> applied(3), wanted(3);
@@ -100,7 +100,7 @@ TEST(AcpSgd, ASiteThatIsAwayKeepsItsError) {
                         8);
 }
 
-// Two steps send what one of PowerSGD sends, each a half of it.
+// Two steps send the bytes of one PowerSGD step, half of them each.
 TEST(AcpSgd, SendsOneFactorInTurn) {
   const std::unique_ptr<Algorithm> algorithm = acp_sgd("2", "0");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {5, 0, 3});  // 12-20-9-5
@@ -117,8 +117,8 @@ TEST(AcpSgd, SendsOneFactorInTurn) {
   EXPECT_EQ(test::OneStep("acp-sgd", setup).recorded(timed).over[0], 4.0 * (2 * 37 + 30));
 }
 
-// A basis of all inputs loses nothing, and neither does one of the outputs of such a step. A basis of some inputs does,
-// and the next step, whose basis is of all outputs, makes up for it.
+// A basis of all inputs loses nothing, and neither does a basis of all outputs. A basis of some inputs loses a part.
+// The next step, whose basis is of all outputs, restores this part.
 TEST(AcpSgd, ABasisOfAWholeSideLosesNothing) {
   const std::unique_ptr<Algorithm> algorithm = acp_sgd("64", "0");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {19, 2, 12});

@@ -138,7 +138,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
     const double rank = 3;
     const double sent = (number == 0 ? 6 * 3 : 3 * 8 + 8) + 8 * 4 + 4 + rank;
     EXPECT_EQ(bytes, std::vector<double>(2, 4 * sent));
-    // Not even by the optimizer's own state.
+    // The optimizer's own state does not move the resting factor either.
     network.layer(rests).weight.array() += 1.0F;
     const Matrix before = network.layer(rests).weight.array() - 1.0F;
     const Matrix other = network.layer(1 - rests).weight;
@@ -152,8 +152,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
   }
 }
 
-// A site keeps the rest of a factor during the other factor's turn: V is sent in steps 1 and 3, as if step 2 had not
-// happened.
+// A factor's error waits during the other factor's turn: V is sent in steps 1 and 3 as if step 2 had not happened.
 TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   spec::CompressSpec compress{.method = "top-k",
                               .parameters = compress::default_parameters(compress::compressors().at("top-k")),
@@ -173,7 +172,7 @@ TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   const std::unique_ptr<Algorithm> all = make_algorithm(algorithm_registry().at("gradient-sharing"));
   const Matrix v = last(turns, {0, 1, 2}).matrices[0].weight;
   EXPECT_LT((v - last(*all, {0, 2}).matrices[0].weight).norm(), 1e-6F);
-  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // the rest of step 0 counts
+  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // the error of step 0 counts
 }
 
 TEST_F(CogdTest, GradientsOfUAreOld) {

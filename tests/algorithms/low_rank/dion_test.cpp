@@ -1,4 +1,4 @@
-// Dion against its definition, arXiv 2504.05295, in double and with bases of another orthonormalisation.
+// Dion against its definition (arXiv 2504.05295), in double and with another orthonormalisation.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
@@ -27,7 +27,7 @@ MatrixD drawn(Eigen::Index rows, Eigen::Index columns, std::size_t l) {
   return basis.cast<double>();
 }
 
-/// The definition for one matrix, each site with a momentum of its own.
+/// The definition for one matrix; each site has its own momentum.
 class Definition {
  public:
   Definition(std::size_t sites, MatrixD q, double mu, bool orthogonal)
@@ -50,7 +50,7 @@ class Definition {
   }
 
  private:
-  /// P Qᵀ where the columns of an orthonormal Q have the signs that Gram–Schmidt gives them.
+  /// Returns P Qᵀ; the columns of the orthonormal Q get the signs of Gram–Schmidt.
   MatrixD signs_as(const MatrixD& p, const MatrixD& r) {
     const MatrixD triangle = q_.transpose() * r;
     for (Eigen::Index k = 0; k < q_.cols(); ++k) {
@@ -109,7 +109,7 @@ TEST(Dion, ASiteThatIsAwayKeepsItsMomentum) {
                         {{{0, 1, 2}, 3, {}}, {{0, 2}, 3, {}}, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}});
 }
 
-// P and Q of full rank become the singular vectors of a gradient that stands still: the limit of Muon.
+// With a constant gradient and full rank, P and Q become its singular vectors: the limit of Muon.
 TEST(Dion, AtFullRankStepsAlongTheSingularVectorsOfTheMomentum) {
   const std::unique_ptr<Algorithm> algorithm = dion("1");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {29, 2, 12});
@@ -123,7 +123,7 @@ TEST(Dion, AtFullRankStepsAlongTheSingularVectorsOfTheMomentum) {
     const Eigen::MatrixXd polar = svd.matrixU() * svd.matrixV().transpose();
     EXPECT_LT((step.gradient(l).weight.cast<double>() - polar).norm(), 1e-2 * polar.norm()) << l;
   }
-  // r (p + q) is more than p q: gradients travel whole.
+  // Gradients are sent whole, since r (p + q) is more than p q.
   EXPECT_EQ(step.exchange().uplink_bytes()[0], 4.0 * (240 + 180 + 45 + 34));
 }
 

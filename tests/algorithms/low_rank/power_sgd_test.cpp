@@ -40,7 +40,7 @@ class Steps {
     for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) samples_.labels.push_back(label(random));
   }
 
-  /// The next step.
+  /// Takes the next step.
   TrainingStep& next() {
     std::vector<std::vector<std::int32_t>> batch(rows_.size());
     for (std::size_t site = 0; site < rows_.size(); ++site) {
@@ -121,7 +121,7 @@ TEST(PowerSgd, IsThePapersStepByStep) {
           draw_missing_columns(q, Steps::kSeed, static_cast<std::uint32_t>(l), 0);
           paper.emplace_back(kSites, q.cast<double>());
         }
-        // Δ carries the weight of its site, 1/3 here; in the paper the mean does.
+        // Δ carries the weight of its site, 1/3 here; in the paper the mean carries the weight.
         std::vector<MatrixD> gradients;
         for (std::size_t s = 0; s < kSites; ++s) {
           gradients.emplace_back(3.0 * step.delta(s, l).cast<double>().transpose() * step.input(s, l).cast<double>());
@@ -167,7 +167,7 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   Steps steps(2, {.rank = 1});
   std::vector<models::Matrix> applied(3);
   std::vector<models::Matrix> wanted(3);
-  std::vector<double> behind;  // lag of the applied sum in single gradients, per step
+  std::vector<double> behind;  // lag of the applied sum per step, in single gradients
   double compressed = 0;
   for (int t = 1; t <= 200; ++t) {
     const TrainingStep& step = steps.next();
@@ -193,7 +193,7 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LT(relative(applied[l], wanted[l]), 0.1) << "layer " << l;
 }
 
-// E_s = Σ (G_s − N_s ÷ ΣN · G): on sites of unequal size as many shares of what was applied are taken from each.
+// E_s = Σ (G_s − N_s ÷ ΣN · G): each of the unequal sites subtracts its own share of the applied gradient.
 TEST(PowerSgd, ASiteKeepsWhatItsOwnShareLeavesOut) {
   const std::vector<int> rows{9, 1, 3};
   Steps steps(rows, {.rank = 1}, spec::ExchangeMode::peer, {.method = "fp16", .parameters = {}, .memory = false});
@@ -267,7 +267,7 @@ TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
   }
 }
 
-// The memory of a gradient has another shape than P: adding the two ended the program.
+// A gradient's memory and P have different shapes; adding the two once aborted the program.
 TEST(PowerSgd, UncompressedStepsBesideAMemoryAreRefused) {
   spec::RunSpec run = test::run_of("power-sgd", spec::ExchangeMode::peer, {{"uncompressed-steps", "1"}});
   run.compress.method = "top-k";
@@ -401,8 +401,9 @@ TEST(PowerSgd, ARankIsLimitedByTheMatrixNotByTheBatch) {
   EXPECT_EQ(step.recorded(timed).over[0] / 4, 6 * 106 + 6 + 6 * 56);
 }
 
-// 12-20-9-5 at rank 2: 240 against 2 · 64, 180 against 2 · 58, 45 against 2 · 28: the last matrix does not shrink by
-// more than twice, and is sent as it is; so are matrices of a network that it is timed as, each by its own shape.
+// 12-20-9-5 at rank 2: 240 against 2 · 64, 180 against 2 · 58, 45 against 2 · 28. The last matrix shrinks by less than
+// a factor of two and is sent uncompressed. In a network that the step is timed as, each matrix is judged by its own
+// shape.
 TEST(PowerSgd, AMatrixThatWouldHardlyShrinkIsSentAsItIs) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::string compress : {"none", "int8"}) {
@@ -429,11 +430,11 @@ TEST(PowerSgd, AMatrixThatWouldHardlyShrinkIsSentAsItIs) {
   }
 }
 
-// With buckets: uncompressed numbers and P of a bucket leave once its gradients exist, and the wait for P follows the
-// next bucket's.
+// With buckets, uncompressed numbers and P are sent once the bucket's gradients exist. The wait for P comes after the
+// next bucket's send.
 TEST(PowerSgd, BucketsTravelBesideTheBackwardPass) {
   const OneStep step("power-sgd", hook_setup("2"));
-  // Three matrices from the last to the first, of 40 kB, 4.2 MB and 3.2 MB: one bucket each.
+  // Three matrices of 40 kB, 4.2 MB and 3.2 MB, from the last to the first: one bucket each.
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1,
                                                             spec::Precision::fp32, nullptr, {1e6, 1e4});
   std::string order;
@@ -448,7 +449,8 @@ TEST(PowerSgd, BucketsTravelBesideTheBackwardPass) {
       EXPECT_LT(wait->collective, static_cast<std::int32_t>(i));
     }
   }
-  // Biases and P of 3; of 2, then P̂ and Q of 3; of 1, then Q of 2 and the gradient of 3; and so to the end.
+  // Order of sends: biases and P of 3; those of 2, then P̂ and Q of 3; those of 1, then Q of 2 and the gradient of 3;
+  // and so on.
   EXPECT_EQ(order, "S3S3S2S2w3S3S1S1w2S2w3w3w1S1w2w2w1w1");
   EXPECT_EQ(collectives.size(), 9U);
 }

@@ -118,7 +118,7 @@ TEST(PrivateAbsence, EverySiteHasSpentWhatItHasBegun) {
   facts.planned = facts.taken = taken;
   const MethodInfo& info = algorithm_registry().at("dp-sgd");
   EXPECT_DOUBLE_EQ(info.privacy(facts)->epsilon, estimate::epsilon_spent({0.1, 2, 100}, 1e-5));
-  facts.taken->begun = {40, 97, 50};  // in none of the sites were all, and steps that came to nothing are among them
+  facts.taken->begun = {40, 97, 50};  // no site took part in all steps; abandoned steps count too
   EXPECT_DOUBLE_EQ(info.privacy(facts)->epsilon, estimate::epsilon_spent({0.1, 2, 97}, 1e-5));
   const std::string remark = info.remark(facts);
   EXPECT_NE(remark.find("site 2, which has begun 97 steps"), std::string::npos) << remark;

@@ -1,4 +1,4 @@
-// DP-SGD and what private algorithms share against their definitions: clipping per example, noise, what a run spends.
+// DP-SGD and shared parts of private algorithms against their definitions: clipping per example, noise, privacy spent.
 #include <gtest/gtest.h>
 
 #include "algorithms/learn.hpp"
@@ -49,7 +49,7 @@ TEST(ExampleNorms, BothWaysToANormAndMasksAgreeWithTheDefinition) {
   const PrivateNetwork dense = private_networks()[0];
   PrivateStep of_three(dense, {3}, 1.0F);
   of_three.step.begin(0, of_three.samples, of_three.batch);
-  // Rows per example: one; few, so that it goes through T × T matrices; many, through m × n ones.
+  // Rows per example: one, a few (through T × T matrices), many (through m × n matrices).
   for (const Eigen::Index t : {1, 2, 40}) {
     const models::Matrix u = draw(3 * t, 9);
     const models::Matrix v = draw(3 * t, 11);
@@ -67,7 +67,7 @@ TEST(ExampleNorms, BothWaysToANormAndMasksAgreeWithTheDefinition) {
   }
 }
 
-// However large an example is made, alone it moves the sum by C at most, and those that are small are left as they are.
+// One example, however large, moves the sum by at most C; small examples are not changed.
 TEST(Clipping, BoundsEveryExample) {
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
     for (const PrivateNetwork& of : private_networks()) {
@@ -111,8 +111,8 @@ TEST(Clipping, SumsClippedExamples) {
   }
 }
 
-// The released gradient varies over seeds with σ²C²/B², n times that if every site adds all of the noise, around the
-// gradient without noise.
+// The variance of the released gradient over seeds is σ²C²/B², or n times that if every site adds all of the noise. Its
+// mean is the gradient without noise.
 TEST(Noise, HasTheVarianceThatTheAccountantIsTold) {
   const PrivateNetwork dense = private_networks()[0];
   struct Case {

@@ -46,7 +46,7 @@ TEST(Carriers, ProjectOntoTheTangentSpace) {
 }
 
 TEST(Carriers, FindWhatTheirTargetIsMadeOf) {
-  // A target of rank 3 under noise of a fiftieth: its directions are found by a single iteration.
+  // A target of rank 3 with noise of one fiftieth: a single iteration finds its directions.
   RandomStream random(6, Purpose::test);
   boost::random::normal_distribution<float> normal;
   models::Matrix a(40, 3), b(3, 60), noise(40, 60);
@@ -71,7 +71,7 @@ TEST(Rgp, WithoutClippingAndNoiseItIsTheProjectedGradient) {
   const OneStep exact("gradient-sharing", setup);
   setup.parameters = {{"clip", "1e30"}, {"noise-multiplier", "0"}};
   const OneStep step("rgp", setup);
-  // The carriers of the first step are those of the weights, as they were drawn.
+  // The carriers of the first step are those of the initial weights.
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{512, spec::Activation::relu, true},
                   spec::DenseSpec{256, spec::Activation::relu, true},
@@ -94,7 +94,7 @@ TEST(Rgp, WithoutClippingAndNoiseItIsTheProjectedGradient) {
 }
 
 TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
-  // Two sites of unequal size; weights that move between the steps, as if something had been learned.
+  // Two sites of unequal size; the weights change between the steps, as in learning.
   PrivateStep step(private_networks()[0], {6, 2}, 1.0F);
   const SynchronousMethod& info = algorithm_registry().at("rgp");
   spec::ParameterValues values = default_parameters(info);
@@ -138,7 +138,7 @@ TEST(Private, HandsOverWhatItSays) {
     setup.parameters = {{"density", "0.01"}};
     // ⌈207.36⌉ + ⌈122.88⌉ + ⌈25.6⌉
     EXPECT_EQ(OneStep("lsg", setup).uplink_bytes[0], 4 * (208 + 123 + 26 + biases));
-    // Another network: a square matrix of 64 is thinner than carriers of rank 32 or more, but not of 16.
+    // Another network: carriers of rank 32 or more are no smaller than a 64 × 64 matrix; those of rank 16 are.
     const spec::ModelShape timed{"timed",
                                  {spec::dense_shape("a", 64, 64, true), spec::dense_shape("b", 20, 30, false)}};
     EXPECT_EQ(OneStep("lsg", setup).recorded(timed).over[0], 4 * (21 + 64 + 6));
@@ -161,7 +161,7 @@ TEST(Lsg, AddsNoiseToWhatItReleasesAlone) {
     EXPECT_LE(rank, 4) << mask;
     EXPECT_GT(last.norm(), 0);
   }
-  // Dense where carriers do not help: as many non-zeros as were kept.
+  // Matrices are sent dense if carriers do not help: as many non-zeros as were kept.
   OneStep::Setup setup;  // 12-20-9-5
   setup.parameters = {{"density", "0.1"}, {"noise-multiplier", "1"}};
   const OneStep step("lsg", setup);
@@ -170,8 +170,8 @@ TEST(Lsg, AddsNoiseToWhatItReleasesAlone) {
 }
 
 TEST(Lsg, KeepsTheLargestOfWhatWasAppliedBefore) {
-  // Two steps without noise of a network whose matrices are left as they are: the mask of the second is where the
-  // first, drawn at random, was largest; with as many entries as were kept, it is the same.
+  // Two steps without noise, of a network without carriers. The first mask is random; the second selects the entries
+  // where the first step was largest. With as many entries as were kept, both masks are equal.
   const PrivateNetwork of{
       "dense", {1, 1, 12}, {.name = "", .layers = {spec::DenseSpec{9, spec::Activation::identity, false}}}};
   PrivateStep step(of, {5, 3}, 1.0F);

@@ -15,7 +15,7 @@ namespace dadsim::test {
 inline constexpr spec::ExchangeMode kPeer = spec::ExchangeMode::peer;
 inline constexpr spec::ExchangeMode kAggregator = spec::ExchangeMode::aggregator;
 
-/// All that a step released, as one vector in double.
+/// Returns all values that a step released, as one vector in double.
 inline std::vector<double> flattened(const models::Gradient& gradient) {
   std::vector<double> all;
   for (const models::LayerGradient& layer : gradient.matrices) {
@@ -90,7 +90,7 @@ struct PrivateStep {
     algorithms::run_step(info, *instance, step);
     return step.gradient();
   }
-  /// Returns the gradient that one example alone would have applied.
+  /// Returns the gradient that the step would have applied for this example alone.
   models::Gradient of_example(std::int32_t example, const std::string& algorithm, const spec::ParameterValues& given) {
     const auto all = std::exchange(batch, {{example}});
     const models::Gradient gradient = run(algorithm, given);

@@ -47,7 +47,7 @@ TEST(ChunkedCosines, AreOrthonormalWavesOfEveryChunk) {
   }
 }
 
-/// Signs are the same wherever what they are of is not next to nothing. Gives the share of the others.
+/// Expects equal signs except where `of` is negligible. Returns the share of negligible entries.
 double unlike_signs(const models::Matrix& signs, const models::MatrixOf<double>& of, double negligible) {
   Eigen::Index small = 0;
   for (Eigen::Index i = 0; i < of.size(); ++i) {
@@ -89,7 +89,7 @@ double wave(Eigen::Index k, Eigen::Index n, Eigen::Index s) {
          std::cos(M_PI * static_cast<double>((2 * n + 1) * k) / (2.0 * static_cast<double>(s)));
 }
 
-/// One chunk as large as the matrix: the coefficient of the waves k and j.
+/// Returns the coefficient of the waves k and j, for one chunk as large as the matrix.
 double coefficient(const Doubles& matrix, Eigen::Index k, Eigen::Index j) {
   double sum = 0;
   for (Eigen::Index n = 0; n < matrix.rows(); ++n) {
@@ -134,7 +134,7 @@ TEST(DeMo, IsItsDefinition) {
             sent[place].push_back(value);
             squares += value * value;
           }
-          // bf16 is off by 2⁻⁸ at most.
+          // The error of bf16 is at most 2⁻⁸.
           rounded[s] = 0.9 * rounded[s] + (packed ? std::sqrt(squares) / 256 : 0);
           const double off = (algorithm.momentum(s, kMatrix).weight.cast<double>() - delta[s]).norm();
           EXPECT_LE(off, rounded[s] + 1e-5 * delta[s].norm()) << t;

@@ -26,7 +26,7 @@ class SignMethods : public testing::Test {
     training_.evaluate_every = 1000;
   }
 
-  /// Accuracy on held-back digits.
+  /// Returns the accuracy on held-back digits.
   double learned(const std::string& algorithm, const spec::OptimizerSpec& optimizer,
                  const spec::ParameterValues& given = {}, const spec::CompressSpec& compress = {}) {
     spec::RunSpec run = test::run_of(algorithm, spec::ExchangeMode::peer, given);
@@ -59,7 +59,7 @@ TEST_F(SignMethods, LearnWhatSgdAndAdamLearn) {
   EXPECT_GT(learned("sign-sgd", sgd(3e-3), {{"momentum", "0.9"}}), by_sgd - 0.05);
   EXPECT_GT(learned("demo", sgd(3e-3)), by_sgd - 0.05);
   EXPECT_GT(learned("one-bit-adam", adam(3e-3)), by_adam - 0.05);
-  // Parameters without a gradient drift off.
+  // Parameters without a gradient drift.
   EXPECT_LT(learned("sign-sgd", sgd(3e-3), {{"zeros", "plus"}}), by_sgd - 0.05);
 }
 
@@ -70,7 +70,7 @@ TEST_F(SignMethods, CompressedGradientsLearnWhatTheyStandFor) {
   }
   EXPECT_GT(learned("gradient-sharing", sgd(0.2), {}, {.method = "sign", .memory = true}), by_sgd - 0.05);
   EXPECT_LT(learned("gradient-sharing", sgd(0.2), {}, {.method = "sign"}), by_sgd - 0.1) << "without a memory";
-  // Messages that may be off by more than they say do not go with a memory: what it keeps grows without end.
+  // An encoding whose error may exceed its input does not suit a memory, which then grows without bound.
   EXPECT_LT(learned("gradient-sharing", sgd(0.2), {}, {.method = "qsgd", .memory = true}), 0.5);
 }
 

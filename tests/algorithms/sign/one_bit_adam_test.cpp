@@ -1,4 +1,4 @@
-// 1-bit Adam: Adam itself at first, then error feedback on both ways of the momentum.
+// Tests 1-bit Adam: plain Adam at first, then error feedback on the momentum in both directions.
 #include "algorithms/sign/one_bit_adam.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ class Frozen {
     for (std::size_t s = 1; s < sites; ++s) sum += gradient_of(s, l);
     return sum;
   }
-  /// t, m, v of Adam: its matrices are those of the step, in the same order.
+  /// Returns t, m, v of Adam; its matrices are in the order of the step.
   std::vector<float> state() const { return adam_->state(); }
   std::vector<Eigen::ArrayXf> momenta() const {
     const std::vector<float> state = adam_->state();
@@ -119,7 +119,7 @@ class Frozen {
   std::unique_ptr<models::Optimizer> adam_;
 };
 
-// m + all that is kept = β₁ m before + (1 − β₁) g + all that was kept: nothing is lost for good, on neither way.
+// m + all memories = β₁ m before + (1 − β₁) g + all memories before: nothing is lost in either direction.
 TEST(OneBitAdam, LosesNothingOfTheMomentum) {
   for (const spec::ExchangeMode mode : kExchanges) {
     for (const std::vector<int>& rows : {std::vector<int>{6}, {5, 3}, {5, 0, 3}, {2, 4, 3, 1, 2}}) {
@@ -137,7 +137,7 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
           EXPECT_GT(kept[l].matrix().norm(), 0.1F * before[l].matrix().norm()) << "something is always kept";
           const Eigen::ArrayXf sizes = before[l].abs();
           const std::set<float> magnitudes(sizes.begin(), sizes.end());
-          // Blocks are whole bytes, so that there may be nothing left for the last of them.
+          // Blocks are whole bytes, so the last block may be empty.
           const auto sites = static_cast<Eigen::Index>(rows.size());
           const Eigen::Index block = 8 * ((before[l].size() + 8 * sites - 1) / (8 * sites));
           const Eigen::Index blocks = (before[l].size() + block - 1) / block;
@@ -148,7 +148,7 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
   }
 }
 
-// Repeats the test with sites that miss steps, through an aggregator: a site's memory of its signs waits for it.
+// Repeats the test through an aggregator with sites that miss steps: a site's sign memory is kept until its return.
 TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
   const Attendees everyone{{0, 1, 2}, 3, {}};
   const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
@@ -168,7 +168,7 @@ TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
   }
 }
 
-// The recursion of one_bit_adam.hpp, written out: the errors of both ways, each where it was made.
+// Writes out the recursion of one_bit_adam.hpp, with the errors of both directions where they arise.
 TEST(OneBitAdam, ASiteAddsWhatItsOwnSignsHaveLost) {
   const Attendees everyone{{0, 1, 2}, 3, {}};
   const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
@@ -218,7 +218,7 @@ TEST(OneBitAdam, StepsByTheMomentumOverTheDeviationThatAdamHad) {
   }
 }
 
-// An input that is always zero has no gradient and no variance: its weights stay where they are.
+// An input that is always zero has no gradient and no variance, so its weights do not move.
 TEST(OneBitAdam, WhatHadNoGradientStaysWhereItIs) {
   Digits digits(200);
   digits.training.optimizer = {};

@@ -12,7 +12,7 @@
 
 namespace dadsim::test {
 
-/// Several steps of one algorithm on the same weights, each on other rows.
+/// Takes several steps of one algorithm on the same weights, each on other rows.
 class SeveralSteps {
  public:
   SeveralSteps(algorithms::Algorithm& algorithm, spec::ExchangeMode mode, std::vector<int> rows,
@@ -29,7 +29,7 @@ class SeveralSteps {
   algorithms::UpdateRule rule;
   bool repeats = false;  ///< every step has the rows of the first
 
-  /// With `attendees` the others miss it.
+  /// Sites that are not in `attendees` miss the step.
   algorithms::TrainingStep& next(const algorithms::Attendees* attendees = nullptr) {
     std::vector<std::vector<std::int32_t>> batch;
     if (repeats) next_sample_ = 0;
@@ -51,7 +51,8 @@ class SeveralSteps {
   }
   const spec::ModelShape& shape() const { return network_.shape(); }
 
-  /// A site's part of the gradient of matrix l in the last step: all parts add up to that of all samples.
+  /// Returns a site's part of the gradient of matrix l in the last step. The parts of all sites sum to the gradient of
+  /// all samples.
   models::LayerGradient of_site(std::size_t site, std::size_t l) const {
     const models::WeightsOf<float>& weights = step_.weights(l);
     models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),

@@ -1,4 +1,4 @@
-// Votes of signs against their definition.
+// Tests sign votes against their definition.
 #include "algorithms/sign/sign_sgd.hpp"
 
 #include <gtest/gtest.h>

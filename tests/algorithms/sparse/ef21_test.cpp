@@ -25,7 +25,7 @@ spec::CompressSpec compressor(const std::string& name, const spec::ParameterValu
 
 std::unique_ptr<Algorithm> made(const std::string& name) { return make_algorithm(algorithm_registry().at(name)); }
 
-/// The k entries of the largest magnitude, the others 0.
+/// Returns the k entries of largest magnitude; the others are 0.
 MatrixD largest_of(const MatrixD& matrix, std::size_t k) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(matrix.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -64,7 +64,7 @@ TEST(Ef21, IsItsDefinition) {
   }
 }
 
-// Estimates become a gradient that stands still. Error feedback goes on applying a few large entries at a time.
+// For a constant gradient, the estimates converge to it. Error feedback goes on applying a few large entries at a time.
 TEST(Ef21, EstimatesBecomeAGradientThatStandsStill) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
     for (const char* name : {"top-k", "redsync", "int8", "natural"}) {
@@ -101,7 +101,7 @@ TEST(Ef21, WithoutACompressorIsGradientSharing) {
   }
 }
 
-// Differences are encoded as gradients are.
+// Differences are encoded like gradients.
 TEST(Ef21, SendsWhatTheCompressorMakesOfAGradient) {
   test::OneStep::Setup setup;
   setup.rows = {5, 1, 2};

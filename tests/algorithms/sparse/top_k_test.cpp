@@ -122,7 +122,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
       models::Matrix matrix(size, 1);
       for (Eigen::Index i = 0; i < size; ++i) {
         const float x = normal(random);
-        // Drawn like gradients; with many ties; over all magnitudes up to infinity.
+        // Values like gradients, values with many ties, and values of all magnitudes up to infinity.
         matrix(i) = kind == 0 ? 1e-3F * x : kind == 1 ? std::round(2 * x) : std::copysign(std::exp(60 * x), x);
       }
       std::vector<std::int32_t> order(static_cast<std::size_t>(size));

@@ -36,8 +36,8 @@ class SumOrRows final : public Algorithm {
 };
 
 TEST(LayerAlternatives, CountWhatThisNetworkTakes) {
-  // Sites of one and of two samples. Of 200 × 4 weights and 4 biases the rows are less, of 4 × 2 and 2 the gradient:
-  // summed over up and down, 3 × 3 × 204 against 4 × 804 floats, and 3 × 3 × 6 against 4 × 10.
+  // Sites of one and of two samples. Rows are smaller for 200 × 4 weights and 4 biases, the gradient for 4 × 2 weights
+  // and 2 biases. Floats up and down: 3 × 3 × 204 against 4 × 804, and 3 × 3 × 6 against 4 × 10.
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{4, spec::Activation::tanh, true},
                   spec::DenseSpec{2, spec::Activation::identity, true}};

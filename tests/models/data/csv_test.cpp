@@ -94,7 +94,7 @@ TEST(Csv, HoldsBackRowsDrawnFromTheSeed) {
   std::multiset<std::int32_t> classes(data.test.labels.begin(), data.test.labels.end());
   EXPECT_GT(classes.count(0), 3U) << "not the last rows, which are all of one class";
   EXPECT_GT(classes.count(1), 3U);
-  // The features of all rows are different: none is on both sides, and none is lost.
+  // All rows have different features: no row is in both parts, and none is lost.
   std::set<float> seen;
   for (const models::Matrix* part : {&data.train.features, &data.test.features})
     seen.insert(part->data(), part->data() + part->size());
@@ -133,7 +133,7 @@ TEST(Csv, SaysWhereItIsWrong) {
                     "b:1: columns differ from the table to train on; "));
 }
 
-// The UCI archive and collections for courses publish such tables.
+// Tables without a header, as the UCI archive and course collections publish them.
 TEST(Csv, TablesWithoutALineOfNames) {
   const auto of = [](const std::string& content, const std::string& target) {
     return models::inspect_csv(
@@ -154,7 +154,7 @@ TEST(Csv, TablesWithoutALineOfNames) {
       EXPECT_TRUE(table.notes.empty());
     }
   }
-  // The target may stand first, columns are left out and name sites by number, and equal fields are no names.
+  // The target may be the first column. Columns are left out, and name sites, by number; equal fields are not a header.
   const models::CsvColumns wine = models::inspect_csv({.train = {{"t.csv", "1,7,7,a\n2,5,7,b\n1,5,6,b\n"}},
                                                        .test = {{"u.csv", "2,1,1,a\n"}},
                                                        .target = "1",
@@ -189,7 +189,7 @@ TEST(Csv, ColumnsByNumberWhereNoneHasThatName) {
   EXPECT_TRUE(holds(message("x,y\n1,2\n", "0"), "t.csv:1: no column '0'; "));
 }
 
-// A first row that is taken for names would be lost silently.
+// A first row mistaken for a header would be lost silently.
 TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   const std::string note =
       "t.csv:1: the first line is read as column names, but looks like a sample; "
@@ -208,7 +208,7 @@ TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   EXPECT_TRUE(holds(message("1,2,a\n2,3,b\n", "species"), "set names=\"false\" if the first line is a sample"));
 }
 
-// pandas and R write the numbers of rows before them, under no name.
+// pandas and R write row numbers first, in a column without a name.
 TEST(Csv, AFirstColumnWithoutANameIsThatOfNumbersOfRows) {
   for (const char* content : {",x,class\n0,1,a\n1,2,b\n", "\"\",\"x\",\"class\"\n\"1\",1,\"a\"\n\"2\",2,\"b\"\n"}) {
     const models::CsvColumns table = inspected(content);
@@ -225,7 +225,7 @@ TEST(Csv, WhatStandsForAValueThatNobodyKnows) {
   EXPECT_EQ(table.rows, (std::vector<std::int64_t>{12}));
 }
 
-// Spreadsheets write semicolons or tabs where the comma is the decimal point.
+// Spreadsheets separate by semicolons or tabs where the comma is the decimal point.
 TEST(Csv, RecognisesSemicolonsAndTabs) {
   for (const char separator : {',', ';', '\t'}) {
     std::string content = "\"x\"|\"two words\"|class\n 1 |\"a;b,c\td\"|\"yes\"\n\"2\"|e|no\n";
@@ -237,7 +237,7 @@ TEST(Csv, RecognisesSemicolonsAndTabs) {
     EXPECT_EQ(table.columns[1].words, (std::vector<std::string>{"a;b,c\td", "e"}));
     EXPECT_EQ(table.classes, (std::vector<std::string>{"no", "yes"}));
   }
-  // A name with semicolons in a line of commas is no line of semicolons.
+  // A name with semicolons does not make a comma-separated line semicolon-separated.
   EXPECT_EQ(inspected("a;b;c;d,class\n1,x\n2,y\n").columns.size(), 2U);
   EXPECT_TRUE(holds(message("x;clas\n1;a\n"), "t.csv:1: no column 'class'; did you mean 'clas'?"));
   EXPECT_TRUE(holds(message("x;class\n1;a\n1\n2;b\n"), "t.csv:3: 1 fields; 2, "));
@@ -272,7 +272,7 @@ TEST(Csv, LeavesColumnsOut) {
 }
 
 TEST(Csv, KnowsTheSitesOfItsRows) {
-  // Numbers of site 1 lie below those of site 2, and those below the ones of site 10.
+  // Numbers of site 1 are below those of site 2, which are below those of site 10.
   std::string content = "where,x,class\n";
   for (int i = 0; i < 60; ++i) {
     const int site = i % 3 == 0 ? 10 : i % 3;

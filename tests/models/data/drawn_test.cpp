@@ -108,7 +108,7 @@ TEST(Shapes, RefusesMoreThanAGibibyte) {
       holds(refused([&] { models::load_dataset(spec, 1); }), "90000 samples of 3072 values; use at most 268435456"));
 }
 
-// After the end every frame is zero, before it none is.
+// Every frame after the end is zero, and no frame before the end is.
 TEST(Utterances, VaryInLengthAndArePadded) {
   constexpr Eigen::Index kLength = 60;
   const models::Samples words = models::draw_utterances(kLength, 0, 300, 1);
@@ -124,12 +124,12 @@ TEST(Utterances, VaryInLengthAndArePadded) {
   EXPECT_GT(lengths.size(), 25U);
 }
 
-/// Checks the sentences of a text by a separate parser, and counts the predictable characters.
+/// Checks sentences of a text with a separate parser, and counts predictable characters.
 class Parser {
  public:
   explicit Parser(std::string text) : text_(std::move(text)) {}
 
-  /// False where the text breaks off; failures of the grammar are reported.
+  /// Returns false if the text ends early; grammar failures are reported.
   bool sentence() {
     int value = 0;
     if (!sum(value) || !expect('=') || at_ >= text_.size()) return false;
@@ -201,7 +201,7 @@ TEST(Tabular, NoiseIsTheShareOfOtherLabels) {
   EXPECT_TRUE(same_bits(clean.features, noisy.features));
   int other = 0;
   for (std::size_t i = 0; i < clean.labels.size(); ++i) other += clean.labels[i] != noisy.labels[i];
-  // A label that is replaced stays the same by chance one time in four; five standard deviations.
+  // A replaced label is the same by chance one time in four; the bound is five standard deviations.
   EXPECT_NEAR(other, 20000 * 0.4 * 0.75, 5 * 65);
 }
 

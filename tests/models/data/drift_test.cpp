@@ -65,7 +65,7 @@ TEST(Corrupter, MonotoneMapsAndBlurDoWhatTheirFormulasSay) {
   x = {-0.5F, 0, 0.25F, 2};
   Corrupter(Corruption::exponential, 4, row, 1, 0)(0, x);
   EXPECT_NEAR(x[3], (std::exp(2.4) - 1) / 1.2, 1e-5);
-  // A constant picture has nothing to blur, and no edges.
+  // A constant picture does not change by blurring, and has no edges.
   const spec::SampleShape picture{6, 6, 1};
   std::vector<float> flat(36, 0.5F);
   Corrupter(Corruption::blur, 5, picture, 1, 0)(0, flat);
@@ -119,7 +119,7 @@ TEST(Drift, SitesChangeAtTheirTimesAndOnlyThey) {
       << "the clip takes the place of the noise";
   EXPECT_EQ(drift.partitions[2][1], partition[1]) << "healed";
   EXPECT_EQ(drift.partitions[0][2], partition[2]) << "of one that does not drift it is what it began with";
-  // Held back: as many, a third of them each site's.
+  // The held-back set keeps its size; each site contributes a third.
   EXPECT_EQ(drift.held_back_at(9.9), nullptr);
   const models::Samples* mixed = drift.held_back_at(25);
   ASSERT_NE(mixed, nullptr);
@@ -164,7 +164,7 @@ TEST(HeldBackOfSites, AreEachSitesOwnAndAsItSeesThem) {
   ASSERT_EQ(clean.size(), 3U);
   EXPECT_EQ(clean[0].size(), 50);
   EXPECT_EQ(clean[1].size() + clean[2].size(), 50);
-  // Together they are the held-back data.
+  // The parts together are the held-back data.
   double sum = 0;
   for (const models::Samples& site : clean) sum += site.features.cast<double>().sum();
   EXPECT_NEAR(sum, data.test.features.cast<double>().sum(), 1e-6 * sum);

@@ -63,7 +63,7 @@ class Idx : public testing::Test {
     return path;
   }
 
-  /// Both readers must refuse, in the same words, and name the file.
+  /// Expects that both readers refuse the files with the same message, which names the file.
   void expect_refused(const std::string& images, const std::string& labels, const std::string& at,
                       const std::string& what) {
     std::string read_message;
@@ -118,7 +118,7 @@ TEST_F(Idx, ReadsOtherRanks) {
   EXPECT_EQ(read_idx(plain("r4", idx(0x804, {3, 2, 2, 3}, std::string(36, 'x'))), good_labels_).features.cols(), 12);
 }
 
-// Larger than one piece of reading.
+// The file exceeds one read.
 TEST_F(Idx, ReadsManyPieces) {
   const std::uint32_t count = 1200;
   std::string pixels(std::size_t{count} * 784, '\0');
@@ -186,15 +186,15 @@ TEST_F(Idx, RefusesWrongSizes) {
 TEST_F(Idx, RefusesHeadersThatPromiseTooMuch) {
   const std::uint32_t huge = 0xffffffffU;
   expect_bad_images(plain("huge", idx(kImages, {huge, huge, huge}, "x")), "promises more than 1073741824 bytes");
-  // The product overflows 64 bits to something small.
+  // The product overflows 64 bits to a small number.
   expect_bad_images(plain("wrap", idx(0x804, {3, 0x80000000U, 0x80000000U, 4}, "x")), "promises more than");
-  // 1 GB from a few bytes, plain and compressed: nothing is allocated.
+  // A few bytes, plain and compressed, promise 1 GB: nothing is allocated.
   expect_bad_images(plain("gigabyte", idx(kImages, {1000000, 25, 40}, "x")), "truncated: 1 of the 1000000000 bytes");
   expect_bad_images(gzip("gigabyte.gz", idx(kImages, {1000000, 25, 40}, "x")), "cannot hold the 1000000000");
 }
 
 TEST_F(Idx, StopsADecompressionBomb) {
-  // The header promises 12 bytes; 64 MB come.
+  // The header promises 12 bytes; the file has 64 MB.
   expect_bad_images(gzip("bomb.gz", idx(kImages, {3, 2, 2}, std::string(64U << 20U, '\0'))),
                     "trailing bytes after the 12");
 }
@@ -274,7 +274,7 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
   EXPECT_NE(message(files).find("test images and test labels must be given together"), std::string::npos);
 }
 
-// The real thing, where it is at hand.
+// Reads the published files if they are available.
 TEST(Mnist, TestFilesReadWhole) {
   std::vector<fs::path> folders{fs::path(DADSIM_SOURCE_DIR) / ".." / "shared" / "data"};
   if (const char* named = std::getenv("DADSIM_DATA")) folders.insert(folders.begin(), named);

@@ -14,7 +14,7 @@
 namespace dadsim::models {
 namespace {
 
-/// Samples without pictures, classes drawn at random.
+/// Returns samples without pictures; classes are drawn at random.
 Samples labelled(std::size_t count, std::int32_t classes) {
   RandomStream random(1, Purpose::test);
   Samples samples;
@@ -50,7 +50,7 @@ void expect_every_sample_once(const Partition& partition, std::size_t samples) {
   EXPECT_EQ(all, expected);
 }
 
-/// Share of each class at a site.
+/// Returns the share of each class at a site.
 std::vector<double> class_shares(const std::vector<std::int32_t>& site, const Samples& train, std::size_t classes) {
   std::vector<double> shares(classes);
   for (const std::int32_t i : site) {
@@ -185,7 +185,7 @@ TEST(Split, LogNormalSizesHaveTheirSpread) {
     }
     // The standard error of a standard deviation of n draws is σ/√(2n). Rounding of ~500 samples is far below it.
     EXPECT_NEAR(std::sqrt(square - mean * mean), spread, 4 * spread / std::sqrt(2.0 * kSites)) << spread;
-    // Their sum is given: N/S is the mean e^(μ + σ²/2) of the sizes, up to its standard error.
+    // The sum of sizes is given: N/S is the mean e^(μ + σ²/2) of the sizes, up to its standard error.
     const double expected = std::log(1e6 / kSites) - spread * spread / 2;
     const double error = std::sqrt((spread * spread + std::exp(spread * spread) - 1) / kSites);
     EXPECT_NEAR(mean, expected, 4 * error) << spread;
@@ -221,8 +221,8 @@ TEST(Split, UnevenSizesLeaveNoSiteEmptyAndRepeat) {
 }
 
 TEST(Split, DirichletSharesHaveTheMeansOfUnevenSizes) {
-  // With many classes a site's size is near its mean: the variance of a share is that of Dir(α S w), w (1 − w)/(S α +
-  // 1), over the number of classes.
+  // With many classes a site's size is near its mean. The variance of its share is that of Dir(α S w), w (1 − w)/(S α +
+  // 1), divided by the number of classes.
   constexpr std::size_t kClasses = 1000;
   Samples train;
   train.features.resize(100 * kClasses, 1);
@@ -239,7 +239,7 @@ TEST(Split, DirichletSharesHaveTheMeansOfUnevenSizes) {
 }
 
 TEST(Split, DirichletLeavesNoSiteEmpty) {
-  // So uneven that each class goes to one site: most of the 50 sites would be empty.
+  // Each class goes to one site with so small an α; most of the 50 sites would be empty.
   const Samples train = labelled(200, 10);
   for (const double alpha : {1e-6, 1e-3}) {
     expect_every_sample_once(split_over_sites(dirichlet(alpha), train, 10, 50, 1), 200);

@@ -15,7 +15,7 @@ models::TextSymbols parsed(const std::string& content, double share) {
 }
 
 TEST(Text, NumbersTheCharactersOfTheTrainingPart) {
-  // 8 characters to train on, of which 4 differ; of the 2 held back, one is new.
+  // 8 training characters, of which 4 differ; of the 2 held-back characters one is new.
   const models::TextSymbols text = parsed(
       "\xef\xbb\xbf"
       "bäabb\naacb",

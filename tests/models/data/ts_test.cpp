@@ -65,7 +65,7 @@ TEST(Ts, ReadsUnivariateSeries) {
   EXPECT_EQ(file.cases, 2);
 }
 
-// A compressed file of 200 kB holds 200 MB of short cases: to look at them takes no more than they do.
+// A compressed file of 200 kB holds 200 MB of short cases. Inspecting the file must not keep them in memory.
 TEST(Ts, LookingAtAFileKeepsNoneOfItsCases) {
   std::string content = "@classLabel true a b\n@data\n";
   for (int i = 0; i < 1000; ++i) content += i % 2 == 0 ? "1:2:3:a\n" : "4:5:6:b\n";

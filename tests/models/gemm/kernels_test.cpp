@@ -10,7 +10,7 @@
 #include "models/matrix.hpp"
 #include "support/random.hpp"
 
-// Compares every set of kernels that runs here with plain sums in double, and with the portable set.
+// Compares every set of kernels available on this machine with plain sums in double, and with the portable set.
 
 namespace dadsim::models {
 namespace {
@@ -50,7 +50,7 @@ class KernelsTest : public testing::Test {};
 using Numbers = testing::Types<float, double>;
 TYPED_TEST_SUITE(KernelsTest, Numbers);
 
-/// C = start + A B for one panel, with all that a set does for it.
+/// Returns C = start + A B for one panel, with all steps of a kernel set.
 template <class T>
 std::vector<T> product(const KernelsOf<T>& kernels, const Shape& shape, bool a_transposed, bool b_transposed,
                        TileStart start) {
@@ -153,8 +153,8 @@ TYPED_TEST(KernelsTest, PanelsThatArePackedTogetherAreThoseOfOneAtATime) {
   }
 }
 
-/// `count` windows side by side, of two rows of `run` numbers each, and `out` filters; behind them the gradient of the
-/// filters' first row.
+/// `count` windows side by side, of two rows of `run` numbers each, and `out` filters. The gradient of the filters'
+/// first row follows.
 template <class T>
 std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index run, Index out, bool add, bool with_bias) {
   constexpr Index kRows = 2, kApart = 4;
@@ -220,7 +220,7 @@ TYPED_TEST(KernelsTest, WindowsOfEverySetAreThoseOfThePortableOne) {
             const std::vector<T> here = windows(kernels_of<T>(set), count, run, out, add, with_bias);
             const std::vector<T> there = windows(portable, count, run, out, add, with_bias);
             for (std::size_t i = 0; i < here.size(); ++i) {
-              // The gradient sums products of sums of up to 2 · run + 2.
+              // The gradient sums products, whose factors are sums of up to 2 · run + 2 terms.
               ASSERT_NEAR(here[i], there[i], static_cast<double>(2 * run + 2) * rounding<T>(count + 2 * run))
                   << name_of(set) << " " << count << " " << run << " " << out << " " << i;
             }

@@ -15,7 +15,7 @@ void expect_near(const MatrixOf<T>& actual, const MatrixOf<double>& expected, Ei
   EXPECT_LE((actual.template cast<double>() - expected).cwiseAbs().maxCoeff(), tolerance);
 }
 
-/// All three products, of blocks within bigger matrices.
+/// Checks all three products, of blocks within larger matrices.
 template <class T>
 void expect_products(Eigen::Index rows, Eigen::Index inner, Eigen::Index out) {
   SCOPED_TRACE(testing::Message() << rows << " × " << inner << " × " << out);

@@ -14,8 +14,8 @@
 #include "models/kernels/array_sets.hpp"
 #include "support/random.hpp"
 
-// Compares every set of array kernels that runs here with the portable one, over sizes that are no multiples of a
-// vector. Tests of the networks compare the portable set with PyTorch's numbers and finite differences.
+// Compares every set of array kernels available on this machine with the portable set, over sizes that are not
+// multiples of a vector. Tests of the networks compare the portable set with PyTorch and finite differences.
 
 namespace dadsim::models {
 namespace {
@@ -53,7 +53,7 @@ std::vector<T> drawn_between(Index size, std::uint64_t seed, double low = -1, do
   return values;
 }
 
-/// |a − b| ≤ `roundings` · ε · max(1, |b|): each set's exp, tanh and roots are good to a few roundings.
+/// Expects |a − b| ≤ `roundings` · ε · max(1, |b|): each set's exp, tanh and roots are good to a few roundings.
 template <class T>
 void expect_near(const std::vector<T>& a, const std::vector<T>& b, double roundings, const Set& set) {
   ASSERT_EQ(a.size(), b.size());
@@ -100,7 +100,7 @@ TYPED_TEST(ArrayKernelsTest, ActivationsAndTheirDerivatives) {
   }
 }
 
-// The error that models/kernels/gelu_loops.hpp states, with the rounding of the last product.
+// The error bound of models/kernels/gelu_loops.hpp, plus the rounding of the last product.
 TEST(ArrayKernels, GeluIsAsGoodAsStated) {
   const auto phi = [](double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); };
   std::vector<float> z;
@@ -220,7 +220,7 @@ TEST(ArrayKernels, StepsOfAdam) {
   }
 }
 
-/// Numbers from `offset` numbers after an address that is a multiple of 64 bytes.
+/// Numbers that begin `offset` numbers after a multiple of 64 bytes.
 template <class T>
 class Placed {
  public:
@@ -240,7 +240,7 @@ class Placed {
   T* data_;
 };
 
-/// Memory is aligned to 16 bytes, and sometimes to more: no bit of learning may depend on that.
+/// Memory is aligned to 16 bytes, and sometimes to more; results must not depend on that.
 TYPED_TEST(ArrayKernelsTest, GiveTheSameBitsAtEveryAddress) {
   using T = TypeParam;
   using spec::Activation;

@@ -16,7 +16,7 @@ spec::ModelSpec around(const spec::BatchNormSpec& norm) {
 }
 
 TEST(BatchNorm, GradientsEqualCentralDifferences) {
-  const std::vector<Eigen::Index> sites{0, 2, 2, 5};  // the second one has no samples
+  const std::vector<Eigen::Index> sites{0, 2, 2, 5};  // the second site has no samples
   for (const spec::Activation activation : {spec::Activation::identity, spec::Activation::relu, spec::Activation::tanh,
                                             spec::Activation::sigmoid, spec::Activation::gelu}) {
     SCOPED_TRACE(to_string(activation));
@@ -121,7 +121,7 @@ TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
 }
 
 TEST(BatchNorm, NormalisesFarFromZero) {
-  // A variance as E[x²] − E[x]² would have no digit left in float.
+  // In float, the variance E[x²] − E[x]² would lose all digits.
   spec::ModelSpec model;
   model.layers = {spec::BatchNormSpec{.epsilon = 1e-12}};
   Network network(spec::SampleShape{1, 1, 1}, model, 1);

@@ -4,7 +4,7 @@
 #include "models/gradient_check.hpp"
 #include "models/network.hpp"
 
-// The class token, positions and select: what a transformer has around its blocks.
+// Class token, positions and select: the layers around a transformer's blocks.
 
 namespace dadsim::models {
 namespace {
@@ -37,7 +37,7 @@ TEST(ClassToken, HasTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(ClassToken, AddsToSlopesThatAreThere) {
-  // Each of the three beside another reader of its input.
+  // Places each of the three layers next to another reader of its input.
   const auto beside = [](std::vector<spec::LayerSpec> layers, std::vector<spec::LayerSpec> shortcut) {
     return spec::ResidualSpec{
         .layers = std::move(layers), .shortcut = std::move(shortcut), .activation = spec::Activation::tanh};

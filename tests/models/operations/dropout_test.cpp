@@ -30,7 +30,7 @@ Matrix through(const spec::ModelSpec& model, const Matrix& inputs, const Pass& p
 
 TEST(Dropout, GradientsEqualCentralDifferences) {
   test::expect_right_gradients(two_dropouts(0.3), {.channels = 7});
-  // Without a mask.
+  // Checks gradients without a mask.
   test::expect_right_gradients(
       two_dropouts(0.3), {.channels = 7},
       {.samples = 4, .pass = {.training = false, .sites = {}, .seed = 0, .step = 0}, .seed = 12});

@@ -7,10 +7,10 @@
 namespace dadsim::test {
 namespace {
 
-/// Returns the first coordinate after the rounds, of five steps each.
+/// Returns the first coordinate after the rounds of five steps each.
 double end_of(const std::string& protocol, const std::vector<Quadratics::Site>& sites,
               const spec::ParameterValues& changed) {
-  // Equally many samples each, so that all count the same.
+  // All sites have equally many samples and so equal weights.
   const SmallProblem small(sites.size(), 20 * static_cast<std::int64_t>(sites.size()));
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, sites, 10);

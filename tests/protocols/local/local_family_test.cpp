@@ -1,5 +1,5 @@
-// Laws of the family of local updates: who exchanges, what is sent, the outer rule. Sites are unequal in samples, speed
-// and minima.
+// Laws of the family of local updates: partners of an exchange, messages, the outer rule. Sites differ in samples,
+// speed and minima.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST(AmongPeers, ARoundTakesTheSlowestAndAnAllReduce) {
     const double bytes = (halves ? 2 : 4) * kSentNumbers;
     const Simulated simulated =
         played(run, unequal_problem(kPlayedSamples), {.latency = latency, .bandwidth = bandwidth}).simulated;
-    // In this World the outer step takes as long as a local one, and the first worker is through with it first.
+    // In this World the outer step takes as long as a local one, and the first worker finishes the outer step first.
     const double round = 5 * (0.2 + 0.13 * 3) + 2 * (n - 1) * (latency + bytes / n / bandwidth);
     for (std::size_t i = 1; i <= 3; ++i) {
       const auto rounds = static_cast<double>(i);
@@ -153,9 +153,9 @@ TEST(DesLoc, MomentsAreAveragedWithPeriodsOfTheirOwn) {
 
 // ---- partners ----
 
-/// Factor a round on the variance of the models of sites without gradients.
+/// Returns the factor per round on the variance of the sites' models without gradients.
 double rate_of_spread(double momentum, double consensus) {
-  // Numbers stand for workers: each has a coordinate in which it begins apart from the others.
+  // Each worker starts apart from the others in its own coordinate.
   constexpr std::size_t kWorkers = 64;
   const spec::ParameterValues values =
       run_of("noloco", {{"outer-momentum", std::to_string(momentum)}, {"consensus", std::to_string(consensus)}})
@@ -240,7 +240,7 @@ TEST(FactoredGossip, OnACompleteGraphIsGaslocWithTwiceTheBytes) {
     EXPECT_DOUBLE_EQ(twice.simulated.log.nodes[node].sent, 2 * once.simulated.log.nodes[node].sent);
 }
 
-// Neighbours' weights that come behind the local steps are left out, and nobody waits for them.
+// Neighbours' weights that arrive after the local steps are left out, and no worker waits for them.
 TEST(FactoredGossip, OnSlowLinesIsGasloc) {
   const auto on = [](const char* method, double latency) {
     return played(run_of(method, {{"period", "2"}, {"rounds", "5"}}), unequal_problem(kPlayedSamples),
@@ -316,7 +316,7 @@ TEST(OuterRules, StepsAreThoseOfTheFormulas) {
   const double adam =
       0.5 * (0.04 / (std::sqrt(0.01 * 0.04) + 1e-3) + (0.8 * 0.04 + 0.04) / (std::sqrt(0.0199 * 0.04) + 1e-3));
   EXPECT_NEAR(after("adam", 2), 1 - adam, 1e-5);
-  // The first step adds to the buffer alone; the second makes m = (0.2 + 0.2) / 2.
+  // The first step only adds to the buffer; the second makes m = (0.2 + 0.2) / 2.
   EXPECT_NEAR(after("delayed-nesterov", 2), 1 - 0.5 * (0.1 + 0.1 + 0.8 * 0.2), 1e-6);
   // d = -0.5 * 0.2 - 0.7 * 0.1, then 0.8 d + d.
   EXPECT_NEAR(after("consensus", 2), 1 + (1 + 1.8) * (-0.1 - 0.07), 1e-6);

@@ -36,7 +36,7 @@ inline Played played(const char* method, const spec::ParameterValues& parameters
   return played(run_of(method, parameters));
 }
 
-/// Expects the same losses, within `tolerance` and within that share of each.
+/// Expects the same losses, within `tolerance` and within the same fraction of each loss.
 inline void expect_same_models(const Played& a, const Played& b, double tolerance = 0, const std::string& what = {}) {
   ASSERT_EQ(a.losses.size(), b.losses.size()) << what;
   ASSERT_GE(a.losses.size(), 3U) << what;

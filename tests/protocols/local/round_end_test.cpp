@@ -1,5 +1,5 @@
-// Laws of the end of a round (barrier, quorum, asynchronous, window, overlap), of an object store, and of the rows and
-// rules that they carry. Sites are unequal in samples, speed and minima.
+// Laws of round ends (barrier, quorum, asynchronous, window, overlap), of an object store, and of the messages and
+// rules used with them. Sites differ in samples, speed and minima.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ TEST(RoundEnds, AGraceThatIsLongEnoughIsABarrier) {
   spec::ParameterValues quorum = barrier;
   quorum.insert({{"when", "quorum"}, {"quorum", "1"}, {"grace", "60"}});
   expect_same_models(played("diloco", quorum), played("diloco", barrier));
-  quorum["grace"] = "0.1";  // the slowest takes longer
+  quorum["grace"] = "0.1";  // the slowest site takes longer
   const Played some = played("diloco", quorum);
   EXPECT_GT(some.simulated.protocol_log.updates, 5);
   EXPECT_GT(some.simulated.protocol_log.mean_staleness(), 0);
@@ -50,8 +50,9 @@ TEST(RoundEnds, AWindowThatIsLongEnoughIsABarrierAndLastsItsTime) {
 }
 
 TEST(RoundEnds, WhatComesAfterTheWindowDoesNotCount) {
-  // A round of 3 steps takes site i 3 (0.2 + 0.13 i) seconds, 2 (0.01 + 31400 / 1e6) more for both ways, and the server
-  // none: those of sites 0 and 1 arrive within 1.2 s, those of 2 and 3 within 2.4 s, and are dropped.
+  // A round of 3 steps takes site i 3 (0.2 + 0.13 i) seconds, plus 2 (0.01 + 31400 / 1e6) for both directions; the
+  // server takes none. Messages of sites 0 and 1 arrive within 1.2 s. Those of sites 2 and 3 arrive within 2.4 s and
+  // are dropped.
   const Played some = played("diloco", {{"period", "3"}, {"rounds", "6"}, {"when", "window"}, {"window", "1.2"}});
   const protocols::ProtocolLog& log = some.simulated.protocol_log;
   EXPECT_EQ(log.took_part, (std::vector<std::int64_t>{6, 6, 0, 0}));
@@ -86,7 +87,7 @@ TEST(RoundEnds, AsynchronousTakesAllStepsAndNobodyWaits) {
 }
 
 TEST(RoundEnds, AStaleChangeCountsByItsAge) {
-  // One coordinate; sites without curvature but one move nothing, so that only the slow site's changes count.
+  // One coordinate. Only the slow site has curvature, so only its changes count.
   const SmallProblem small = unequal_problem({40, 40});
   const auto model = [&](const char* exponent) {
     History history(1, nullptr);
@@ -98,7 +99,7 @@ TEST(RoundEnds, AStaleChangeCountsByItsAge) {
         run_of("local-sgd", {{"period", "1"}, {"rounds", "2"}, {"when", "asynchronous"}, {"staleness", exponent}}));
   };
   const Simulated plain = model("0"), damped = model("1");
-  // Site 1 answers once, 3 updates after it was asked: it moves θ by the rate, 0.1, or a quarter of it.
+  // Site 1 answers once, 3 updates after it was asked. It moves θ by the rate, 0.1, or by a quarter of the rate.
   EXPECT_EQ(plain.protocol_log.took_part[1], 1);
   EXPECT_NEAR(plain.qualities.back()[1], 1 - 0.1, 1e-6);
   EXPECT_NEAR(damped.qualities.back()[1], 1 - 0.1 / 4, 1e-6);
@@ -118,7 +119,7 @@ TEST(RoundEnds, OverlapHidesTheExchangeAndIsOneRoundLate) {
 }
 
 TEST(RoundEnds, OverlapIsDelayedDescent) {
-  // θ_t+1 = θ_t − Δ_t−1 with Δ_t = rate θ_t, and the first two from the first weights.
+  // θ_t+1 = θ_t − Δ_t−1 with Δ_t = rate θ_t; the first two use the first weights.
   const SmallProblem small = unequal_problem({40, 40});
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, {{1, 0}, {1, 0}}, 1);
@@ -184,7 +185,7 @@ TEST(ObjectStore, MakesTheModelsOfAnAggregatorAndCarriesTheFormulasBytes) {
 }
 
 TEST(ObjectStore, AWorkerThatMissesWindowsReadsTheirObjectsLater) {
-  // Sites 2 and 3 miss every other window (see above): of two rounds they read the objects of sites 0 and 1.
+  // Sites 2 and 3 miss every other window (see above); in two rounds they read the objects of sites 0 and 1.
   const Played some =
       played("diloco", {{"period", "3"}, {"rounds", "6"}, {"when", "window"}, {"window", "1.2"}, {"to", "store"}});
   const auto& nodes = some.simulated.log.nodes;
@@ -270,10 +271,10 @@ TEST(Heloco, CorrectsAgainstAndAcrossTheMomentum) {
     EXPECT_NEAR(got[0], x, 1e-6);
     EXPECT_NEAR(got[1], y, 1e-6);
   };
-  expect(first_step({3, 0}, {1, 0}), 1, 0);  // along it
-  // Against it: confidence 3 / 4, half of that share of −1 is taken away.
+  expect(first_step({3, 0}, {1, 0}), 1, 0);  // along the momentum
+  // Against the momentum: confidence 3 / 4; half of that share of −1 is removed.
   expect(first_step({3, 0}, {-1, 0}), -1 + 0.75 * 0.5, 0);
-  // Across it: λ = 3 / 4 · 0.25.
+  // Across the momentum: λ = 3 / 4 · 0.25.
   expect(first_step({3, 0}, {0, 1}), 0.1875, 1 - 0.1875);
   expect(first_step({0, 0}, {0, 1}), 0, 1);  // no momentum yet
 }

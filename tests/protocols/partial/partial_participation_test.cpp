@@ -10,7 +10,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Sites of unequal size, the whole of a site in every batch, so that every step has the same gradients.
+/// Sites of unequal size. A batch contains the whole site, so every step has the same gradients.
 SmallProblem uneven(double rate, double epochs) {
   SmallProblem small(4, 120, rate);
   std::vector<std::int32_t>& first = small.partition[0];
@@ -27,7 +27,7 @@ SmallProblem uneven(double rate, double epochs) {
   return small;
 }
 
-/// Returns the change of the first weights in a simulation; `seconds` gives the computing time of each site.
+/// Returns the change of the first weights in a simulation; `seconds` is the computing time of each site.
 std::vector<double> displacement(
     const SmallProblem& small, const spec::RunSpec& run,
     const std::function<double(world::Node)>& seconds = [](world::Node) { return 0.01; }) {
@@ -58,15 +58,15 @@ double norm(const std::vector<double>& of) {
   return std::sqrt(sum);
 }
 
-/// ‖a − b‖ ÷ ‖b‖.
+/// Returns ‖a − b‖ ÷ ‖b‖.
 double distance(std::vector<double> a, const std::vector<double>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
   return norm(a) / norm(b);
 }
 
-// With so small a rate the gradients stay what they are, and the displacement is the sum of the steps' gradients: its
-// expectation is that of all sites. The standard error of the mean of n draws of 2 sites of 4 is worked out from the
-// sites' own gradients.
+// With so small a rate the gradients stay constant, and the displacement is the sum of the steps' gradients. Its
+// expectation is that of all sites. The standard error of the mean of n draws of 2 sites of 4 follows from the sites'
+// own gradients.
 TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
   constexpr double kSteps = 600;
   const SmallProblem small = uneven(1e-4, kSteps);
@@ -75,7 +75,7 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
     const std::vector<double> half = displacement(small, run_of(protocol, {{"fraction", "0.5"}}));
     const std::vector<double> biased =
         displacement(small, run_of(protocol, {{"fraction", "0.5"}, {"estimate", "present"}}));
-    // Gradients of the sites, weighted N_s ÷ ΣN: what a site alone contributes.
+    // Gradients of the sites, weighted N_s ÷ ΣN: the contribution of each site alone.
     History history(1, nullptr);
     Learning learning(small.problem(), history);
     const Value start = learning.initial();
@@ -102,15 +102,15 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
     const double error = distance(half, all);
     EXPECT_LT(error, 3 * expected_error) << protocol;
     EXPECT_GT(error, expected_error / 3) << protocol << ": no draws at all?";
-    // The mean over the sites present gives small sites more than their share.
+    // The mean over the present sites gives small sites too much weight.
     EXPECT_GT(distance(biased, all), 0);
   }
 }
 
-// The largest site needs five times the deadline for every sixteenth computation, and is left out of the five steps
-// that end meanwhile; it is in the next five. These count by the inverse of how often it has been in time so far: all
-// steps together, its gradients weigh about what they would if it were never late, a tenth more than that by the first
-// steps of all, in which little is known yet.
+// The largest site needs five times the deadline for every sixteenth computation. It misses the five steps that end
+// meanwhile and takes part in the next five. Those steps count by the inverse of the site's share of timely steps so
+// far. Over all steps, its gradients weigh about as if it were never late. The first steps, in which little is known,
+// add a tenth.
 TEST(PartialParticipation, WhoIsSeldomInTimeCountsForTheStepsThatItMissed) {
   const SmallProblem small = uneven(1e-4, 120);
   const std::vector<double> all = displacement(small, run_of("partial-gradient-sharing"));
@@ -134,7 +134,7 @@ TEST(PartialParticipation, RankDadWithAllComponentsIsDad) {
   EXPECT_LT(distance(rank, dad), 1e-3);
 }
 
-// A site that takes ten times as long as the deadline allows is never merged, and still takes the steps.
+// A site that needs ten times the deadline is never merged, but still takes the steps.
 TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
   SmallProblem small(3);
   small.training.evaluate_every = 1000;
@@ -152,8 +152,8 @@ TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
 }
 
 // The released search drops the last two components that it tried. After a layer of two units and with one row per
-// site, in some steps no site has a component left. Sites still take one step at a time, since the aggregator ends it:
-// at the deadline if there is one, since no message announces that none will come.
+// site, some steps leave no site with a component. Sites still take one step at a time, since the aggregator ends it.
+// It does so at the deadline if there is one, since no message announces an empty result.
 TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
   for (const char* deadline : {"0", "0.2"}) {
     SmallProblem small(3);
@@ -172,8 +172,8 @@ TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
   }
 }
 
-// The aggregator goes down in a step, and so do all sites, so that none is left that could end it. It is over all
-// the same once the aggregator is back.
+// The aggregator and all sites go down in a step, so no site is left to end it. The step still ends once the aggregator
+// is back.
 TEST(PartialParticipation, AStepThatAllSitesHaveLeftIsOver) {
   SmallProblem small(2);
   small.training.evaluate_every = 1000;
@@ -187,8 +187,8 @@ TEST(PartialParticipation, AStepThatAllSitesHaveLeftIsOver) {
   EXPECT_EQ(simulated.protocol_log.took_part[0], learning.budget() - 1);
 }
 
-// A site goes and comes back twice while the aggregator computes, which hears all of it afterwards: the site that has
-// asked for the weights since is not taken for one that is gone.
+// A site goes down and comes back twice while the aggregator computes. The aggregator receives this news afterwards,
+// and must not treat the site, which has since asked for weights, as absent.
 TEST(PartialParticipation, NewsFromBeforeASiteAskedDoesNotCount) {
   SmallProblem small(2);
   small.training.evaluate_every = 1000;

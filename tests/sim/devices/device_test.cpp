@@ -160,7 +160,7 @@ TEST(Devices, WhatADeviceHas) {
 }
 
 TEST(Devices, MatrixProductsOfAnA100) {
-  // 4096³ multiply-adds, 2 flop each; 3 matrices of 4 bytes an element: limited by arithmetic.
+  // 4096³ multiply-adds of 2 flop, and 3 matrices of 4 bytes per element: limited by arithmetic.
   const spec::DeviceSpec& a100 = device("a100-sxm4-40");
   const double n = 4096;
   const double flops = 2 * n * n * n;
@@ -170,7 +170,7 @@ TEST(Devices, MatrixProductsOfAnA100) {
   EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.701 * 312e12));
 }
 
-// Dense layers with a matrix at 1,402.6 Tflop/s, everything else as in bf16.
+// Dense layers with a matrix run at 1,402.6 Tflop/s, all other work as in bf16.
 TEST(Devices, EightBitsAreForDenseLayersAlone) {
   const spec::DeviceSpec& h100 = device("h100-sxm5");
   const double flops = 1e15;
@@ -211,19 +211,19 @@ TEST(Devices, KindsAndPrecisionsHaveTheirOwnEfficiencies) {
   EXPECT_DOUBLE_EQ(
       seconds(spec, task(step::Phase::forward, 1000, 0, 0, spec::LayerKind::convolution), spec::Precision::fp16), 5);
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 1000, 0, 0), spec::Precision::fp16), 2);
-  // Norms, gates and compression know no tensor cores.
+  // Norms, gates and compression do not use tensor cores.
   EXPECT_DOUBLE_EQ(
       seconds(spec, task(step::Phase::forward, 1000, 0, 0, spec::LayerKind::normalisation), spec::Precision::fp16), 20);
   EXPECT_DOUBLE_EQ(
       seconds(spec, task(step::Phase::factorise, 1000, 0, 0, spec::LayerKind::convolution), spec::Precision::fp16), 20);
   EXPECT_THROW(seconds(spec, task(step::Phase::forward, 1, 0, 0), spec::Precision::bf16), std::logic_error);
   EXPECT_NO_THROW(
-      seconds(spec, task(step::Phase::add, 1, 0, 0), spec::Precision::bf16));  // an aggregator needs no 16 bit
+      seconds(spec, task(step::Phase::add, 1, 0, 0), spec::Precision::bf16));  // an aggregator does not need 16 bit
 }
 
 TEST(Devices, SmallProductsReachLess) {
   spec::DeviceSpec spec = plain();
-  spec.ramp_seconds = 2;  // 200 flop reach half
+  spec.ramp_seconds = 2;  // 200 flop reach half of the peak
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 200, 0, 0)), 200 / (50 * 0.5));
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 600, 0, 0)), 600 / (50 * 0.75));
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::update, 200, 0, 0)), 4);
@@ -254,7 +254,7 @@ TEST(Devices, FewerRowsThanATileTakeAsLongAsATile) {
   EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::forward), 32);
   EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::backpropagate), 32);
   EXPECT_DOUBLE_EQ(with_rows(32, step::Phase::forward), 64);
-  EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::weight_gradient), 2);  // rows are the summed dimension there
+  EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::weight_gradient), 2);  // rows are the summed dimension in this product
 }
 
 TEST(Devices, ThreeByThreeConvolutionsTakeFewerMultiplicationsInFp32) {

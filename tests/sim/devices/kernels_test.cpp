@@ -16,7 +16,7 @@ constexpr KernelRates kRates{1000, 100, 0.8};
 ProductKernel plain_kernel() { return {.share = 0.5, .fixed = 3, .depth = 10}; }
 
 TEST(Kernels, AProductTakesItsFixedTimeAndTheLongerOfArithmeticAndBytes) {
-  // 2 · 40 · 30 · 20 flop, half as deep again as an endless product; 2 · (800 + 600) + 2 · 1200 bytes
+  // 2 · 40 · 30 · 20 flop, at a depth where they take 1.5 times as long; 2 · (800 + 600) + 2 · 1200 bytes
   EXPECT_DOUBLE_EQ(product_seconds(plain_kernel(), kRates, {40, 30, 20}), 3 + 48'000 * 1.5 / 500);
   EXPECT_DOUBLE_EQ(product_seconds(plain_kernel(), {1e9, 100, 0.8}, {40, 30, 20}), 3 + 5200 / 80.0);
   ProductKernel cast = plain_kernel();
@@ -36,13 +36,13 @@ TEST(Kernels, TilesAreDealtToUnitsInWaves) {
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 1.625 * 512 / 513.0) << "1.25 waves, and half of the rest";
   kernel.last_wave = 0;
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 1.25 * 512 / 513.0);
-  kernel.halving = 0;  // 9 × 4 of 64 × 64: an eighth of the largest each
+  kernel.halving = 0;  // 9 × 4 tiles of 64 × 64, each an eighth of the largest
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 36 / 8.0 / 4 * 512 / 513.0);
 }
 
 TEST(Kernels, AttentionIsBoundByProductsOrByExponentials) {
   const AttentionKernel kernel{.share = 0.5, .fixed = 1, .length = 100, .exponentials = 0.25, .per_exponential = 16};
-  // Ten pairs: with large heads their products, with small ones their exponentials.
+  // Ten pairs: large heads are limited by products, small heads by exponentials.
   EXPECT_DOUBLE_EQ(attention_flops(10, 64, false), 2560);
   EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {2560, 64, 200}), 1 + 1.5 * 2560 / 500);
   EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {attention_flops(10, 4, false), 4, 200}),
@@ -68,7 +68,7 @@ TEST(Kernels, OfTheCatalogueAreKnownInTheirFormats) {
   EXPECT_EQ(measured_family("v100-sxm2"), spec::KernelFamily::none);
   EXPECT_EQ(product_kernel(spec::KernelFamily::ampere, KernelFormat::fp8), nullptr);
   EXPECT_FALSE(kernel_rates(*device_catalog().find("a100-sxm4-80"), KernelFormat::fp8));
-  // Heads of 64 are bound by exponentials: at half the rate of 128 (docs/kernels.md).
+  // Heads of 64 are limited by exponentials and reach half the rate of 128 (docs/kernels.md).
   const KernelRates h100 = kernel_rates(*device_catalog().find("h100-sxm5"), KernelFormat::bits16).value();
   const AttentionKernel& fused = *attention_kernel(spec::KernelFamily::hopper, KernelFormat::bits16, false);
   EXPECT_NEAR(attention_seconds(fused, h100, {1e13, 64, 8192}) / attention_seconds(fused, h100, {1e13, 128, 8192}), 2,
@@ -137,7 +137,7 @@ TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
   }
 }
 
-// A library has its own kernels. For few scores those of plain attention are quicker, and are used.
+// A library has its own kernels. For few scores, plain attention is faster and is used.
 TEST(Kernels, FusedAttentionOfAProgramIsNeverSlowerThanPlain) {
   const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
   for (const spec::FlashLibrary library :
@@ -175,7 +175,7 @@ TEST(Kernels, OfALibraryOfAttentionAreItsOwn) {
     const double second = seconds(spec::KernelFamily::hopper, spec::FlashLibrary::flash_2);
     EXPECT_GT(second, 1.2 * seconds(spec::KernelFamily::hopper, spec::FlashLibrary::any));
     EXPECT_GT(second, 1.5 * seconds(spec::KernelFamily::hopper, spec::FlashLibrary::flash_3));
-    // No measurement distinguishes them on other devices.
+    // On other devices no measurement distinguishes these libraries.
     EXPECT_EQ(seconds(spec::KernelFamily::ampere, spec::FlashLibrary::flash_3),
               seconds(spec::KernelFamily::ampere, spec::FlashLibrary::any));
   }

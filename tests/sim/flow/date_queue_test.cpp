@@ -11,11 +11,11 @@ namespace dadsim::sim {
 namespace {
 
 TEST(DateQueue, GivesTheEarliestAndOfEqualsTheFirst) {
-  // Dates a few latencies apart, some equal, and some random.
+  // Dates that are a few latencies apart, equal, or random.
   std::mt19937 random(7);
   const auto one_of = [&](int count) { return std::uniform_int_distribution<int>(0, count - 1)(random); };
   DateQueue queue;
-  std::set<std::pair<double, std::int32_t>> waiting;  // numbers are put in in order
+  std::set<std::pair<double, std::int32_t>> waiting;  // numbers are inserted in order
   double now = 0;
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.next(), INFINITY);

@@ -21,7 +21,7 @@
 #include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
-// Messages followed by class against messages followed one by one, with ranks that begin out of step.
+// Compares messages followed by class with messages followed one by one, for ranks that begin at different dates.
 
 namespace dadsim::sim {
 namespace {
@@ -31,7 +31,7 @@ using enum step::CollectiveKind;
 /// Results of a collective whose ranks begin at given dates: end dates and bytes of links, by classes and by pairs.
 struct EventOutcomes {
   std::vector<double> by_classes, by_pairs, loads_by_classes, loads_by_pairs;
-  double classes = 0;  ///< classes of ranks; 0: none were found
+  double classes = 0;  ///< classes of ranks; 0: none found
   double classes_of_pairs = 0;
   double messages = 0;
 };
@@ -95,7 +95,7 @@ double farthest_apart(const std::vector<double>& a, const std::vector<double>& b
 
 std::int64_t any_of(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
 
-/// Nodes of GPUs whose adapters are rails, behind a switch, a fat tree or a dragonfly; node counts of all kinds.
+/// Returns nodes of GPUs with adapters as rails, behind a switch, a fat tree or a dragonfly, with any number of nodes.
 spec::PlatformSpec any_nodes() {
   const double nvlink = std::pow(10.0, 10.5 + static_cast<double>(any_of(0, 10)) / 10);
   const double nic = std::pow(10.0, 9.5 + static_cast<double>(any_of(0, 10)) / 10);
@@ -133,7 +133,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
     const spec::PlatformSpec platform = any_nodes();
     const auto& cluster = std::get<spec::GpuClusterSpec>(platform.what);
     const CollectiveJob job = any_tree();
-    // All ranks at one date; each node, or each place in a node, at its own date; or a few ranks late.
+    // Ranks begin at one date, at one date per node or per place in a node, or with a few late ranks.
     const std::int64_t how = any_of(0, 3);
     const auto drawn_dates = *rc::gen::container<std::vector<double>>(
         static_cast<std::size_t>(cluster.nodes * cluster.gpus),
@@ -150,7 +150,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
       outcome = event_outcomes(platform, job, begins);
     } catch (const std::runtime_error& error) {
       RC_LOG(error.what());
-      // An algorithm that the nodes have no place for.
+      // The algorithm does not fit the nodes.
       RC_PRE(std::string_view(error.what()).find("nodes") == std::string_view::npos);
       throw;
     }
@@ -158,7 +158,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
     ++compared;
     apart += how == 0 ? 0 : 1;
     RC_LOG(fmt::format("{} classes of {} ranks", outcome.classes, begins.size()));
-    // The time of rounds that are left out is known to 0.1 %.
+    // The time of skipped rounds is known to 0.1 %.
     const double most = outcome.messages <= 2e5 ? 1e-6 : 1e-3;
     std::vector<double> taken_by_classes;
     std::vector<double> taken_by_pairs;
@@ -174,7 +174,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
   EXPECT_GT(apart, 5);
 }
 
-/// Five nodes of eight GPUs with an adapter each.
+/// Returns five nodes of eight GPUs, with an adapter per GPU.
 spec::PlatformSpec five_nodes() {
   spec::GpuClusterSpec cluster = test::cluster_of(5, 8, test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8),
                                                   test::line(50e9, 2e-6, spec::Transport::rdma, 0.9));
@@ -186,14 +186,14 @@ TEST(EventClasses, RailsOfTreesAreAlike) {
   const EventOutcomes outcome =
       event_outcomes(five_nodes(), test::job(all_reduce, "nvls-tree", 1e6), std::vector<double>(40, 0));
   EXPECT_LE(outcome.classes, 5);
-  EXPECT_LE(outcome.classes_of_pairs, 5 + 2 * 2 * 4);  // inside a node; up and down along the edges of two trees
+  EXPECT_LE(outcome.classes_of_pairs, 5 + 2 * 2 * 4);  // inside a node, and both ways along two trees' edges
 }
 
 TEST(EventClasses, OneLateRankSetsItsNodeApart) {
   std::vector<double> begins(40, 0);
   begins[9] = 1e-4;
   const EventOutcomes outcome = event_outcomes(five_nodes(), test::job(all_reduce, "nvls-tree", 1e6), begins);
-  EXPECT_EQ(outcome.classes, 10);  // its rail, and the seven others
+  EXPECT_EQ(outcome.classes, 10);  // the late rank's rail, and seven others
   EXPECT_LT(farthest_apart(outcome.by_classes, outcome.by_pairs), 1e-9);
 }
 

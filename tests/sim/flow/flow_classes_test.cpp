@@ -20,17 +20,17 @@
 #include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
-// Rates of classes of pairs against rates of single pairs, and rounds repeated against a new model.
+// Compares rates of classes of pairs with rates of single pairs, and repeated rounds with a new model.
 
 namespace dadsim::sim {
 namespace {
 
 using enum step::CollectiveKind;
 
-/// Results of a model: end dates of the ranks that began at `begins`, and bytes of links.
+/// Results of a model: end dates of the ranks, which began at `begins`, and bytes of links.
 struct FlowOutcomes {
   std::vector<double> dates, loads;
-  std::vector<double> again, afresh;  ///< dates of a second run with other beginnings: by the same model, by a new one
+  std::vector<double> again, afresh;  ///< dates of a second run from other begins: same model, new model
   double classes = 0, pairs = 0;
   std::string refusal;
 };
@@ -56,7 +56,7 @@ FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJ
       return refusal.empty();
     };
     if (run(flow, dates)) {
-      // By name: which link gets which number depends on who asks for its way first.
+      // Keyed by name, since the number of a link depends on which path is requested first.
       std::map<std::string, LinkLoad> by_name;
       for (std::size_t link = 0; link < flow.loads().size(); ++link) {
         if (flow.loads()[link].payload > 0) by_name[network.links()[link].name] = flow.loads()[link];
@@ -98,7 +98,7 @@ spec::LinkSpec drawn_link(spec::Transport transport) {
                     0.1 * static_cast<double>(drawn(5, 10)));
 }
 
-/// Up to 128 GPUs behind a switch, a fat tree, a dragonfly or a torus, or in two clusters.
+/// Returns up to 128 GPUs behind a switch, a fat tree, a dragonfly or a torus, or in two clusters.
 spec::PlatformSpec drawn_platform() {
   spec::GpuClusterSpec cluster = test::cluster_of(2 * drawn(1, 8), drawn(1, 8), drawn_link(spec::Transport::nvlink),
                                                   drawn_link(spec::Transport::rdma));
@@ -167,7 +167,7 @@ TEST(FlowClasses, FareAsTheirPairsDoEachByItself) {
       RC_ASSERT(largest_deviation(classes.loads, pairs.loads) < 1e-6);
       RC_ASSERT(classes.again == classes.afresh);
       RC_ASSERT(pairs.again == pairs.afresh);
-      // From dates that differ: what classes leave out is added up, and counts as in step below 0.3 % of the time.
+      // With different begin dates, the errors of classes add up; below 0.3 % of the time ranks count as in step.
       RC_ASSERT(largest_deviation(classes.again, pairs.again) < 1e-3);
     }
   });
@@ -177,7 +177,7 @@ TEST(FlowClasses, FareAsTheirPairsDoEachByItself) {
   EXPECT_GT(divided, compared / 4);
 }
 
-/// 32 GPUs, eight to a node.
+/// Returns 32 GPUs, eight per node.
 spec::PlatformSpec four_nodes() {
   spec::GpuClusterSpec cluster = test::cluster_of(4, 8, test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8),
                                                   test::line(50e9, 2e-6, spec::Transport::rdma, 0.9));
@@ -200,7 +200,7 @@ TEST(FlowClasses, ArePairsWhereNoTwoAreAlike) {
 }
 
 TEST(FlowClasses, OneFlowForSeveralGetsTheRateOfEach) {
-  // Six flows over a link of 12, three of which share a link of 3: as two classes, and one by one.
+  // Six flows over a link of 12, three of which share a link of 3: computed as two classes and one by one.
   struct Kind {
     std::vector<std::int32_t> links;
     std::vector<double> flows;

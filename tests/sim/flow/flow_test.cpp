@@ -16,7 +16,7 @@
 #include "sim/platform.hpp"
 #include "sim/star.hpp"
 
-// Flow fidelity against message fidelity, the reference: times of whole collectives and of steps through an aggregator.
+// Flow fidelity against message fidelity, the reference: times of whole collectives, and of steps with an aggregator.
 
 namespace dadsim::sim {
 namespace {
@@ -25,7 +25,8 @@ using enum step::CollectiveKind;
 
 constexpr double kMostDeviation = 0.005;  // relative
 
-/// `ranks` GPUs, eight to a node. The two clusters of "wan_…" are joined by 10 Gbit/s and 20 ms there and back.
+/// Returns `ranks` GPUs, eight per node. The two clusters of "wan_…" are joined by 10 Gbit/s with a round trip of 20
+/// ms.
 spec::PlatformSpec platform_of(const std::string& name, std::int64_t ranks) {
   const std::int64_t nodes = ranks / 8;
   const spec::LinkSpec port = test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8);
@@ -73,7 +74,7 @@ void expect_same_collectives(const spec::PlatformSpec& platform, const std::vect
   }
 }
 
-/// Every worker's share to the aggregator, on the last host, and the vector back to all.
+/// Returns a step in which every worker sends a share to the aggregator, on the last host, and receives the vector.
 schedule::Schedule exchange(std::size_t workers, double bytes) {
   test::Script script(workers);
   const std::int32_t up = script.gather(bytes / static_cast<double>(workers));
@@ -81,7 +82,7 @@ schedule::Schedule exchange(std::size_t workers, double bytes) {
   return script.schedule();
 }
 
-/// The last host is the aggregator's.
+/// Returns a cluster whose last host is the aggregator.
 Cluster with_aggregator(const spec::PlatformSpec& platform, spec::Fidelity fidelity) {
   Cluster cluster = test::workers_on(platform, fidelity);
   cluster.aggregator_host = cluster.hosts.back();
@@ -111,7 +112,7 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
   const auto& [name, ranks] = GetParam();
   std::vector<CollectiveJob> jobs;
   for (const double bytes : {1e6, 1e8}) {
-    if (ranks == 128 && bytes < 1e8) continue;  // held with fewer ranks
+    if (ranks == 128 && bytes < 1e8) continue;  // tested with fewer ranks
     jobs.push_back(test::job(all_reduce, "ring", bytes));
     // An all-reduce ends with this all-gather.
     if (ranks < 128) jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
@@ -119,7 +120,7 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
   expect_same_collectives(platform_of(name, ranks), jobs);
 }
 
-/// Nodes of eight GPUs with eight adapters each, as NCCL and RCCL meet them.
+/// Returns nodes of eight GPUs with eight adapters each, as in systems with NCCL and RCCL.
 spec::GpuClusterSpec nodes_of_gpus(std::int64_t ranks, const std::string& inside, const std::string& nic) {
   spec::GpuClusterSpec cluster = test::cluster_of(ranks / 8, 8, *sim::find_link(inside), *sim::find_link(nic));
   cluster.rails = 8;
@@ -147,7 +148,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeAsMessageByMessage) {
   }
 }
 
-/// Two nodes of eight GPUs, one of four, one of three, behind adapters of two kinds.
+/// Returns two nodes of eight GPUs, one of four and one of three, with adapters of two kinds.
 spec::GpuClusterSpec nodes_of_several_kinds() {
   spec::GpuClusterSpec cluster = nodes_of_gpus(16, "nvlink-4", "ib-ndr");
   cluster.fabric = test::fat_tree(2, *find_link("ib-ndr"), 2);
@@ -166,7 +167,7 @@ TEST(FlowOnNodesOfGpus, OfSeveralKindsTakesTheSameTimeAsMessageByMessage) {
   expect_same_collectives({"", nodes_of_several_kinds(), {}, {}}, jobs);
 }
 
-/// The slowest adapter of a node with one is the limit: of 200 Gbit/s where all GPUs of the node go through it.
+/// The slowest adapter is the limit: 200 Gbit/s, shared by all GPUs of a node with one adapter.
 TEST(NodesOfGpus, OfSeveralKindsAreAsFastAsTheSlowestNode) {
   constexpr double kBytes = 1 << 30;
   const auto bus = [&](spec::GpuClusterSpec cluster) {
@@ -192,7 +193,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
   expect_same_collectives({"", four, {}, {}}, jobs);
 }
 
-/// Bus bandwidth of an all-reduce of 1 GB, byte/s.
+/// Returns the bus bandwidth of an all-reduce of 1 GB, byte/s.
 double bus_bandwidth(spec::GpuClusterSpec cluster) {
   cluster.fabric.adds_up = false;
   constexpr double kBytes = 1 << 30;
@@ -206,19 +207,19 @@ double bus_bandwidth(spec::GpuClusterSpec cluster) {
 TEST(NodesOfGpus, ReachTheBusBandwidthsThatAreKnownOfThem) {
   // 8 A100 behind NVSwitch: 230 to 240 GB/s.
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(8, "nvlink-3", "ib-hdr")), 235e9, 8e9);
-  // DGX A100 with eight HDR adapters: 192 GB/s (NVIDIA/nccl, issue 812), DGX H100 with eight of NDR: 46 to 48 of each
-  // (NVIDIA/nccl-tests, issue 290).
+  // DGX A100 with eight HDR adapters: 192 GB/s (NVIDIA/nccl, issue 812). DGX H100 with eight NDR adapters: 46 to 48
+  // GB/s per adapter (NVIDIA/nccl-tests, issue 290).
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-3", "ib-hdr")), 188e9, 8e9);
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-4", "ib-ndr")), 375e9, 30e9);
 }
 
-/// A rank that both trees make a neighbour of another shares its adapter with the rank's other neighbours twice, as the
-/// channels of NCCL do: a round takes no longer than its bytes.
+/// If two ranks are neighbours in both trees, they share their adapters with the other neighbours twice, like NCCL's
+/// channels. A round takes no longer than its bytes.
 TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
   constexpr double kBytes = 1 << 30;
   for (const auto& [nodes, adapters] : {std::pair{2, 1.0}, {3, 1.5}, {4, 2.0}, {8, 2.0}}) {
     const spec::GpuClusterSpec cluster = nodes_of_gpus(8 * nodes, "nvlink-4", "ib-ndr");
-    // Each way, the eight adapters of a node carry half the vector for each neighbour.
+    // In each direction, the eight adapters of a node carry half the vector for each neighbour.
     const double least = adapters * kBytes / 8 / (cluster.nic.bandwidth * cluster.nic.efficiency);
     const CollectiveJob job = test::job(all_reduce, "nvls-tree", kBytes);
     for (const spec::Fidelity fidelity : {spec::Fidelity::flow, spec::Fidelity::message}) {
@@ -235,8 +236,8 @@ TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
 TEST_P(Flow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {
   const auto& [name, ranks] = GetParam();
   std::vector<CollectiveJob> jobs{test::job(all_reduce, "hierarchical", 1e8)};
-  // Over TCP, messages of the quick part of a ring wait in line before the slow. At 100 KB they fit into the queue
-  // there; at 1 MB they do not: flow refuses, see below.
+  // Over TCP, a ring's messages from a fast link queue before the slow link. At 100 KB they fit into the queue. At 1 MB
+  // they do not, and flow refuses (see below).
   jobs.push_back(test::job(all_reduce, "hierarchical", name.starts_with("wan_tcp") ? 1e5 : 1e6));
   expect_same_collectives(platform_of(name, ranks), jobs);
 }
@@ -262,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(MoreRanks, Flow,
 INSTANTIATE_TEST_SUITE_P(ThreeClusters, Flow,
                          testing::Combine(testing::Values("wan_tcp_three", "wan_rdma_three"), testing::Values(24, 96)),
                          case_name);
-/// A thousand ranks.
+/// Tests of a thousand ranks.
 class LargeFlow : public testing::TestWithParam<std::string> {};
 class LargeFlowOfRings : public LargeFlow {};
 class LargeHierarchicalFlow : public LargeFlow {};
@@ -272,7 +273,7 @@ TEST_P(LargeFlow, AnExchangeThroughTheAggregatorTakesTheSameTimeAsMessageByMessa
 }
 
 TEST_P(LargeHierarchicalFlow, AllReduceTakesTheSameTimeAsMessageByMessage) {
-  // The messages of a thousand ranks take as long again, and show the same on every fabric.
+  // Simulating the messages of 1,024 ranks takes twice as long, and shows the same on every fabric.
   const int ranks = GetParam() == "one_switch" || GetParam() == "dragonfly" ? 512 : 1024;
   expect_same_collectives(platform_of(GetParam(), ranks), {test::job(all_reduce, "hierarchical", 1e8)});
 }
@@ -291,8 +292,8 @@ INSTANTIATE_TEST_SUITE_P(Clusters, LargeFlow, testing::ValuesIn(kFabrics), own_n
 INSTANTIATE_TEST_SUITE_P(Wans, LargeFlow, testing::ValuesIn(kWans), own_name);
 INSTANTIATE_TEST_SUITE_P(Clusters, LargeHierarchicalFlow, testing::ValuesIn(kFabrics), own_name);
 
-// Half a minute each, and two million messages: they are no part of the suite. By hand:
-//   DADSIM_SLOW_TESTS=1 build/release/tests/test_sim --gtest_filter='ByHand/*'
+// These tests take half a minute and two million messages each, and are not part of the suite. Run them by hand:
+// DADSIM_SLOW_TESTS=1 build/release/tests/test_sim --gtest_filter='ByHand/*'
 std::vector<std::string> by_hand(std::vector<std::string> clusters) {
   return std::getenv("DADSIM_SLOW_TESTS") == nullptr ? std::vector<std::string>() : std::move(clusters);
 }
@@ -303,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(ByHandOverWans, LargeFlowOfRings, testing::ValuesIn(by_
 
 // ---- where flow fidelity does not hold ----
 
-/// Refused: the result has message fidelity, with the reason.
+/// Expects a refusal: the result has message fidelity, with the reason.
 void expect_refused(Cluster cluster, const schedule::Schedule& schedule, const std::string& why) {
   const std::vector<schedule::Schedule> schedules{schedule};
   cluster.network.fidelity = spec::Fidelity::flow;
@@ -334,7 +335,7 @@ TEST(FlowRefuses, NothingWhereAllIsEven) {
   EXPECT_EQ(run.network.messages, 0);
 }
 
-/// Not refused, although ranks diverge.
+/// Expects no refusal, although ranks diverge.
 void expect_taken(Cluster cluster, const schedule::Schedule& schedule) {
   const std::vector<schedule::Schedule> schedules{schedule};
   const TimedRun asked = time_schedules(cluster, schedules);
@@ -357,14 +358,14 @@ TEST(FlowRefuses, NoUnequalDevices) {
   expect_taken(cluster, one_ring(16));
 }
 
-/// A step of 1 s, 40 ms of which are exchanges at first.
+/// Returns steps of 1 s, of which exchanges take 40 ms at first.
 std::vector<schedule::Schedule> many_steps(std::size_t count) {
   test::Script script(16, false);
   script.compute(0.96).wait(script.all_reduce(1e9));
   return std::vector<schedule::Schedule>(count, script.schedule());
 }
 
-/// Seconds of each step.
+/// Returns the seconds of each step.
 std::vector<double> seconds_of(Cluster cluster, spec::Fidelity fidelity, step::NetworkUse* use = nullptr) {
   cluster.network.fidelity = fidelity;
   const TimedRun run = time_schedules(cluster, many_steps(12));
@@ -388,12 +389,12 @@ TEST(Flow, TakesANetworkThatChangesAsItIsAtEachDate) {
   EXPECT_GT(by_flow[5], 1.01 * by_flow[0]) << "a link has a fifth of its bandwidth";
   double apart = 0, all = 0;
   for (std::size_t i = 0; i < by_flow.size(); ++i) {
-    const bool changes = i == 4 || i == 8 || i == 7;  // links change during it
+    const bool changes = i == 4 || i == 8 || i == 7;  // links change during step i
     EXPECT_NEAR(by_flow[i], by_message[i], (changes ? 0.1 : kMostDeviation) * by_message[i]) << i;
     apart += std::abs(by_flow[i] - by_message[i]);
     all += by_message[i];
   }
-  // The error is within the share that the note states.
+  // The error is within the fraction that the note states.
   const auto said = std::ranges::find(use.fidelity_notes, "changes-by-flow", &Statement::kind);
   ASSERT_NE(said, use.fidelity_notes.end());
   EXPECT_LE(apart, (said->number("share") + kMostDeviation) * all);
@@ -422,7 +423,7 @@ TEST(FlowRefuses, AFileWhoseLinksChange) {
   expect_refused(test::cluster_on(file.path(), 2, false), script.schedule(), "changes over time");
 }
 
-/// Rings, where no port gets more than it takes away: nothing is lost over TCP either.
+/// In rings, no port receives more than it can send, so nothing is lost over TCP.
 TEST(Flow, FollowsWhatLosesNothingOverTcpBetweenNodes) {
   const spec::LinkSpec port = test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8);
   const spec::LinkSpec nic = test::line(25e9, 5e-6, spec::Transport::tcp, 1448.0 / 1538);
@@ -452,7 +453,7 @@ TEST(FlowRefuses, MessagesThatWaitForTheirReceivers) {
 }
 
 TEST(FlowRefuses, NoWorkersThatGetTheirBroadcastOneAfterTheOther) {
-  // Those on the aggregator's own node have the vector long before the others, and their next message is on its way.
+  // Workers on the aggregator's node have the vector long before the others, and already send their next message.
   test::Script script(15);
   for (int layer = 0; layer < 2; ++layer) {
     const std::int32_t up = script.gather(1e6);

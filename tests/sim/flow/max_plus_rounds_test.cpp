@@ -9,8 +9,7 @@
 
 #include "collectives/collective.hpp"
 
-// Rounds that are gone through at once against the same one by one, from dates
-// that differ.
+// Compares rounds solved at once with the same rounds one by one, for ranks that begin at different dates.
 
 namespace dadsim::sim {
 namespace {
@@ -31,7 +30,7 @@ struct Sent {
   MaxPlusRounds::RoundMessage takes;
 };
 
-/// `times` rounds of these messages: as one repeated round, or one by one.
+/// Returns `times` rounds of these messages: as one repeated round, or one by one.
 MaxPlusRounds solved(const std::vector<Sent>& sent, std::int64_t times, bool one_by_one) {
   const auto rounds = some_ring();
   MaxPlusRounds result;
@@ -48,18 +47,18 @@ void expect_the_same(const std::vector<Sent>& sent, std::int64_t times, unsigned
   std::mt19937 random(seed);
   std::vector<double> begins(kRanks);
   for (double& begin : begins) begin = std::uniform_real_distribution<double>(0, 0.1)(random);
-  if (seed % 2 == 0) begins[seed % kRanks] += 3;  // one is very late
+  if (seed % 2 == 0) begins[seed % kRanks] += 3;  // one rank is very late
   std::vector<double> at_once = begins;
   std::vector<double> one_by_one = begins;
   solved(sent, times, false).enter(at_once);
   solved(sent, times, true).enter(one_by_one);
-  // Dates relative to the solution are equal where both have the same system.
+  // Dates are equal if both ways solve the same system.
   for (std::size_t rank = 0; rank < begins.size(); ++rank) {
     EXPECT_NEAR(at_once[rank], one_by_one[rank], 1e-9 * one_by_one[rank] + 1e-12) << rank << " of " << seed;
   }
 }
 
-/// Closed rings: the way of all ranks, or two halves.
+/// Returns closed rings: one through all ranks, or two halves.
 std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
   std::vector<Sent> sent;
   const auto drawn = [&] { return std::uniform_real_distribution<double>(1e-6, 2e-6)(random); };
@@ -73,7 +72,7 @@ std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
 }
 
 TEST(MaxPlusRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
-  // Enough rounds for a formula to replace them; 2 seconds of lateness per rank do not change it.
+  // The rounds are enough for a formula to replace them, even if ranks are 2 seconds late.
   for (unsigned seed = 0; seed < 2; ++seed) {
     std::mt19937 random(seed);
     expect_the_same(rings(random, seed == 1, true), 100'003, seed);
@@ -84,7 +83,7 @@ TEST(MaxPlusRounds, RoundsThatHaveSettledAreThoseOneByOne) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     std::mt19937 random(seed);
     std::vector<Sent> sent = rings(random, seed % 2 == 1, seed < 3);
-    // And some across.
+    // Adds some messages across the rings.
     for (std::int32_t rank = 0; rank < kRanks; rank += 3)
       sent.push_back({rank, (rank + 7) % kRanks, {0, 1.5e-6, 1e-6, 1e-6}});
     expect_the_same(sent, 1500, seed);

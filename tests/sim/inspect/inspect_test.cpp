@@ -23,7 +23,7 @@ spec::PlatformSpec cluster_of(std::int64_t nodes, std::int64_t gpus, std::int64_
   return {"a description", gpu_cluster(nodes, gpus, rails), {}, {}};
 }
 
-/// The report of a SimGrid file with this zone.
+/// Returns the report of a SimGrid file with this zone.
 PlatformReport inspect_file(const std::string& body, spec::Transport transport = spec::Transport::plain,
                             const std::string& routing = "Full") {
   const TemporaryFile file(test::platform_xml(body, routing));
@@ -36,7 +36,7 @@ TEST(Inspect, PartsOfAGpuCluster) {
   EXPECT_EQ(report.description, "a description");
   EXPECT_EQ(report.hosts, 8);
   EXPECT_EQ(report.nodes, 4);
-  // Both directions of 8 adapters and of 8 ports; not the way to itself.
+  // Both directions of 8 adapters and of 8 ports, without loop-backs.
   const std::vector<PlatformReport::LinkClass> expected{{"nic", 16, 50, 10, "rdma", 0.5},
                                                         {"port", 16, 300, 1, "nvlink", 0.75}};
   EXPECT_EQ(report.links, expected);
@@ -60,7 +60,7 @@ TEST(Inspect, BestAndWorstRoute) {
   EXPECT_EQ(report.worst->latency, 20);
 }
 
-// Equal bandwidths: the latency decides.
+// With equal bandwidths, the latency decides.
 TEST(Inspect, TheLongestOfTheNarrowestIsTheWorst) {
   spec::FederationSpec spec;
   spec.sites = {{"a", 1, false, link_spec("l", 10, 1), link_spec("l", 10, 1)},
@@ -73,7 +73,7 @@ TEST(Inspect, TheLongestOfTheNarrowestIsTheWorst) {
   EXPECT_EQ(report.best->latency, 1);
 }
 
-// 4 nodes of 2 GPUs with a rail each: 4 pairs, each over rails of its own.
+// 4 nodes of 2 GPUs with a rail each: 4 pairs, each over its own rails.
 TEST(Inspect, BisectionWithARailPerGpu) {
   const PlatformReport report = inspect_platform(cluster_of(4, 2, 2));
   EXPECT_EQ(report.bisection_pairs, 4);
@@ -88,7 +88,7 @@ TEST(Inspect, BisectionWithSharedRails) {
   EXPECT_DOUBLE_EQ(*report.bisection, 2 * 50);
 }
 
-// Two leaves with 4 adapters each, all to the other leaf: an oversubscription of 4 leaves one line of 50.
+// Two leaves with 4 adapters each, which all send to the other leaf. An oversubscription of 4 leaves one line of 50.
 TEST(Inspect, BisectionOfAnOversubscribedTree) {
   spec::GpuClusterSpec spec = gpu_cluster(4, 2, 2);
   spec.fabric = {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 4, false, {}};
@@ -99,7 +99,7 @@ TEST(Inspect, BisectionOfAnOversubscribedTree) {
   EXPECT_DOUBLE_EQ(report.bisection.value(), 4 * 50);
 }
 
-// Unequal shares: a has its 10 byte/s; b and c share the rest of the 100, up to 60 each.
+// Unequal shares: a gets its 10 byte/s; b and c share the remaining 90 of 100, up to 60 each.
 TEST(Inspect, BisectionIsMaxMinFair) {
   spec::FederationSpec spec;
   spec.sites = {{"a", 1, false, link_spec("l", 10, 1), link_spec("l", 10, 1)},
@@ -117,7 +117,7 @@ TEST(Inspect, ALargeClusterIsSampled) {
   EXPECT_FALSE(report.all_routes);
   EXPECT_EQ(report.routes, 256 * 9);
   EXPECT_EQ(report.routes_missing, 0);
-  // Near ones and far ones are in the sample.
+  // The sample has near and far pairs.
   EXPECT_EQ(report.best->bandwidth, 300);
   EXPECT_EQ(report.worst->bandwidth, 50);
   EXPECT_DOUBLE_EQ(report.bisection.value(), 256 * 50);
@@ -255,13 +255,13 @@ Names links_of(const PlatformReport& report, const std::string& from, const std:
   return {};
 }
 
-/// The line of the dot text that draws an edge.
+/// Returns the line of the dot text that draws an edge.
 std::string drawn_edge(const std::string& dot, const std::string& from, const std::string& to) {
   const std::size_t start = dot.find(fmt::format("\"{}\" -- \"{}\"", from, to));
   return start == std::string::npos ? "" : dot.substr(start, dot.find('\n', start) - start);
 }
 
-// Each edge has a link of the platform.
+// Each edge names a link of the platform.
 TEST(Picture, EdgesKnowTheirLinks) {
   const std::vector<spec::FabricSpec> fabrics{
       {spec::FabricSpec::Kind::one_switch, {}, 0, 1, false, {}},
@@ -312,7 +312,7 @@ TEST(Picture, EdgesKnowTheirLinks) {
   }
   EXPECT_EQ(links_of(inspect_platform({"", few, {}, {}}), "site-2", "hub"), (Names{"site-2 up", "site-2 down"}));
   EXPECT_EQ(links_of(inspect_platform({"", many, {}, {}}), "phone", "hub").size(), 160U);
-  // Unlike directions are two edges.
+  // Unequal directions are two edges.
   EXPECT_EQ(links_of(inspect_platform({"", wan, {}, {}}), "east", "west"), Names{"east -> west"});
   wan.pairs[1].bandwidth = 7;
   EXPECT_EQ(links_of(inspect_platform({"", wan, {}, {}}), "east", "west"), (Names{"east -> west", "west -> east"}));
@@ -325,7 +325,7 @@ TEST(Picture, BusyEdgesAreDarkerAndThicker) {
   const std::string dot = to_dot(
       report, {{"site-1 up", 0.25}, {"site-1 down", 0.5}, {"site-2 up", 1.25}, {"site-3 down", 0.001}, {"other", 1}});
   const std::string label = "u 8 Mbit/s, down d 8 Mbit/s";
-  // Half of the way from the lightest to the darkest, by the busier direction.
+  // The colour is half-way from the lightest to the darkest, by the busier direction.
   EXPECT_EQ(drawn_edge(dot, "site-1", "hub"),
             "\"site-1\" -- \"hub\" [label=\"up " + label +
                 "\\nbusy 50 %\", tooltip=\"site-1 -- hub: busy 50 %\", color=\"#58759a\", penwidth=3.5];");

@@ -1,4 +1,4 @@
-// Adapters of nodes of GPUs: over TCP, several for one GPU, behind a slot.
+// Adapters of GPU nodes: over TCP, several for one GPU, and behind a slot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<CollectiveTiming> timed(const spec::GpuClusterSpec& cluster, const s
   return time_collectives(test::workers_on({"", cluster, {}, {}}, spec::Fidelity::message), jobs).timings;
 }
 
-/// From each of the first ranks to the last, all at once.
+/// Returns messages from each of the first ranks to the last, all at once.
 CollectiveJob into_one(std::int64_t senders, double bytes) {
   CollectiveJob job = test::job(neighbour_exchange, "auto", bytes);
   job.request.neighbours.assign(static_cast<std::size_t>(senders + 1), {});
@@ -38,8 +38,8 @@ CollectiveJob into_one(std::int64_t senders, double bytes) {
 }
 
 TEST(AdaptersOverTcp, CarryWhatTheirLineDoes) {
-  // One sender at its line's rate into a line of that rate overflows nothing. 1448 of the 1538 bytes that a frame takes
-  // are payload; 16 connections of 20 Gbit/s are more than any of these lines.
+  // One sender at line rate does not overflow a line of that rate. 1448 of the 1538 bytes of a frame are payload. 16
+  // connections of 20 Gbit/s exceed each of these lines.
   double before = 1e9;
   for (const double gbit : {10.0, 25.0, 32.0, 40.0, 100.0, 200.0}) {
     for (const double bytes : {16 * kMebi, 256 * kMebi}) {
@@ -77,7 +77,7 @@ TEST(AdaptersOverTcp, AreNeverSlowerWhenWarmOrWithMore) {
 }
 
 TEST(AdaptersOverTcp, AreAsMuchQuickerAsTheirRateAtMost) {
-  // A rate swept from 1 to 40 Gbit/s: no network has a step there.
+  // Rates from 1 to 40 Gbit/s: the time of no network has a jump.
   const std::vector<std::pair<std::int64_t, std::vector<double>>> sweeps{{1, {1, 3, 7.5, 9.9, 10, 10.1, 20, 40}},
                                                                          {2, {5, 9.9, 10, 12, 25}}};
   for (const auto& [gpus, rates] : sweeps) {
@@ -88,10 +88,10 @@ TEST(AdaptersOverTcp, AreAsMuchQuickerAsTheirRateAtMost) {
       cluster.nic.queue_bytes = std::max(3e5, 320e-6 * cluster.nic.bandwidth);
       CollectiveJob message = test::job(neighbour_exchange, "auto", 256 * kMebi);
       message.request.neighbours.assign(static_cast<std::size_t>(3 * gpus), {});
-      message.request.neighbours[0] = {static_cast<collectives::Rank>(gpus)};  // in the next node
+      message.request.neighbours[0] = {static_cast<collectives::Rank>(gpus)};  // a rank of the next node
       std::vector<CollectiveJob> jobs{message, test::job(all_reduce, "ring", 64 * kMebi),
                                       test::job(all_reduce, "parameter-server", 64 * kMebi)};
-      // Among several GPUs of a node the library has more channels for a short one from some rate on.
+      // With several GPUs per node, the library uses more channels for a short message from some rate on.
       if (gpus == 1) jobs.push_back(test::job(all_reduce, "ring", 1e5));
       std::vector<double> seconds;
       for (const CollectiveTiming& one : timed(cluster, jobs)) seconds.push_back(one.seconds);
@@ -135,7 +135,8 @@ TEST(AdaptersOverTcp, GoByConnectionsCoresAndPackets) {
 }
 
 TEST(AdaptersOverTcp, LoseOnlyWhereMoreArrivesThanLeaves) {
-  // Seven to one: what the port does not hold is lost, and a larger queue or BBR loses less. Two pairs: nothing is.
+  // Seven senders to one receiver lose what the port cannot hold; a larger queue or BBR loses less. Two separate pairs
+  // lose nothing.
   spec::GpuClusterSpec cluster = over_tcp(8, 1, 25);
   cluster.nic.queue_bytes = 3e5;
   const double small = timed(cluster, {into_one(7, 4 * kMebi)})[0].seconds;
@@ -151,7 +152,7 @@ TEST(AdaptersOverTcp, LoseOnlyWhereMoreArrivesThanLeaves) {
 }
 
 TEST(AdaptersOfAGpu, ShareItsMessagesBehindItsSlot) {
-  // NVIDIA/nccl-tests, issue 232 (2024): 50 GB/s with four adapters of 400 Gbit/s for each of two H100.
+  // NVIDIA/nccl-tests, issue 232 (2024): 50 GB/s on each of two H100 with four adapters of 400 Gbit/s.
   spec::GpuClusterSpec cluster = test::cluster_of(2, 1, *find_link("nvlink-4"), *find_link("roce-400"));
   cluster.rails = 4;
   const auto bus = [](const spec::GpuClusterSpec& on) {

@@ -7,9 +7,9 @@
 
 #include "sim/star.hpp"
 
-// Simulated times against times worked out by hand: α-β per message, where α is the latency of the route and β the
-// bytes at the rate of its narrowest link. Sending returns at once; the messages of a pair are transferred one after
-// the other, and each is delivered α after its transfer.
+// Simulated times against times worked out by hand. A message takes α, the latency of the route, plus its bytes at the
+// rate of the narrowest link. Sending returns at once. The messages of a pair are transferred one after the other, and
+// each is delivered α after its transfer.
 
 namespace dadsim::sim {
 namespace {
@@ -57,7 +57,7 @@ TEST(Collectives, GatherTakesTheLongestMessage) {
     return std::ranges::count(timing.bounds, name, &step::Bound::resource);
   };
   EXPECT_EQ(route("w1 → hub"), 1);
-  EXPECT_EQ(route("hub → w0"), 1);  // the last to end: the first of equals
+  EXPECT_EQ(route("hub → w0"), 1);  // last to end: the first of equal ones
   expect_consistent(timing);
 }
 
@@ -72,7 +72,8 @@ TEST(Collectives, BroadcastGoesToAllAtOnce) {
   expect_consistent(timing);
 }
 
-/// Seconds of so many all-reduces over gloo, issued at once by three workers; segments take `segment` seconds.
+/// Returns the seconds of `count` all-reduces over gloo that three workers issue at once; segments take `segment`
+/// seconds.
 double gloo_all_reduces(int count, double segment) {
   const Star star{.workers = 3};  // 20 ms from worker to worker
   Script script(3, false);
@@ -85,9 +86,9 @@ double gloo_all_reduces(int count, double segment) {
 }
 
 TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
-  // Each half is two steps: a word one way and a segment back; the second segment follows the first.
+  // Each half has two steps: a notice one way and a segment back. The second segment follows the first.
   expect_near_relative(gloo_all_reduces(1, 0.01), 2 * (2 * (0.02 + 0.02 + 0.01) + 0.01));
-  // If a segment takes longer than word and latency, the word arrives in time and the line is never idle.
+  // If a segment takes longer than notice and latency, the notice arrives in time and the line is never idle.
   expect_near_relative(gloo_all_reduces(1, 0.1), 2 * (0.02 + 4 * 0.1 + 0.02));
 }
 
@@ -119,9 +120,9 @@ TEST(Collectives, RingAllGatherWithOneLargeBlock) {
   Script script(4, false);
   script.wait(script.all_gather(schedule::PerWorker({4e6, 1e3, 1e3, 1e3})));
   const step::StepTiming timing = time_on(star, script.schedule());
-  expect_near_relative(timing.seconds, 3 * star.between(4e6));  // the large block travels three times
+  expect_near_relative(timing.seconds, 3 * star.between(4e6));  // the large block is sent three times
   EXPECT_EQ(timing.bytes_sent,
-            (std::vector<double>{4002000, 4002000, 4002000, 3000}));  // each keeps back its successor's
+            (std::vector<double>{4002000, 4002000, 4002000, 3000}));  // each rank keeps its successor's block
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{3000, 4002000, 4002000, 4002000}));
   expect_consistent(timing);
 }
@@ -132,8 +133,8 @@ TEST(Collectives, RingAllGatherOfUnequalBlocks) {
   Script script(5, false);
   script.wait(script.all_gather(schedule::PerWorker(blocks)));
   const step::StepTiming timing = time_on(star, script.schedule());
-  // Worker w enters step k + 1 when its message of step k has arrived. What it sends follows its message before, and
-  // arrives a latency of two links after its transfer.
+  // Worker w enters step k + 1 when its message of step k has arrived. Its next message follows the one before, and
+  // arrives a latency of two links after the transfer.
   std::vector<double> ready(5, 0.0);
   std::vector<double> end(5, 0.0);  // end of the last transfer from w to w + 1
   for (std::size_t step = 0; step < 4; ++step) {
@@ -227,7 +228,7 @@ TEST(Contention, WhatAShortMessageLeavesTheLongOneGets) {
   Script both(2);
   both.gather_and_answer(schedule::PerWorker({1e6, 3e6}));
   expect_near_relative(time_on(star, both.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6 + star.latency);
-  // The short one alone is served at half the rate for one second. The last message of each pair is empty.
+  // For one second, the short message is served at half the rate. The last message of each pair is empty.
   Script first(2);
   const auto shorter = first.gather(schedule::PerWorker({1e6, 0}));
   first.gather(schedule::PerWorker({0, 3e6}));
@@ -253,7 +254,7 @@ TEST(Contention, OppositeDirectionsDoNotMeet) {
 }
 
 TEST(Contention, SharesAreEqualWhateverTheLatency) {
-  // Both through a hub of 1 MB/s; worker 1 is twice as far away, and each gets half while both send.
+  // Both workers use a hub of 1 MB/s. Worker 1 is twice as far away; each gets half while both send.
   const test::TemporaryFile file(test::platform_xml(
       "<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/><host id=\"hub\" speed=\"1Gf\"/>"
       "<link id=\"near\" bandwidth=\"1GBps\" latency=\"10ms\"/><link id=\"far\" bandwidth=\"1GBps\" latency=\"20ms\"/>"
@@ -283,7 +284,7 @@ TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
 // ---- whole steps ----
 
 TEST(Steps, CommunicationHidesBehindTheBackwardPass) {
-  // Gradients shared layer by layer, last layer first, while the layers before it are still being computed.
+  // Each layer's gradient is shared, last layer first, while gradients of earlier layers are still computed.
   const Star star{.workers = 4};
   const std::vector<double> backward{0.3, 0.8, 0.2};  // seconds, last layer first
   const std::vector<double> bytes{8e5, 4e5, 1.2e6};
@@ -356,7 +357,7 @@ TEST(Steps, AWorkerWaitsForTheSlowestAndTheBoundSaysSo) {
   expect_near_relative(timing.seconds, 4.0 + star.to_hub(1e5) + 0.5 + star.to_hub(1e5) + 0.3);
   expect_near_relative(timing.compute_seconds, 1.3);  // worker 0 ends last
   ASSERT_GE(timing.bounds.size(), 3U);
-  EXPECT_EQ(name_of(timing.bounds[0]), "w1 (clockwork)");  // and what it waited for is worker 1
+  EXPECT_EQ(name_of(timing.bounds[0]), "w1 (clockwork)");  // the step waits for worker 1
   expect_near_relative(timing.bounds[0].seconds, 4.0);
   EXPECT_EQ(name_of(timing.bounds[1]), "hub (clockwork)");
   EXPECT_EQ(name_of(timing.bounds[2]), "w0 (clockwork)");
@@ -371,7 +372,7 @@ TEST(Steps, AFastWorkersSecondGatherDoesNotWaitForASlowWorkersFirst) {
   const auto second = script.gather(schedule::PerWorker({1e6, 0.0}));
   script.wait(first, step::Role::aggregator).wait(second, step::Role::aggregator).wait(script.broadcast(0));
   const step::StepTiming timing = time_on(star, script.schedule());
-  // Worker 1's second message is empty: it arrives with the first. Worker 0's have arrived long before.
+  // Worker 1's second message is empty and arrives with the first. Worker 0's messages have arrived long before.
   expect_near_relative(timing.seconds, 10.0 + star.to_hub(1e6) + star.to_hub(0));
 }
 
@@ -428,8 +429,8 @@ TEST(Steps, RingsAndStarCollectivesInterleaveWithoutDeadlock) {
   expect_consistent(timing);
 }
 
-/// The way back takes the same links in the other order, as symmetrical routes of platform files do: each link is the
-/// first of one path and the last of the other.
+/// The way back uses the same links in reverse, like symmetrical routes of platform files. Each link is first on one
+/// path and last on the other.
 TEST(Connections, KeepTheirLatencyWhereALinkIsFirstAndLast) {
   const test::TemporaryFile file(
       test::platform_xml("<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/>"

@@ -30,7 +30,7 @@ TEST(Departures, ShareWhereTheyDoNotFitIntoTheQueue) {
 
 constexpr double kSlow = 1.25e6;  // byte/s
 
-/// Seconds in which the first host sends `bytes` to a host near by and one far away, in the order given.
+/// Returns the seconds in which the first host sends `bytes` to a near and a far host, in the given order.
 double two_messages(std::vector<collectives::Rank> to, double bytes, spec::Fidelity fidelity) {
   constexpr double kFast = 1000 * kSlow;
   spec::FederationSpec sites;
@@ -58,7 +58,7 @@ TEST(Departures, ABurstLeavesAHostInOrder) {
 }
 
 TEST(Departures, WhatOverflowsTheQueueLeavesTogether) {
-  constexpr double kBytes = 2e5;  // two of them are more than the queue of 300 kB
+  constexpr double kBytes = 2e5;  // two messages exceed the queue of 300 kB
   for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     EXPECT_NEAR(two_messages({1, 2}, kBytes, fidelity), two_messages({2, 1}, kBytes, fidelity), 1e-8)
         << to_string(fidelity);

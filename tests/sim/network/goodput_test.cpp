@@ -11,8 +11,8 @@
 #include "sim/star.hpp"
 #include "spec/platform_specification.hpp"
 
-// Lines whose bandwidth is given as it was measured: nothing is lost on them any more, and a connection gets what one
-// was measured to get, or a window per round trip.
+// Tests lines with measured bandwidth. Nothing is lost on them, and a connection gets its measured rate or a window per
+// round trip.
 
 namespace dadsim::sim {
 namespace {
@@ -21,16 +21,16 @@ using test::same;
 using test::Script;
 
 constexpr double kSegmentShare = 1448.0 / 1514;
-constexpr double kNeverFull = 1e9;  // bytes: as BBR is written
+constexpr double kNeverFull = 1e9;  // bytes: BBR is modelled by such a queue
 
-/// Senders of region `a`, with unequal messages or equal ones, to a host of `b` that takes as much as comes.
+/// Senders of region `a`, with unequal or equal messages, to a host of `b` without a limit of its own.
 struct Line {
   double bandwidth = 2.5e7, round_trip = 0.1;  ///< byte/s, seconds
   double per_connection = 0;                   ///< byte/s
   std::int64_t streams = 1;
   std::size_t senders = 1;
   double bytes = 5e8;
-  std::optional<spec::WanSpec::Pair> pair = {};  ///< instead of a measured line
+  std::optional<spec::WanSpec::Pair> pair = {};  ///< set instead of a measured line
   std::optional<spec::LinkSpec> host = {};
 };
 
@@ -58,7 +58,7 @@ spec::WanSpec::Pair measured_pair() {
   return pair;
 }
 
-/// Seconds until the last message has come, on warm connections, and the answer is back.
+/// Returns the seconds until the last message has arrived over warm connections and the answer is back.
 double seconds(const Line& line) {
   spec::WanSpec wan;
   wan.regions = {{"a", static_cast<std::int64_t>(line.senders)}, {"b", 1}};
@@ -86,7 +86,7 @@ double seconds(const Line& line) {
   return time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()}).steps.at(0).seconds;
 }
 
-/// Returns the time for the bytes of all senders at that rate, plus a round trip.
+/// Returns the time for the bytes of all senders at `rate`, plus a round trip.
 double expected(const Line& line, double rate) {
   return static_cast<double>(line.senders) * line.bytes / rate + line.round_trip;
 }
@@ -96,7 +96,7 @@ TEST(Goodput, IsWhatALongTransferGets) {
   EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
 }
 
-// Hosts whose lines lose nothing and a line that is plain: it has no queue that a burst could overflow.
+// Between hosts whose lines lose nothing, a plain line has no queue that a burst could overflow.
 TEST(Goodput, APlainLineBetweenHostsThatLoseNothingLosesNothing) {
   Line line{.pair = pair_over(spec::Transport::plain), .host = host_line()};
   line.host->is_goodput = false;
@@ -105,7 +105,7 @@ TEST(Goodput, APlainLineBetweenHostsThatLoseNothingLosesNothing) {
   EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
 }
 
-// A host's own line that was measured does not lose either what a line with BBR is given.
+// A host's measured line does not lose bytes from a line with BBR either.
 TEST(Goodput, BbrOnThePairAloneIsEnough) {
   const Line line{.pair = pair_over(spec::Transport::tcp, kNeverFull)};
   EXPECT_NEAR(seconds(line), expected(line, kSegmentShare * line.bandwidth), 0.01 * seconds(line));
@@ -120,13 +120,13 @@ TEST(Goodput, AConnectionGetsNoMoreThanOneWasMeasuredToGet) {
   EXPECT_NEAR(seconds(line), expected(line, 4 * line.per_connection), 0.01 * seconds(line));
 }
 
-// Half of 6 MiB per round trip, of the pair and of the hosts' lines.
+// A connection carries half of 6 MiB per round trip of the pair and of the hosts' lines.
 TEST(Goodput, OrAWindowPerRoundTrip) {
   const Line line{.bandwidth = 5e8};
   EXPECT_NEAR(seconds(line), expected(line, 3145728 / (line.round_trip + 4e-4)), 0.01 * seconds(line));
 }
 
-// Connections that fit the line keep their own rate; more of them share it evenly.
+// Connections that fit the line keep their own rate; more connections share the line evenly.
 TEST(Goodput, EqualConnectionsShareALine) {
   for (const std::size_t senders : {2, 3, 5, 8}) {
     const Line line{.bandwidth = 1e8, .per_connection = 2.6e7, .senders = senders};

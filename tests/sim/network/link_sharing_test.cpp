@@ -1,4 +1,4 @@
-// Transfers around a hub share it max-min fairly, as recomputed at every event.
+// Tests that transfers around a hub share it max-min fairly, as recomputed at every event.
 #include "sim/network/link_sharing.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct Begin {
   double bytes;
 };
 
-/// A network, its transfers, and when they begin; each in turn, one at a time.
+/// A network, its transfers and their begin dates; each transfer carries one message at a time.
 struct SharedCase {
   std::vector<double> capacity;
   std::vector<Links> transfers;
@@ -33,7 +33,8 @@ struct SharedCase {
   std::vector<Begin> begins;
 };
 
-/// Max-min fair rates by progressive filling: the tightest link fixes the rate of those on it, then the next.
+/// Returns max-min fair rates by progressive filling: the tightest link fixes the rates of its transfers, then the next
+/// link.
 std::vector<double> max_min_rates(std::vector<double> left, const std::vector<const Links*>& transfers) {
   std::vector<double> rates(transfers.size(), std::numeric_limits<double>::infinity());
   std::vector<bool> fixed(transfers.size(), false);
@@ -58,7 +59,8 @@ std::vector<double> max_min_rates(std::vector<double> left, const std::vector<co
   }
 }
 
-/// Rates of all transfers in progress, recomputed whenever one begins or ends; limits are separate links.
+/// Returns the end of each transfer. Rates are recomputed whenever a transfer begins or ends; limits are separate
+/// links.
 std::map<std::int32_t, double> ends_by_filling(const SharedCase& one) {
   std::vector<double> capacity = one.capacity;
   std::vector<Links> links = one.transfers;
@@ -121,7 +123,7 @@ void expect_same(const SharedCase& one, const std::string& what) {
   for (const auto& [number, date] : filled) EXPECT_NEAR(shared.at(number), date, 1e-9 * date) << what << ", " << number;
 }
 
-/// Sites with lines of 1 to 30 bytes a second around a link of the hub; some lines are alike.
+/// Returns sites with lines of 1 to 30 byte/s around a link of the hub; some lines are alike.
 SharedCase star(std::uint32_t number, std::size_t sites, bool meet_twice) {
   RandomStream random(number, Purpose::test, 7);
   const auto drawn = [&](double least, double most) {
@@ -136,7 +138,7 @@ SharedCase star(std::uint32_t number, std::size_t sites, bool meet_twice) {
     one.most.push_back(site % 5 == 0 ? drawn(1, 31) : std::numeric_limits<double>::infinity());
     one.begins.push_back({std::floor(drawn(0, 20)), static_cast<std::int32_t>(site), drawn(1, 500)});
   }
-  // Two sites that send to each other as well share their lines with what they send to the hub.
+  // Two sites also send to each other, over the lines that they use to the hub.
   if (meet_twice) {
     one.transfers.push_back({1, 2});
     one.most.push_back(std::numeric_limits<double>::infinity());
@@ -166,7 +168,7 @@ TEST(LinkSharing, WhatIsStoppedLeavesItsShareToOthers) {
   }
   EXPECT_TRUE(sharing.settle(0).empty());
   EXPECT_NEAR(sharing.next(), 30, 1e-9);
-  sharing.stop(1, 15);  // each has got 50 of 100
+  sharing.stop(1, 15);  // each transfer has received 50 of 100
   EXPECT_TRUE(sharing.settle(15).empty());
   EXPECT_NEAR(sharing.next(), 25, 1e-9) << "5 a second";
   sharing.stop(2, 20);

@@ -39,7 +39,7 @@ TEST(LinkUse, OfAStarIsWhatWasSent) {
   const TimedRun run = time_schedules(cluster_on(file.path(), 3), std::vector<schedule::Schedule>{script.schedule()});
   const step::StepTiming& step = run.steps.at(0);
   const auto use = by_name(run.network);
-  ASSERT_EQ(run.network.links_used, 8);  // up and down of three, in and out of the hub
+  ASSERT_EQ(run.network.links_used, 8);  // both directions of three workers and of the hub
   ASSERT_EQ(use.size(), 8U);
   for (std::size_t w = 0; w < 3; ++w) {
     EXPECT_DOUBLE_EQ(use.at("up" + std::to_string(w)).bytes_per_step, step.bytes_sent[w]);
@@ -69,12 +69,12 @@ TEST(LinkUse, IsTheMeanOverTheStepsOfTheRun) {
   const step::LinkUse up = by_name(run.network).at("up0");
   EXPECT_DOUBLE_EQ(up.bytes_per_step, (3 * 1e6 + 4e6) / 4);
   EXPECT_DOUBLE_EQ(up.busy_share, 7.0 / (3 * run.steps[0].seconds + run.steps[1].seconds));
-  // Equal schedules that come again are the same as one that occurs more often.
+  // Repeated equal schedules equal one schedule that occurs more often.
   const std::vector<schedule::Schedule> all{schedules[0], schedules[1], schedules[0], schedules[0]};
   EXPECT_EQ(by_name(time_schedules(cluster_on(file.path(), 2), all).network).at("up0").busy_share, up.busy_share);
 }
 
-/// All-reduces on a fat tree of eight nodes with two GPUs each.
+/// Returns all-reduces on a fat tree of eight nodes with two GPUs each.
 TimedRun on_a_fat_tree(spec::Fidelity fidelity, const spec::LinkSpec& port, const spec::LinkSpec& nic) {
   spec::GpuClusterSpec gpus = test::cluster_of(8, 2, port, nic);
   spec::LinkSpec trunk = nic;
@@ -101,12 +101,12 @@ TEST(LinkUse, IsConservedOnAFatTreeAndTheSameByFlow) {
   const TimedRun exact = on_a_fat_tree(spec::Fidelity::message, port, nic);
   ASSERT_EQ(exact.network.fidelity, "message");
   const auto use = by_name(exact.network);
-  double out = 0;  // bytes of GPUs: by their ports inside nodes, by the adapters between nodes
+  double out = 0;  // bytes of GPUs: over their ports inside nodes, over the adapters between nodes
   double in = 0;
   for (const auto& [name, one] : use) {
     if (one.link_class != "trunk") (name.ends_with("_UP") ? out : in) += one.bytes_per_step;
     if (one.link_class == "nic") {
-      // Headers and protocols come on top.
+      // Headers and protocols add bytes.
       EXPECT_GE(one.busy_share, (1 - 1e-12) * one.bytes_per_step / 0.8e8 / exact.steps[0].seconds) << name;
     }
   }
@@ -145,10 +145,10 @@ TEST(StepParts, WaitingIsUntilTheLastHasIssued) {
   script.compute(schedule::PerWorker({1, 3})).wait(script.all_reduce(1e6)).compute(schedule::PerWorker({1, 0}));
   const step::StepTiming step = test::time_on(star, script.schedule());
   EXPECT_NEAR(step.waiting_seconds, 2, 1e-9);
-  // Its own first part is with the other long before that has come.
+  // The waiting worker has sent its own first part long before the other's first part arrives.
   EXPECT_NEAR(step.exposed_seconds, 2 + 2 * star.transfer(5e5) + 2 * star.latency, 1e-9);
   EXPECT_EQ(step.compression_seconds, 0);
-  // The last one waits for no other.
+  // The last worker waits for no other.
   Script other(2, false);
   other.compute(schedule::PerWorker({1, 3})).wait(other.all_reduce(1e6)).compute(schedule::PerWorker({0, 1}));
   const step::StepTiming late = test::time_on(star, other.schedule());
@@ -203,8 +203,8 @@ TEST(StepParts, CompressionIsWhatAnAlgorithmComputesBesideAPlainStep) {
   }
 }
 
-// Three all-reduces, one each after 0.1 s of computing: from the first on the network is never idle, and what the
-// workers compute meanwhile holds nothing up.
+// Three all-reduces, each after 0.1 s of computing. From the first on the network is never idle, so further computing
+// delays nothing.
 TEST(StepParts, WhatIsComputedBesideABusyNetworkIsOnNoCriticalPath) {
   const TemporaryFile file(Star{.workers = 2}.xml());
   Script script(2, false);

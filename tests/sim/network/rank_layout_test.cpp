@@ -1,4 +1,4 @@
-// Tests the layout of a platform as collectives see it. One platform per test, in its own process.
+// Tests the layout of a platform for collectives. One platform per test, in its own process.
 #include "sim/network/rank_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Nodes of eight GPUs behind a switch, eight adapters each, on a fat tree.
+/// Returns nodes of eight GPUs behind a switch, with eight adapters each, on a fat tree.
 spec::GpuClusterSpec nodes_of_eight(std::int64_t nodes, const std::string& port, const std::string& nic) {
   spec::GpuClusterSpec cluster;
   cluster.nodes = nodes;
@@ -30,7 +30,7 @@ spec::GpuClusterSpec nodes_of_eight(std::int64_t nodes, const std::string& port,
   return cluster;
 }
 
-/// Returns the layout of the first `count` hosts (0: all) with these devices in turn (none: unknown).
+/// Returns the layout of the first `count` hosts (0: all) with these devices in turn; without devices they are unknown.
 collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_t count = 0,
                                   const std::vector<std::string>& of = {}) {
   const auto engine = load_engine(platform);
@@ -83,7 +83,7 @@ TEST(RankLayout, OfNodesOfTwoKindsHasWhatTheSlowerHave) {
   EXPECT_LE(layout.between.bandwidth, find_link("ib-hdr")->bandwidth);
 }
 
-// Equal to platforms/dgx-a100-pod.xml: NVLink SHARP came with Hopper.
+// Equal to platforms/dgx-a100-pod.xml; NVLink SHARP exists only from Hopper on.
 TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(16, "nvlink-3", "ib-hdr"), {}, {}});
   EXPECT_EQ(layout.generation, spec::GpuGeneration::ampere);
@@ -181,7 +181,7 @@ TEST(RankLayout, HostsOfOneGpuOnAFatTreeHaveNoSwitchInside) {
   EXPECT_EQ(layout.inside.latency, layout.between.latency);
 }
 
-// A name of the catalogue is data: a mesh by its bandwidth is the same mesh.
+// A mesh given by bandwidth equals the catalogue's mesh of that bandwidth.
 TEST(RankLayout, AMeshByItsBandwidthIsTheOneOfTheCatalogue) {
   spec::GpuClusterSpec cluster = nodes_of_eight(1, "xgmi-mi300x", "roce-400");
   cluster.inside = spec::InsideNode::mesh;
@@ -207,11 +207,11 @@ void expect_gpus_over_sockets(std::int64_t gpus) {
   EXPECT_EQ(layout.rail_of, std::vector<std::int32_t>(static_cast<std::size_t>(4 * gpus), 0));
 }
 
-// GPUs are GPUs over any fabric.
+// GPUs use their library over any fabric.
 TEST(RankLayout, GpusOverSocketsHaveTheirLibrary) { expect_gpus_over_sockets(8); }
 TEST(RankLayout, SoHasOneGpuToANode) { expect_gpus_over_sockets(1); }
 
-// Whose library it is the devices say, wherever they are.
+// The devices determine the library, wherever they are.
 spec::PlatformSpec four_hospitals() {
   spec::FederationSpec federation;
   const spec::LinkSpec line = test::line(1e9 / 8, 5e-3, spec::Transport::tcp);
@@ -271,7 +271,7 @@ TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
   EXPECT_EQ(layout.inside.latency, layout.between.latency);
 }
 
-// Equal to platforms/two-clusters-wan.xml: switches of different fabrics.
+// Equal to platforms/two-clusters-wan.xml, with switches of different fabrics.
 TEST(RankLayout, ClustersFarApartAreNotOneFabric) {
   spec::CompositionSpec composition;
   for (const char* name : {"east", "west"}) {

@@ -30,7 +30,7 @@ TEST(Federation, Routes) {
   platform.expect_route("hub", "hospital-2", {"hub up", "hospital-2 down"}, 2, 100);
   platform.expect_route("lab", "hub", {"lab up", "hub down"}, 0.75, 10);
   platform.expect_route("hub", "lab", {"hub up", "lab down"}, 0.5, 400);
-  // Past the hub.
+  // The route does not use the hub's line.
   platform.expect_route("hospital-1", "hospital-2", {"hospital-1 up", "hospital-2 down"}, 3, 20);
   platform.expect_route("hospital-2", "lab", {"hospital-2 up", "lab down"}, 1.5, 20);
   platform.expect_route("lab", "hospital-1", {"lab up", "hospital-1 down"}, 2.5, 100);
@@ -50,7 +50,7 @@ TEST(Federation, AHubWithoutABandwidthHasNoLinks) {
   platform.expect_route("hub", "hospital-1", {"hospital-1 down"}, 2, 100);
 }
 
-// Three phones send to the hub at once; its 10 byte/s are the limit.
+// Three phones send to the hub at once; the hub's 10 byte/s are the limit.
 TEST(Federation, SitesShareTheHubsLine) {
   spec::FederationSpec spec = federation();
   spec.sites = {{"phone", 3, true, link_spec("up", 20, 1), link_spec("down", 100, 2)}};

@@ -9,7 +9,7 @@
 #include "sim/built_platform.hpp"
 #include "sim/platform/build/fabric.hpp"
 
-// One platform per test, in a process of its own.
+// One platform per test, in its own process.
 
 namespace dadsim::sim {
 namespace {
@@ -49,7 +49,7 @@ TEST(GpuCluster, OneSwitch) {
   platform.expect_route("gpu-11", "gpu-2", {"node-2 rail-1_UP", "node-0 rail-1_DOWN"}, 20, 50);
 }
 
-/// Two nodes of four GPUs and four adapters, then three of two with one.
+/// Returns two nodes of four GPUs and four adapters, then three nodes of two GPUs with one adapter.
 spec::GpuClusterSpec two_kinds() {
   spec::GpuClusterSpec spec = gpu_cluster(2, 4, 4);
   spec.more.push_back({3, 2, link_spec("bus", 30, 2), 1, link_spec("slow", 20, 15)});
@@ -74,13 +74,13 @@ TEST(GpuCluster, ALeafOfAFatTreeHasLinesForItsFastestAdapters) {
   spec.fabric = fabric(spec::FabricSpec::Kind::fat_tree);
   spec.fabric.nodes_per_switch = 2;
   spec.fabric.oversubscription = 2;
-  // Below leaf 0: 8 adapters of 50 byte/s; half of that in lines of 25.
+  // Leaf 0 has 8 adapters of 50 byte/s, and half of that bandwidth in lines of 25.
   EXPECT_EQ(fat_tree_size(spec).spines, 8);
   EXPECT_EQ(fat_tree_size(spec).leaves, 3);
   const BuiltPlatform platform({"", spec, {}, {}});
   platform.expect_route("gpu-0", "gpu-5", {"node-0 rail-0_UP", "node-1 rail-1_DOWN"}, 20, 50);
   platform.expect_route("gpu-10", "gpu-9", {"node-3 rail-0_UP", "node-2 rail-0_DOWN"}, 30, 20);
-  // The adapter of node 4 is the eleventh, number 10.
+  // The adapter of node 4 is the eleventh and has number 10.
   platform.expect_route("gpu-3", "gpu-12",
                         {"node-0 rail-3_UP", "leaf-0 spine-2_UP", "leaf-2 spine-2_DOWN", "node-4 rail-0_DOWN"}, 225,
                         20);
@@ -163,7 +163,7 @@ TEST(GpuCluster, AHostReachesItself) {
   EXPECT_EQ(platform.route("gpu-1", "gpu-1"), std::vector<std::string>{"loopback"});
 }
 
-// Both GPUs of node 0 send to node 1 over the one rail: 50 byte/s shared. 20 s of latency.
+// Both GPUs of node 0 send to node 1 over one rail: they share 50 byte/s, with a latency of 20 s.
 TEST(GpuCluster, GpusOfARailShareIt) {
   const BuiltPlatform platform({"", gpu_cluster(2, 2, 1), {}, {}});
   EXPECT_NEAR(platform.send({{"gpu-0", "gpu-2"}, {"gpu-1", "gpu-3"}}, 1000), 20 + 2 * 1000 / 50.0, 1e-6);
@@ -174,7 +174,7 @@ TEST(GpuCluster, GpusOfDifferentRailsDoNotShare) {
   EXPECT_NEAR(platform.send({{"gpu-0", "gpu-2"}, {"gpu-1", "gpu-3"}}, 1000), 20 + 1000 / 50.0, 1e-6);
 }
 
-// Every leaf has 2 nodes × 2 rails × 50 byte/s down and as much up: 8 lines of 25 byte/s, one to each of 8 spines.
+// Every leaf has 2 nodes × 2 rails × 50 byte/s down and equally much up: 8 lines of 25 byte/s, one to each of 8 spines.
 TEST(FatTree, Routes) {
   const BuiltPlatform platform({"", fat_tree(8, 2, 2, 2, 1), {}, {}});
   platform.expect_hosts();
@@ -201,7 +201,7 @@ TEST(FatTree, Sizes) {
   expect(fat_tree(8, 2, 2, 2, 1), 4, 8);
   expect(fat_tree(8, 2, 2, 2, 2), 4, 4);
   expect(fat_tree(8, 2, 2, 2, 3), 4, 3);     // 2.67 lines are 3
-  expect(fat_tree(8, 2, 2, 2, 1000), 4, 1);  // never none
+  expect(fat_tree(8, 2, 2, 2, 1000), 4, 1);  // at least one
   expect(fat_tree(9, 2, 2, 2, 1), 5, 8);     // the last leaf is half empty
   expect(fat_tree(2, 2, 2, 2, 1), 1, 0);     // one leaf needs no spine
   spec::GpuClusterSpec real = fat_tree(128, 8, 8, 16, 1);
@@ -211,7 +211,7 @@ TEST(FatTree, Sizes) {
   expect(real, 8, 80);
 }
 
-// Without oversubscription i → i + k of all GPUs at once collides on no line, for any k (Zahavi 2010).
+// Without oversubscription, all GPUs can send i → i + k at once without sharing a line, for any k (Zahavi 2010).
 TEST(FatTree, ShiftsDoNotCollide) {
   spec::GpuClusterSpec spec = fat_tree(8, 2, 2, 2, 1);
   spec.fabric.link.bandwidth = 50;  // equal to the adapters
@@ -225,7 +225,8 @@ TEST(FatTree, ShiftsDoNotCollide) {
   }
 }
 
-// All 4 GPUs of leaf 0 send to leaf 1: 200 byte/s without oversubscription, 50 with 4, over one line of 50.
+// All 4 GPUs of leaf 0 send to leaf 1: at 200 byte/s without oversubscription, at 50 over one line with an
+// oversubscription of 4.
 TEST(FatTree, OversubscriptionLimitsWhatLeavesALeaf) {
   spec::GpuClusterSpec spec = fat_tree(4, 2, 2, 2, 4);
   spec.fabric.link.bandwidth = 50;
@@ -249,12 +250,12 @@ TEST(Torus, Routes) {
   expect(0, 1, {"node-0 to node-1_UP"});
   expect(1, 0, {"node-0 to node-1_DOWN"});
   expect(0, 3, {"node-3 to node-0_DOWN"});                       // the shorter way round
-  expect(0, 2, {"node-0 to node-1_UP", "node-1 to node-2_UP"});  // both as long: upwards
+  expect(0, 2, {"node-0 to node-1_UP", "node-1 to node-2_UP"});  // both directions are equally long: upwards
   expect(2, 0, {"node-2 to node-3_UP", "node-3 to node-0_UP"});
   expect(0, 8, {"node-8 to node-0_DOWN"});
-  expect(0, 12, {"node-0 to node-12_UP"});  // two along an axis: one line
+  expect(0, 12, {"node-0 to node-12_UP"});  // two nodes along an axis share one line
   expect(12, 0, {"node-0 to node-12_DOWN"});
-  // (1, 2, 1) → (3, 0, 0): x, then y, then z.
+  // (1, 2, 1) → (3, 0, 0): first along x, then y, then z.
   expect(21, 3, {"node-21 to node-22_UP", "node-22 to node-23_UP", "node-23 to node-15_UP", "node-3 to node-15_DOWN"});
   const auto ring = [](int a, int b, int size) { return std::min((a - b + size) % size, (b - a + size) % size); };
   for (int a = 0; a < 24; ++a) {
@@ -279,7 +280,7 @@ TEST(Dragonfly, Routes) {
                         120, 25);
   platform.expect_route("gpu-4", "gpu-0",
                         {"node-2 rail-0_UP", "group-0 router-0 to router-1_DOWN", "node-0 rail-0_DOWN"}, 120, 25);
-  // Line l between two groups ends at router l of both; the destination's adapter (its node) decides on the line.
+  // Line l between two groups ends at router l of both groups. The destination's adapter (its node) selects the line.
   platform.expect_route("gpu-0", "gpu-8", {"node-0 rail-0_UP", "group-0 to group-1 line-0_UP", "node-4 rail-0_DOWN"},
                         120, 25);
   platform.expect_route("gpu-8", "gpu-0", {"node-4 rail-0_UP", "group-0 to group-1 line-0_DOWN", "node-0 rail-0_DOWN"},
@@ -302,13 +303,13 @@ TEST(Dragonfly, Routes) {
   }
 }
 
-// The routers of lines between groups, one after the other: with 5 groups of 2 routers of 1 node there is one line
-// between two groups, and a route that needs a hop in both groups.
+// Lines between groups are assigned to routers in turn. With 5 groups of 2 routers of 1 node, two groups share one
+// line, and a route needs a hop in both groups.
 TEST(Dragonfly, LinesAreDealtOutToRouters) {
   spec::GpuClusterSpec spec = gpu_cluster(10, 1);
   spec.fabric = fabric(spec::FabricSpec::Kind::dragonfly, {5, 2, 1});
   const BuiltPlatform platform({"", spec, {}, {}});
-  // Group 0 → group 2 is the second of group 0's lines (router 1), and the third of group 2's (router 0).
+  // Group 0 → group 2 is the second line of group 0 (router 1), and the third of group 2 (router 0).
   platform.expect_route("gpu-0", "gpu-5",
                         {"node-0 rail-0_UP", "group-0 router-0 to router-1_UP", "group-0 to group-2 line-0_UP",
                          "group-2 router-0 to router-1_UP", "node-5 rail-0_DOWN"},
@@ -347,7 +348,7 @@ TEST(GpuCluster, SixteenThousandGpus) {
   const BuiltPlatform platform({"", fat_tree(2048, 8, 8, 16, 1), {}, {}});
   EXPECT_EQ(platform.engine().get_host_count(), 16384U);
   platform.expect_route("gpu-0", "gpu-7", {"gpu-0 port_UP", "gpu-7 port_DOWN"}, 2, 300);
-  // 128 adapters of 50 byte/s below a leaf: 256 lines of 25. Adapter 16383 is behind spine 16383 mod 256.
+  // A leaf has 128 adapters of 50 byte/s and 256 lines of 25. Adapter 16383 is behind spine 16383 mod 256.
   platform.expect_route("gpu-0", "gpu-16383",
                         {"node-0 rail-0_UP", "leaf-0 spine-255_UP", "leaf-127 spine-255_DOWN", "node-2047 rail-7_DOWN"},
                         220, 25);

@@ -41,7 +41,7 @@ std::string first_file_error(const std::string& content) {
   return findings.file_errors.empty() ? std::string{} : to_string(findings.file_errors.front());
 }
 
-/// The only file error begins with `begin` and has the remedy `remedy` in it.
+/// Expects one file error, which begins with `begin` and has `remedy` in its remedy.
 void expect_file_error(const std::string& content, const std::string& begin, const std::string& remedy) {
   const std::string error = first_file_error(content);
   EXPECT_TRUE(error.starts_with(begin)) << error << "\nexpected: " << begin;
@@ -165,7 +165,7 @@ TEST(PlatformCheck, WhatSimGridRefusesIsPassedOnWithItsLine) {
   expect_file_error(platform_xml("<banana/>"), "FILE:5: Invalid XML", reference);
 }
 
-// SimGrid's parser accepts much that is no XML, so the text after it would not have been checked.
+// SimGrid's parser accepts much text that is not XML; the text after it would not be checked.
 TEST(PlatformCheck, WhatIsNotWellFormedNeverReachesSimGrid) {
   const std::string form = "a platform is well-formed XML 1.0";
   expect_file_error(platform_xml(hosts + link + "<route src=\"north\""), "FILE:9: this is not XML: ", form);
@@ -179,7 +179,7 @@ TEST(PlatformCheck, WhatIsNotWellFormedNeverReachesSimGrid) {
   expect_file_error(disguised, "FILE:4: <config> sets 'tracing'", "remove it");
 }
 
-// A <config> with tracing/filename must not overwrite files, under --check neither.
+// A <config> with tracing/filename must not overwrite files, even under --check.
 TEST(PlatformCheck, APlatformWritesNoFile) {
   const TemporaryFile victim("mine");
   const auto option = [](const std::string& id, const std::string& value) {
@@ -205,13 +205,13 @@ TEST(PlatformCheck, APlatformWritesNoFile) {
   }
 }
 
-// Host ids with line breaks would be the content of a file of tracing/filename.
+// Host ids with line breaks would end up in the file of tracing/filename.
 TEST(PlatformCheck, NamesThatCannotBeSeenAreRefused) {
   for (const char* hidden : {"&#10;", "&#13;", "&#x9b;", "&#x202e;", "&#x200b;"}) {
     expect_file_error(platform_xml("<host id=\"a" + std::string(hidden) + "b\" speed=\"1Gf\"/>"),
                       "FILE:5: the id of <host>, 'a\\", "a name of letters");
   }
-  // XML takes a line break in a value for a blank, and SimGrid does not.
+  // XML treats a line break in a value as a blank, but SimGrid does not.
   expect_file_error(platform_xml("<host id=\"a\nb\" speed=\"1Gf\"/>"),
                     "FILE: the name of host 'a\\x0ab' has invisible characters", "");
 }
@@ -232,7 +232,7 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
   std::string many;
   for (int i = 0; i < 16000; ++i) many += "<router id=\"r" + std::to_string(i) + "\"/>";
   expect_file_error(platform_xml(many), "FILE:4: the routes of a zone with routing=\"Full\" and 16,000 hosts", "zones");
-  // Tables of several zones, and switches of several clusters, are one platform's.
+  // Tables of several zones and switches of several clusters count towards one platform.
   std::string zones;
   for (int zone = 0; zone < 2; ++zone) {
     zones += "<zone id=\"z" + std::to_string(zone) + "\" routing=\"Full\">";
@@ -247,7 +247,7 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
       "divide the zone");
 }
 
-// A name of 47 kB in an error of SimGrid crashed std::regex, and the process.
+// A name of 47 kB in a SimGrid error once crashed std::regex and the process.
 TEST(PlatformCheck, LongNames) {
   const std::string name(200'000, 'x');
   const PlatformFindings findings =
@@ -260,7 +260,7 @@ TEST(PlatformCheck, LongNames) {
 
 // A profile may have a limited number of changes per simulated second.
 TEST(PlatformCheck, ProfilesThatNeverEndAreRefused) {
-  // SimGrid takes names from the folder of the platform, and no absolute ones.
+  // SimGrid looks names up in the platform's folder and accepts no absolute names.
   const auto name_of = [](const TemporaryFile& file) { return std::filesystem::path(file.path()).filename().string(); };
   const TemporaryFile quick("0.0 125000000\n1e-9 62500000\nLOOPAFTER 1e-9\n", ".txt");
   const auto with = [&](const std::string& path) {
@@ -286,11 +286,11 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
   const PlatformFindings both =
       check(platform_xml("<config><prop id=\"tracing\" value=\"yes\"/></config>\n<host id=\"north\" "
                          "speed=\"1Gf\" state_file=\"no-such-profile\"/>"));
-  ASSERT_EQ(both.file_errors.size(), 2U);  // all of them at once
+  ASSERT_EQ(both.file_errors.size(), 2U);  // both errors at once
   EXPECT_EQ(both.file_errors[1].line, 6);
 }
 
-// Platforms of other projects contain options of their programs.
+// Platforms of other projects contain options for their programs.
 TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
   const auto with = [](const std::string& options) {
     return platform_xml(hosts + link + route, "Full", "<config>\n" + options + "</config>\n");
@@ -300,7 +300,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
        {"network/loopback-bw", "contexts/stack-size", "contexts/guard-size", "host/model", "cpu/model", "disk/model",
         "network/TCP_gamma", "network/latency-factor", "surf/precision", "precision/work-amount", "maxmin/solver",
         "smpi/bw-factor", "storage/max_file_descriptors", "network/no-such-option"}) {
-    // Nothing of it reaches SimGrid, which would take the value for another option too.
+    // No part of the option reaches SimGrid, which would apply its value to another option too.
     const TemporaryFile file(with("<prop id=\"" + option +
                                   "\" value=\"1>,tracing:yes tracing/platform:yes tracing/filename:" + victim.path() +
                                   "\"/>\n<!-- </config> -->\n"));
@@ -313,7 +313,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
     std::ifstream in(victim.path());
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "mine");
   }
-  // Options that a platform may set are set among them; errors have the line of the file.
+  // Allowed options are still applied next to them; errors have the line of the file.
   const std::string allowed = "<prop id=\"maxmin/concurrency-limit\" value=\"100\"/>\n";
   const TemporaryFile both(
       with("<prop id=\"host/model\" value=\"x\"/>\n" + allowed + "<prop id='contexts/guard-size' value='0'/>"));
@@ -329,7 +329,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
                     "FILE:9: ", "");
 }
 
-// Coordinates give a latency and nothing that carries bytes.
+// Coordinates give a latency, but no link that carries bytes.
 TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
   const PlatformFindings bare =
       check(platform_xml("<host id=\"north\" speed=\"1Gf\" coordinates=\"25.5 9.4 1.4\"/>"
@@ -348,7 +348,7 @@ TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
   EXPECT_TRUE(remedied.file_errors.empty() && remedied.route_errors.empty());
 }
 
-// A message proposes names with blanks in the form in which a list of hosts is read.
+// A message proposes names with blanks in the form that a list of hosts accepts.
 TEST(PlatformCheck, NamesWithBlanksAreProposedAsTheyAreWritten) {
   const PlatformFindings findings =
       check(platform_xml("<host id=\"Edge 1\" speed=\"1Gf\"/><host id=\"Edge 2\" speed=\"1Gf\"/>"), {"Edge"});
@@ -372,7 +372,7 @@ TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
   };
   EXPECT_EQ(first_file_error(attached("SPEED")), "");
   EXPECT_TRUE(varies_over_time(platform_file(TemporaryFile(attached("SPEED")).path())));
-  // Neither a host's availability nor a profile without a target changes the time of a step.
+  // A host's availability and a profile without a target do not change the time of a step.
   EXPECT_FALSE(varies_over_time(platform_file(TemporaryFile(attached("HOST_AVAIL")).path())));
   EXPECT_FALSE(
       varies_over_time(platform_file(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path())));
@@ -434,7 +434,7 @@ TEST(PlatformCheck, RoutesThatAreMissing) {
   EXPECT_EQ(check(platform_xml(hosts + link + one_way)).route_errors,
             (std::vector<std::string>{
                 "there is no route from 'south' to 'north'; add a <route> with at least one link to the platform"}));
-  // Other kinds of routing abort inside SimGrid instead; all ways are looked at all the same.
+  // Other kinds of routing abort inside SimGrid; all routes are still checked.
   EXPECT_EQ(
       check(platform_xml(hosts, "Floyd")).route_errors,
       (std::vector<std::string>{

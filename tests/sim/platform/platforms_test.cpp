@@ -10,7 +10,7 @@
 #include "sim/process/compat.hpp"
 #include "sim/star.hpp"
 
-// The platforms that come with dadsim: the links on their routes, one by one. SimGrid drops links in silence where
+// Tests the platforms that come with dadsim: the links on their routes, one by one. SimGrid drops links silently if
 // zones are nested in certain ways. Each test loads one platform into its own process.
 
 namespace dadsim::sim {

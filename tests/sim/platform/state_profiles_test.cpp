@@ -15,7 +15,7 @@ using spec::StateProfileSpec;
 using test::platform_file;
 using test::platform_xml;
 
-/// Two hosts and a line, with attributes, and elements next to the zone.
+/// Returns two hosts and a line, with attributes, and elements next to the zone.
 std::string two_hosts(const std::string& of_host, const std::string& of_link, const std::string& beside = "") {
   return platform_xml("<host id=\"north\" speed=\"1Gf\"" + of_host +
                           "/>\n<host id=\"south\" speed=\"1Gf\"/>\n"
@@ -61,7 +61,7 @@ TEST_F(StateProfilesOfFiles, AreKeptFromSimGridAndOtherProfilesAreNot) {
                                         "<!-- <trace_connect trace=\"none\"/> > -->\n"
                                         "<trace id=\"t\" periodicity=\"-1\">\n1 0\n</trace>\n"
                                         "<trace_connect\n kind=\"LINK_AVAIL\" trace=\"t\" element=\"line\"/>\n");
-  const PlatformFindings findings = check(content);  // loaded, with files in the platform's folder, and with routes up
+  const PlatformFindings findings = check(content);  // loaded, with files in the platform's folder and routes present
   EXPECT_TRUE(findings.file_errors.empty()) << to_string(findings.file_errors.at(0));
   EXPECT_EQ(findings.host_errors, (std::vector<std::string>{"", ""}));
   EXPECT_TRUE(findings.route_errors.empty());

@@ -62,12 +62,12 @@ TEST(ChildProcess, ASignalIsNamed) {
   EXPECT_EQ(outcome.description(), "was killed by signal 15 (Terminated)");
 }
 
-// The system kills where memory is short; no code of ours does that to itself.
+// The system kills processes when memory is short; dadsim does not do that to itself.
 TEST(ChildProcess, AKillFromOutsideIsNoFindingOfTheChilds) {
   EXPECT_THROW(run_in_child([](const MessageSink&) { ::raise(SIGKILL); }, ignore), EnvironmentError);
 }
 
-// A sweep recorded "std::bad_alloc" as how a point fails.
+// A sweep used to record "std::bad_alloc" as the failure of a point.
 TEST(ChildProcess, MemoryThatIsDeniedIsNoFindingOfTheChilds) {
   const auto swallows = [](const MessageSink& sink) {
     try {
@@ -80,8 +80,8 @@ TEST(ChildProcess, MemoryThatIsDeniedIsNoFindingOfTheChilds) {
   EXPECT_THROW(run_in_child(swallows, ignore), EnvironmentError);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which have memory of their own
-// A sweep recorded it as how a point fails, and `explain` left a line out.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers need memory of their own
+// A sweep used to record this as the failure of a point, and `explain` left a line out.
 TEST(ChildProcess, AnActorThatGetsNoStackIsNoFindingOfTheChilds) {
   const auto without_stack = [](const MessageSink&) {
     std::string name = "test";
@@ -101,7 +101,7 @@ TEST(ChildProcess, AnActorThatGetsNoStackIsNoFindingOfTheChilds) {
 }
 #endif
 
-// `explain` left a line out, with exit code 0, where a write of a child's failed.
+// `explain` used to leave a line out, with exit code 0, if a write of a child failed.
 TEST(ChildProcess, WordsThatDoNotComeThroughAreNoFindingOfTheChilds) {
   const auto cut_off = [](const MessageSink& sink) {
     ::close(3);  // message pipe (be_child)
@@ -110,7 +110,7 @@ TEST(ChildProcess, WordsThatDoNotComeThroughAreNoFindingOfTheChilds) {
   EXPECT_THROW(run_in_child(cut_off, ignore), EnvironmentError);
 }
 
-// A grandchild used to run on for a moment after its parent had run out of memory.
+// A grandchild used to run on for a moment after its parent ran out of memory.
 TEST(ChildProcess, ThatFindsNoMemoryTakesItsOwnChildWithIt) {
   pid_t own = 0;
   const auto without_memory = [](const MessageSink& sink) {
@@ -138,15 +138,15 @@ TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {
   EXPECT_EQ(outcome.end, End::killed);
   EXPECT_EQ(outcome.code, SIGABRT);
   EXPECT_EQ(outcome.output, "last words\n");
-  EXPECT_FALSE(outcome.crashed());  // so SimGrid ends where a platform makes no sense
+  EXPECT_FALSE(outcome.crashed());  // so SimGrid ends if a platform is invalid
 }
 
-#ifndef __SANITIZE_THREAD__  // which does not look whether memory is given back twice
+#ifndef __SANITIZE_THREAD__  // the thread sanitizer does not detect a double free
 // The C library aborts, a sanitizer exits.
 TEST(ChildProcess, MisusedMemoryIsACrash) {
   const auto twice = [](const MessageSink&) {
     void* volatile memory = std::malloc(64);
-    for (int i = 0; i < 2; ++i) std::free(memory);  // NOLINT(clang-analyzer-unix.Malloc): that is what it is about
+    for (int i = 0; i < 2; ++i) std::free(memory);  // NOLINT(clang-analyzer-unix.Malloc): the test needs a double free
   };
   EXPECT_TRUE(run_in_child(twice, ignore).crashed());
 }
@@ -228,7 +228,7 @@ TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
   ASSERT_EQ(::kill(parent, SIGINT), 0);  // Ctrl-C
   int status = 0;
   ASSERT_EQ(::waitpid(parent, &status, 0), parent);
-  // Orphaned, the child may stay a zombie until it is waited for; it must not be running any more.
+  // An orphaned child may stay a zombie until it is waited for, but it must not run any more.
   char state = '?';
   for (int i = 0; i < 500; ++i) {
     state = 'X';
@@ -245,11 +245,11 @@ TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
   ::close(ends[1]);
 }
 
-// A denied process used to be an outcome, and so a result: a point that failed, a route that was missing.
+// A denied process used to count as a result: a failed point, or a missing route.
 TEST(ChildProcess, WhatTheSystemDeniesIsNoOutcome) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit tight{static_cast<rlim_t>(::dup(0)), before.rlim_max};  // every descriptor above is one too many
+  const rlimit tight{static_cast<rlim_t>(::dup(0)), before.rlim_max};  // every further descriptor exceeds the limit
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
   EXPECT_THROW(run_in_child([](const MessageSink&) {}, ignore), EnvironmentError);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);

@@ -27,7 +27,7 @@ constexpr std::array kLines{Measured{"us", "eu", 210, 103},  Measured{"us", "asi
                             Measured{"us", "aus", 120, 176}, Measured{"eu", "asia", 80, 253},
                             Measured{"eu", "aus", 70, 272},  Measured{"asia", "aus", 160, 131}};
 
-/// So many peers in each place, in the order of the places.
+/// Returns a cluster with the given number of peers in each place, in the order of the places.
 Cluster peers(const std::vector<std::pair<std::string, int>>& places) {
   spec::WanSpec wan;
   wan.host.name = "host";
@@ -76,7 +76,7 @@ TEST(BestOverWan, IsTheQuickestForEightPeers) {
   }
 }
 
-// Every pair at once, each with 2/N of the bytes: the slowest connection decides. `auto` is no slower.
+// Every pair sends at once, with 2/N of the bytes each, so the slowest connection decides. `auto` is no slower.
 TEST(BestOverWan, OnePeerAPlaceTakesWhatTheSlowestPairTakes) {
   const Cluster cluster = peers({{"us", 1}, {"eu", 1}, {"asia", 1}});
   const std::vector<CollectiveTiming> timings =
@@ -87,7 +87,7 @@ TEST(BestOverWan, OnePeerAPlaceTakesWhatTheSlowestPairTakes) {
   EXPECT_LE(timings[1].seconds, timings[0].seconds);
 }
 
-// The limit of a connection is the same by flow.
+// Flow applies the same limit to a connection.
 TEST(BestOverWan, FlowIsMessages) {
   Cluster cluster = peers({{"us", 2}, {"eu", 1}, {"asia", 2}});
   for (const char* name : {"ring", "ordered-ring"}) {
@@ -104,7 +104,7 @@ TEST(BestOverWan, FlowIsMessages) {
   }
 }
 
-// Peers numbered so that eu and aus are neighbours, which the slowest line joins.
+// Peers are numbered so that eu and aus, joined by the slowest line, are neighbours.
 TEST(BestOverWan, ARingOfQuickPairsAvoidsTheSlowOne) {
   const Cluster cluster = peers({{"eu", 1}, {"aus", 1}, {"us", 1}, {"asia", 1}});
   const auto seconds = [&](const char* name) {
@@ -112,7 +112,8 @@ TEST(BestOverWan, ARingOfQuickPairsAvoidsTheSlowOne) {
         .timings.at(0)
         .seconds;
   };
-  // 2(N - 1) blocks of b/N over the slowest pair: of eu, aus, us, asia 70 Mbit/s; of eu, us, aus, asia 80.
+  // 2(N - 1) blocks of b/N over the slowest pair: 70 Mbit/s in the order eu, aus, us, asia; 80 in the order eu, us,
+  // aus, asia.
   EXPECT_NEAR(seconds("one-ring") / seconds("ordered-ring"), 80.0 / 70, 0.03);
 }
 

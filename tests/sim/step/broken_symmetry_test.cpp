@@ -14,8 +14,8 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// Steps whose ranks enter collectives at different times: jitter, a node of other devices, a slow rail, odd numbers of
-// nodes. By flow and by messages.
+// Steps whose ranks enter collectives at different times: jitter, a node with other devices, a slow rail, odd numbers
+// of nodes. Tested by flow and by messages.
 
 namespace dadsim::sim {
 namespace {
@@ -37,7 +37,7 @@ class Draws {
     return values[std::uniform_int_distribution<std::size_t>(0, values.size() - 1)(random_)];
   }
   bool once_in(int times) { return std::uniform_int_distribution<int>(1, times)(random_) == 1; }
-  double between(double low, double high) {  // by logarithm
+  double between(double low, double high) {  // Returns a number drawn evenly on a logarithmic scale.
     return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random_));
   }
 
@@ -45,7 +45,7 @@ class Draws {
   std::mt19937 random_;
 };
 
-/// Up to `most` GPUs. At least one thing breaks the symmetry.
+/// Returns a step of up to `most` GPUs, with at least one broken symmetry.
 Drawn drawn_step(unsigned seed, std::int64_t most) {
   Draws draws(seed);
   Drawn drawn;
@@ -90,13 +90,13 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   test::Script script(workers, false);
   std::vector<std::int32_t> collectives;
   const double computing = draws.between(1e-4, 1e-2);  // seconds of the step
-  // No more of them than can be simulated message by message, which grows with more than the square of ranks.
+  // Few enough buckets to simulate message by message; messages grow faster than the square of ranks.
   const int buckets = std::min(draws.one_of<int>({1, 3, 6}), static_cast<int>(std::max<std::int64_t>(1, 256 / most)));
   for (int i = 0; i < buckets; ++i) {
     script.compute(computing / buckets);
     std::string algorithm = draws.one_of<std::string>({"auto", "auto", "ring", "tree", "hierarchical",
                                                        "halving-doubling", "recursive-doubling", "double-binary-tree"});
-    if (!gpu.more.empty() && algorithm == "hierarchical") algorithm = "ring";  // it needs nodes of one size
+    if (!gpu.more.empty() && algorithm == "hierarchical") algorithm = "ring";  // hierarchical needs nodes of one size
     const double bytes = std::round(draws.between(1e4, 3e7));
     drawn.name += fmt::format(", {} of {:.3g}", algorithm, bytes);
     const auto kind = step::CollectiveKind::all_reduce;

@@ -1,4 +1,4 @@
-// Steps of replicas of several devices, simulated on a star without contention, against what can be worked out by hand.
+// Tests steps of replicas of several devices, on a star without contention, against times worked out by hand.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -19,11 +19,11 @@ using spec::PipelineOrder;
 using spec::Recomputation;
 using spec::Sharding;
 
-constexpr double kForward = 1, kBackward = 2;  // seconds of a layer and a batch of one
+constexpr double kForward = 1, kBackward = 2;  // seconds of one layer with a batch of one
 constexpr std::int64_t kWidth = 64;
 constexpr double kElement = 4;  // bytes
 
-/// Blocks of one layer each, or of two that tensor parallelism divides as in a transformer.
+/// Returns blocks of one layer each, or of two layers that tensor parallelism divides as in a transformer.
 spec::ModelShape network(std::int32_t blocks, bool divided = false) {
   spec::ModelShape model{"network", {}};
   for (std::int32_t i = 1; i <= blocks; ++i) {
@@ -40,7 +40,7 @@ spec::ModelShape network(std::int32_t blocks, bool divided = false) {
   return model;
 }
 
-/// Gradient sharing of those layers: seconds are launches of the clockwork.
+/// Returns gradient sharing of these layers; seconds are launches of the clockwork.
 schedule::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t replicas,
                                     const spec::LayerRange& layers, double samples) {
   schedule::Schedule schedule;
@@ -83,7 +83,7 @@ schedule::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec&
                           how, replicas);
 }
 
-/// On links that take no time.
+/// Returns the timing on links that take no time.
 step::StepTiming on_free_network(const schedule::Schedule& schedule) {
   return test::time_on({.workers = schedule.workers, .rate = 1e15, .latency = 0}, schedule);
 }
@@ -94,7 +94,7 @@ TEST(DividedStep, GpipeAndOneForwardOneBackwardHaveTheBubbleOfThePaper) {
       const ParallelismSpec how{.pipeline = stages, .micro_batch = 1, .order = order};
       const double own = batch * (kForward + kBackward);
       const double whole = on_free_network(divided(network(stages), how, 1, batch)).seconds;
-      // (M + S − 1) ÷ M times what a stage computes: a bubble of (S − 1) ÷ (M + S − 1).
+      // A step takes (M + S − 1) ÷ M times a stage's computing: a bubble of (S − 1) ÷ (M + S − 1).
       EXPECT_NEAR(whole, own * (batch + stages - 1) / batch, 1e-3 * own) << stages << " stages, batch " << batch;
     }
   }
@@ -114,7 +114,7 @@ TEST(DividedStep, RecomputingCostsAForwardPass) {
   EXPECT_NEAR(on_free_network(divided(network(3), how, 1, 4)).seconds, 4 * 3 * (kForward + kBackward), 1e-3);
 }
 
-/// Bytes that each device sends, over rings of `replicas`, in units of its parameters.
+/// Returns the bytes that each device sends, over rings of `replicas`, in units of its parameters.
 double sent(const ParallelismSpec& how, std::size_t replicas, std::int64_t batch) {
   const spec::ModelShape model = network(4);
   const step::StepTiming timing = on_free_network(divided(model, how, replicas, batch));
@@ -123,8 +123,8 @@ double sent(const ParallelismSpec& how, std::size_t replicas, std::int64_t batch
   return each / (kElement * static_cast<double>(model.parameters()));
 }
 
-// Rajbhandari et al., SC 2020, section 7: stages 1 and 2 send as much as an all-reduce, stage 3 half as much again; all
-// of them ÷ (1 − 1 ÷ N) of it, as rings do.
+// Rajbhandari et al., SC 2020, section 7: stages 1 and 2 send as much as an all-reduce, stage 3 half as much again.
+// Rings send 1 − 1 ÷ N of these amounts.
 TEST(DividedStep, ShardingSendsWhatZeroSays) {
   constexpr std::size_t kReplicas = 4;
   constexpr double kRing = 1 - 1.0 / kReplicas;
@@ -132,7 +132,8 @@ TEST(DividedStep, ShardingSendsWhatZeroSays) {
   EXPECT_NEAR(sent({.sharding = Sharding::optimizer}, kReplicas, 1), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.sharding = Sharding::gradients}, kReplicas, 1), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.sharding = Sharding::parameters}, kReplicas, 1), 3 * kRing, 1e-3);
-  // With micro-batches gradients that are not kept are scattered after each, and parameters gathered for each pass.
+  // With micro-batches, gradients that are not kept are scattered after each micro-batch, and parameters are gathered
+  // for each pass.
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::optimizer}, kReplicas, 2), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::gradients}, kReplicas, 2), 3 * kRing, 1e-3);
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::parameters}, kReplicas, 2), 6 * kRing, 1e-3);
@@ -152,7 +153,7 @@ TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
       EXPECT_EQ(scattered, 2);
     }
   }
-  // With a latency of a second the one round of `direct` is seconds quicker than the three of a ring.
+  // With a latency of a second, the single round of `direct` is seconds faster than the three rounds of a ring.
   const auto seconds = [](const char* asked) {
     const schedule::Schedule schedule = divided(network(1), {.sharding = Sharding::optimizer}, 4, 1, asked);
     return test::time_on({.workers = 4, .rate = 1e15, .latency = 1}, schedule).seconds;
@@ -160,8 +161,8 @@ TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
   EXPECT_GT(seconds("ring"), seconds("direct") + 1);
 }
 
-// GPUs that share an adapter: by halving, a reduce-scatter took seven times a ring, and a step three times the one
-// whose states are not divided. What is scattered and gathered is what a ring all-reduce sends.
+// GPUs share an adapter: by halving, a reduce-scatter once took seven times a ring, and a step three times the
+// undivided one. Scattering and gathering send the bytes of a ring all-reduce.
 TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
   const spec::GpuClusterSpec nodes = test::cluster_of(2, 4, test::line(300e9, 1e-6, spec::Transport::nvlink),
                                                       test::line(3e7, 1e-6, spec::Transport::rdma));
@@ -179,7 +180,7 @@ TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
   EXPECT_LT(seconds(Sharding::gradients), 1.05 * whole);
 }
 
-/// Times that devices of a layer tell one another something.
+/// Returns how often devices of a layer communicate by collectives of this kind.
 std::size_t tensor_collectives(const schedule::Schedule& schedule, step::CollectiveKind kind) {
   std::size_t count = 0;
   for (const schedule::Task& task : schedule.tasks) {
@@ -189,7 +190,7 @@ std::size_t tensor_collectives(const schedule::Schedule& schedule, step::Collect
   return count;
 }
 
-// Shoeybi et al., arXiv:1909.08053, section 3: here a block is one of their halves, with a sum forward and one
+// Shoeybi et al., arXiv:1909.08053, section 3: a block here is one of their halves, with one sum forward and one
 // backward.
 TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   ParallelismSpec how{.tensor = 2};
@@ -198,7 +199,7 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   const double bytes = kElement * 2 * kWidth;  // bytes for a batch of two
   const step::StepTiming timing = on_free_network(schedule);
   EXPECT_NEAR(timing.bytes_sent[0], 3 * 2 * bytes, 1e-3);  // two devices each send 2 (T − 1) ÷ T of it
-  // The run's algorithm is used; where it does not suit a group (inside one node), the library chooses.
+  // The run's algorithm is used; if it does not suit a group (inside one node), the library chooses.
   for (const char* asked : {"direct", "ring", "hierarchical"}) {
     const spec::GpuClusterSpec node = test::cluster_of(1, 2, test::line(1e9, 1e-3, spec::Transport::nvlink), {});
     Cluster cluster = test::workers_on({"", node, {}, {}}, spec::Fidelity::message);
@@ -207,13 +208,14 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
     const TimedRun timed = time_schedules(cluster, std::vector{of_run});
     std::set<std::string> carried_out;
     for (const auto& one : timed.network.collectives) carried_out.insert(one.algorithm);
-    const std::set<std::string> own{"ring"};  // the replicas' sums
+    const std::set<std::string> own{"ring"};  // the algorithm of the replicas' sums
     EXPECT_EQ(carried_out, std::string(asked) == "direct" ? (std::set<std::string>{"direct", "ring"}) : own) << asked;
   }
   how.sequence_parallel = true;
   schedule = divided(network(3, true), how, 1, 2);
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::reduce_scatter), 3U * 2);
-  // One more: what came in is gathered again for the gradient of the weights (Korthikanti et al., section 4.2.2).
+  // One all-gather more: the input is gathered again for the gradient of the weights (Korthikanti et al., section
+  // 4.2.2).
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_gather), 3U * 3);
 }
 

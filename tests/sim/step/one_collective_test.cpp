@@ -60,7 +60,8 @@ TEST(StepOfOneCollective, TakesWhatTheCollectiveTakesByItself) {
   }
 }
 
-/// 16 TPU v6e in a torus of 4 × 4, four links of 100 GB/s a chip, 0.9 of it payload: 15/16 of 1 GB through all four.
+/// 16 TPU v6e in a torus of 4 × 4, with four links of 100 GB/s per chip, 0.9 of it payload: 15/16 of 1 GB through all
+/// four links.
 TEST(StepOfOneCollective, OfTpusTakesAllLinksOfTheTorus) {
   spec::GpuClusterSpec pod = gpus(16, 1, 4, "nvlink-4", "ici-v6e");
   pod.port = {};

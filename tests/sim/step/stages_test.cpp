@@ -16,7 +16,7 @@
 #include "sim/simulator.hpp"
 #include "sim/star.hpp"
 
-// Replicas of several devices: schedules of stages and tensor groups, by message and by flow.
+// Tests replicas of several devices: schedules of stages and tensor groups, by message and by flow.
 
 namespace dadsim::sim {
 namespace {
@@ -25,7 +25,7 @@ using schedule::Among;
 using step::CollectiveKind;
 using test::same;
 
-/// A schedule of replicas of several devices, task by task.
+/// Builds a schedule of replicas of several devices, task by task.
 class Parallel {
  public:
   Parallel(std::size_t replicas, std::int32_t tensor, std::int32_t pipeline) {
@@ -54,7 +54,7 @@ class Parallel {
   void wait(std::int32_t stage, std::int32_t collective) {
     schedule_.tasks.push_back({"layer", schedule::WaitTask{step::Role::workers, collective}, stage});
   }
-  /// All-reduce that is waited for at once.
+  /// Adds an all-reduce and a wait for it.
   void all_reduce(std::int32_t stage, Among among, double bytes) {
     wait(stage, collective(stage, among, CollectiveKind::all_reduce, same(bytes)));
   }
@@ -73,7 +73,7 @@ struct Pipelined {
   std::int32_t stages = 4, micro_batches = 8;
   bool gpipe = false;
   double forward = 1, backward = 2;  ///< seconds of a stage
-  double bytes = 0;                  ///< handed on, of a micro-batch
+  double bytes = 0;                  ///< bytes handed to the next stage, per micro-batch
   double tensor_bytes = 0;           ///< bytes of each of two all-reduces of the tensor group, per pass
   std::int32_t tensor = 1;
   std::size_t replicas = 1;
@@ -81,7 +81,7 @@ struct Pipelined {
   double tied_bytes = 0;      ///< bytes of a table of the first and the last stage, which exchange its gradients
   schedule::PerWorker slower = same(1);
 
-  /// Per stage the passes in order: micro-batch m forward, or ~m backward.
+  /// Returns per stage the passes in order: micro-batch m forward, or ~m backward.
   std::vector<std::deque<std::int32_t>> orders() const {
     std::vector<std::deque<std::int32_t>> result(static_cast<std::size_t>(stages));
     for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -99,7 +99,7 @@ struct Pipelined {
   schedule::Schedule schedule() const {
     Parallel made(replicas, tensor, stages);
     std::vector<std::deque<std::int32_t>> left = orders();
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> to_come;  // by receiving stage and pass: its send
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> to_come;  // send task, by receiving stage and pass
     for (bool more = true; more;) {
       more = false;
       for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -142,7 +142,7 @@ TimedRun timed(Cluster cluster, const schedule::Schedule& schedule, spec::Fideli
   return time_schedules(cluster, schedules, {}, request);
 }
 
-/// Every device with its own links.
+/// A star in which every device has its own links.
 class OnAStar {
  public:
   OnAStar(std::size_t devices, double rate, double latency)
@@ -187,7 +187,7 @@ TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
   script.compute(0, same(1));
   const std::int32_t first = script.send(0, 1, same(2000));
   script.compute(0, same(1));
-  const std::int32_t second = script.send(0, 1, same(2000));  // in line after the first
+  const std::int32_t second = script.send(0, 1, same(2000));  // queued after the first
   script.wait(1, first);
   script.compute(1, same(1));
   script.wait(1, second);
@@ -205,7 +205,8 @@ TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
 }
 
 TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
-  // Three stages of two: the one in the middle sends forward for long, and backward and among itself meanwhile.
+  // Three stages of two devices: the middle stage sends forward for long, and meanwhile sends backward and within
+  // itself.
   const OnAStar devices(6, 1e3, 0.5);
   Parallel script(1, 2, 3);
   const std::int32_t forward = script.send(1, 2, same(8000));
@@ -222,7 +223,7 @@ TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
 }
 
 TEST(Stages, WhatGoesToTwoStagesSharesTheWay) {
-  // The last of three stages sends a gradient back and a table to the first: its link carries both at once.
+  // The last of three stages sends a gradient back and a table to the first stage; its link carries both at once.
   const OnAStar devices(3, 1e3, 0);
   Parallel script(1, 1, 3);
   const std::int32_t back = script.send(2, 1, same(1000));
@@ -232,12 +233,12 @@ TEST(Stages, WhatGoesToTwoStagesSharesTheWay) {
   script.wait(0, table);
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
-    EXPECT_NEAR(timing.seconds, 2 + 4, 1e-6) << to_string(fidelity);  // in line it would be 1 + 4
+    EXPECT_NEAR(timing.seconds, 2 + 4, 1e-6) << to_string(fidelity);  // one after the other they would take 1 + 4
   }
 }
 
 TEST(Stages, ATensorGroupReducesAmongItself) {
-  // Two rounds of half of it, three times over: 2 (2 l + b/2r).
+  // Two rounds of half the vector, repeated three times: 2 (2 l + b/2r).
   const OnAStar devices(8, 1e3, 0.25);
   Parallel script(2, 2, 2);
   script.compute(schedule::kEveryStage, same(1));
@@ -252,7 +253,7 @@ TEST(Stages, ATensorGroupReducesAmongItself) {
 }
 
 TEST(Stages, ReplicasReduceInEveryPlace) {
-  // Three replicas of two stages of two, one value each: four rounds of a third.
+  // Three replicas of two stages of two devices, one value each: four rounds of a third.
   const OnAStar devices(12, 1e3, 0.25);
   Parallel script(3, 2, 2);
   script.compute(schedule::kEveryStage, schedule::PerWorker({1, 2, 3}));
@@ -280,23 +281,23 @@ TEST(Stages, AGroupOfOneIsDoneAtOnce) {
 }
 
 TEST(Stages, PlacesThatReduceTogetherShareTheirLinks) {
-  // Two nodes of two GPUs: a replica in each. Both places of a replica cross the node's adapter at once.
+  // Two nodes of two GPUs with a replica each. Both devices of a replica use the node's adapter at once.
   const spec::PlatformSpec platform{"", test::cluster_of(2, 2, test::line(1e9, 0), test::line(1e3, 0)), {}, {}};
   Cluster cluster = test::workers_on(platform, spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
   for (const bool stages : {false, true}) {
-    // Device t + T (d + D p): with two stages replica 0 is devices 0 and 2, which are to be on one node.
+    // Device t + T (d + D p): with two stages, replica 0 has devices 0 and 2, which must share a node.
     if (stages) cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
     Parallel script(2, stages ? 1 : 2, stages ? 2 : 1);
     script.all_reduce(schedule::kEveryStage, Among::replicas, 2000);
     for (const spec::Fidelity fidelity : kBoth) {
       const TimedRun run = timed(cluster, script.schedule(), fidelity);
-      EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2, 4e-3);  // by themselves 2 rounds of 1 s
+      EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2, 4e-3);  // each alone takes 2 rounds of 1 s
     }
   }
 }
 
-/// Nodes of GPUs with NVLink inside and InfiniBand between them.
+/// Returns nodes of GPUs with NVLink inside and InfiniBand between them.
 Cluster gpus(std::int64_t nodes, std::int64_t per_node, std::int64_t rails) {
   spec::GpuClusterSpec nodes_of =
       test::cluster_of(nodes, per_node, test::line(300e9, 1e-6, spec::Transport::nvlink, 0.8),
@@ -345,7 +346,7 @@ TEST(Stages, FlowIsWhatMessagesComeTo) {
 }
 
 TEST(Stages, ShareALinkThroughWhichTheyReduceAtOnce) {
-  // Two replicas of two stages, a node each; the stages' gradients cross the node's adapter at the same time.
+  // Two replicas of two stages, each on one node; both stages' gradients use the node's adapter at the same time.
   Cluster cluster = gpus(2, 2, 1);
   cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
   Parallel script(2, 1, 2);
@@ -359,13 +360,14 @@ TEST(Stages, ShareALinkThroughWhichTheyReduceAtOnce) {
 }
 
 TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
-  // On a port of rate 1: the tensor group would take all of it, but messages to the next stage leave 0.9 for long.
+  // A port has rate 1. The tensor group alone would use all of it, but messages to the next stage leave it 0.9 for
+  // long.
   Cluster cluster = gpus(2, 2, 1);
   auto& nodes = std::get<spec::GpuClusterSpec>(cluster.platform.what);
   nodes.port = test::line(10e9, 0);
   nodes.nic = test::line(1e9, 0);
   Parallel script(1, 2, 2);
-  const std::int32_t sent = script.send(0, 1, same(5e9));  // both at once: 0.5 of the adapter each
+  const std::int32_t sent = script.send(0, 1, same(5e9));  // both at once get 0.5 of the adapter each
   script.all_reduce(0, Among::tensor, 10e9);               // 1 s alone
   script.compute(0, same(1));
   script.wait(1, sent);
@@ -378,7 +380,8 @@ TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
 }
 
 TEST(Stages, ReplicasComeToTheirGradientsApart) {
-  // The second replica computes more slowly; their tensor groups share no link, and at the end one waits for the other.
+  // The second replica computes more slowly. Tensor groups of the replicas share no link, and at the end one replica
+  // waits.
   const OnAStar devices(8, 1e9, 1e-6);
   const Pipelined uneven{
       .stages = 2, .tensor_bytes = 1e6, .tensor = 2, .replicas = 2, .slower = schedule::PerWorker({1, 1.01})};

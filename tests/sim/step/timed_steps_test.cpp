@@ -10,7 +10,7 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// A sample of a run's steps in place of all that differ (NetworkSpec::timed_steps).
+// Tests a sample of a run's steps instead of all different steps (NetworkSpec::timed_steps).
 
 namespace dadsim::sim {
 namespace {
@@ -37,7 +37,7 @@ std::vector<schedule::Schedule> at_a_star() {
   return schedules;
 }
 
-/// Collectives among workers, chosen by size.
+/// Returns schedules of collectives among workers, whose algorithms depend on size.
 std::vector<schedule::Schedule> among_workers() {
   std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -57,7 +57,7 @@ double mean(const TimedRun& run) {
   return sum / static_cast<double>(run.steps.size());
 }
 
-/// Returns the mean of a part of a step's time, weighted by the number of steps that each one stands for.
+/// Returns the mean of a part of a step's time, weighted by the number of steps that each timing represents.
 double mean_of(const TimedRun& run, double step::StepTiming::*part) {
   double sum = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i)
@@ -90,7 +90,7 @@ TEST(TimedSteps, OfAStarAreAsGoodAsAll) {
   EXPECT_EQ(sampled.network.sampling->simulated, 10);
   EXPECT_LT(sampled.network.messages, all.network.messages / 5);
   expect_same_bytes(sampled, all);
-  // Without windows and queues, time follows bytes, but for bends where another link becomes the slowest.
+  // Without windows and queues, time is linear in bytes, except for bends where another link becomes the slowest.
   EXPECT_NEAR(mean(sampled), mean(all), 1e-3 * mean(all));
   EXPECT_LT(sampled.network.sampling->mean_error, 2e-3);
   EXPECT_NEAR(mean_of(sampled, &step::StepTiming::seconds), mean(sampled), 1e-12);
@@ -164,7 +164,7 @@ TEST(TimedSteps, AreTheSameWithATrace) {
 }
 
 TEST(TimedSteps, KeepMessagesWithinTheirBudget) {
-  // All ask for more messages than there may be, the sample does not.
+  // All steps together exceed the limit of messages; the sample does not.
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(2, 2, test::line(1e9, 1e-6), test::line(1e8, 1e-5));
   Cluster cluster = test::workers_on(platform, spec::Fidelity::automatic);

@@ -21,7 +21,7 @@ using test::Script;
 using test::Star;
 using test::TemporaryFile;
 
-/// Everything traced, the first step included.
+/// Returns a run in which everything is traced, including the first step.
 TimedRun traced(const Cluster& cluster, const std::vector<schedule::Schedule>& schedules,
                 std::size_t most_spans = 100'000) {
   TimingRequest request;
@@ -32,7 +32,7 @@ TimedRun traced(const Cluster& cluster, const std::vector<schedule::Schedule>& s
   return time_schedules(cluster, schedules, {}, request);
 }
 
-/// The shape of every timeline, and sums that must equal the reported ones.
+/// Checks the form of every timeline, and sums that must equal the reported ones.
 void expect_consistent(const step::Timeline& timeline, const step::StepTiming& step) {
   EXPECT_EQ(timeline.seconds, step.seconds);
   std::map<std::int32_t, double> end;
@@ -52,7 +52,7 @@ void expect_consistent(const step::Timeline& timeline, const step::StepTiming& s
   EXPECT_NEAR(waiting, step.exposed_seconds, 1e-9 * step.seconds);
 }
 
-/// Gradients of three layers, computed in sequence; each is shared while the next is computed.
+/// Returns gradients of three layers, computed in sequence; each is shared while the next is computed.
 schedule::Schedule overlapping(std::size_t workers) {
   Script script(workers, false);
   std::vector<std::int32_t> shared;
@@ -139,7 +139,7 @@ TEST(Timeline, ChangesNoBitOfTheResult) {
     EXPECT_EQ(plain.network.link_use[i].busy_share, with.network.link_use[i].busy_share);
   }
   EXPECT_TRUE(plain.timelines.empty());
-  // The first step is on new connections, and equal steps are one.
+  // The first step uses new connections; equal later steps have one timeline.
   ASSERT_EQ(with.timelines.size(), 3U);
   EXPECT_EQ(with.timelines[0], with.timelines[2]);
   expect_consistent(*with.first_timeline, *with.first);
@@ -197,7 +197,7 @@ TEST(Timeline, NamesWhatItShows) {
                                               "worker 1 (w1) network", "worker 1 (w1) network, receiving",
                                               "aggregator (hub) compute", "aggregator (hub) network",
                                               "aggregator (hub) network, receiving", "up0", "up1"}));
-  // A worker's message is under way until it has arrived; the answer, which is empty, takes its latency.
+  // A worker's message is in transit until it has arrived; the empty answer takes its latency.
   EXPECT_NEAR(seconds_of(on_track(*run.timelines[0], "worker 0 (w0) network")), Star{}.to_hub(1e6), 1e-9);
   EXPECT_NEAR(seconds_of(on_track(*run.timelines[0], "worker 1 (w1) network, receiving")), Star{}.to_hub(0), 1e-9);
 }

@@ -11,7 +11,7 @@
 #include "sim/star.hpp"
 #include "sim/step/steady_state.hpp"
 
-// Steps in which workers hear from their neighbours alone follow one another without a barrier.
+// Tests steps in which workers only wait for neighbours; they follow one another without a barrier.
 
 namespace dadsim::sim {
 namespace {
@@ -25,7 +25,7 @@ constexpr double kCompute = 0.5;  // seconds
 constexpr double kBytes = 1e5;
 constexpr double kLatency = 0.01;
 constexpr double kQuick = kLatency + kBytes / 1e6;  // seconds of a message on a line of 1 MB/s
-constexpr double kSlow = kLatency + kBytes / 1e5;   // on one of a tenth
+constexpr double kSlow = kLatency + kBytes / 1e5;   // seconds of a message on a line of 0.1 MB/s
 
 Graph ring(std::int32_t workers) {
   Graph to(static_cast<std::size_t>(workers));
@@ -45,7 +45,7 @@ Graph complete(std::int32_t workers) {
   return to;
 }
 
-/// A separate line for every ordered pair of workers; that from 0 to 1 has `first_rate`.
+/// Returns a separate line for every ordered pair of workers; the line from 0 to 1 has `first_rate`.
 std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
   std::string body;
   for (std::size_t i = 0; i < workers; ++i) body += fmt::format("<host id=\"w{}\" speed=\"1Gf\"/>\n", i);
@@ -62,7 +62,7 @@ std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
   return test::platform_xml(body + routes);
 }
 
-/// Computing, and then to wait for what the neighbours send.
+/// Returns a step of computing and then waiting for the neighbours' messages.
 schedule::Schedule exchange_step(const Graph& to) {
   Script script(to.size(), false);
   script.compute(kCompute);
@@ -84,13 +84,13 @@ TimedRun timed(const Graph& to, double first_rate = 1e6) {
 
 TEST(WithoutBarrier, ASlowLineOfARingDelaysByTheMeanOfItsCycle) {
   const TimedRun run = timed(ring(4), 1e5);
-  // From 0 to 1 and back again are two steps, one of them over the slow line.
+  // A message from 0 to 1 and one back are two steps, of which one uses the slow line.
   const double mean = kCompute + (kSlow + kQuick) / 2;
   EXPECT_NEAR(run.steps.at(0).seconds, mean, 1e-6 * mean);
   const double with_barrier = kCompute + kSlow;
   ASSERT_GE(run.first_steps.size(), 4U);
   EXPECT_NEAR(run.first_steps[0], with_barrier, 1e-9);
-  // The second message waits until the first has left the slow line; from then on they take turns.
+  // The second message waits until the first has left the slow line; from then on messages take turns.
   EXPECT_NEAR(run.first_steps[1], with_barrier + kBytes / 1e5, 1e-9);
   EXPECT_NEAR(run.first_steps[3] - run.first_steps[1], 2 * mean, 1e-9);
   EXPECT_GT(with_barrier, 1.4 * mean);
@@ -119,7 +119,7 @@ TEST(WithoutBarrier, AmongAllWithEqualLinesItIsAsIfThereWereOne) {
 }
 
 TEST(WithoutBarrier, ASlowLineLimitsByItsBandwidthWhereTheCycleIsLong) {
-  // One way around: who is in front waits for a message that went all the way round.
+  // One-way ring: the leading worker waits for a message that has passed all the way round.
   Graph to(5);
   for (std::int32_t i = 0; i < 5; ++i) to[static_cast<std::size_t>(i)] = {(i + 1) % 5};
   const TimedRun run = timed(to, 1e5);
@@ -204,7 +204,7 @@ TEST(WithoutBarrier, ATimelineShowsSomeOfTheFirstSteps) {
 }
 
 TEST(PeriodOf, IsTheFewestStepsAfterWhichAllWorkersAreAsMuchLater) {
-  EXPECT_EQ(period_of({{1, 2}, {2, 3}}), std::nullopt);  // too few to tell
+  EXPECT_EQ(period_of({{1, 2}, {2, 3}}), std::nullopt);  // too few steps for a period
   EXPECT_EQ(period_of({{1, 2}, {2, 3}, {3, 4}}), 1U);
   EXPECT_EQ(period_of({{1, 2}, {2, 3}, {3, 5}}), std::nullopt);
   EXPECT_EQ(period_of({{0, 0}, {1, 3}, {4, 4}, {5, 7}, {8, 8}}), 2U);
