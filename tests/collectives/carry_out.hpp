@@ -15,7 +15,7 @@
 
 namespace dadsim::collectives {
 
-/// N ranks on nodes of `per_node`; ten times as fast inside.
+/// Returns n ranks on nodes of `per_node`; links inside a node are ten times as fast.
 inline RankLayout ranks_on_nodes(Rank n, Rank per_node = 1) {
   RankLayout layout;
   for (Rank rank = 0; rank < n; ++rank) layout.node_of.push_back(rank / per_node);
@@ -29,14 +29,14 @@ inline bool whole_vector(step::CollectiveKind kind) {
          kind == step::CollectiveKind::broadcast || kind == step::CollectiveKind::reduce;
 }
 
-/// Sizes of ranks that differ, some of them 0.
+/// Returns a different size for each rank; some are 0.
 inline std::vector<double> uneven_sizes(Rank n) {
   std::vector<double> bytes;
   for (Rank rank = 0; rank < n; ++rank) bytes.push_back(rank % 5 == 3 ? 0 : 100 + 37 * (rank * rank % 11));
   return bytes;
 }
 
-/// Edges from each rank to those one and three after it, and from rank 0 to everybody: directed, uneven.
+/// Returns edges from each rank to the ranks one and three after it, and from rank 0 to all others: directed, uneven.
 inline std::vector<std::vector<Rank>> some_graph(Rank n) {
   std::vector<std::vector<Rank>> to(static_cast<std::size_t>(n));
   for (Rank rank = 0; rank < n; ++rank) {
@@ -49,7 +49,7 @@ inline std::vector<std::vector<Rank>> some_graph(Rank n) {
   return to;
 }
 
-/// A request for the algorithm at hand.
+/// Returns a request for a collective of n ranks.
 inline CollectiveRequest request_for(step::CollectiveKind kind, Rank n, bool uneven, Rank root = 0,
                                      double segment_bytes = 0) {
   CollectiveRequest request;
@@ -62,7 +62,7 @@ inline CollectiveRequest request_for(step::CollectiveKind kind, Rank n, bool une
   return request;
 }
 
-/// A case that the tests go through.
+/// One case of the tests below.
 struct Case {
   std::string algorithm;
   CollectiveRequest request;
@@ -89,7 +89,8 @@ inline RankLayout on_one_axis(RankLayout layout) {
   return layout;
 }
 
-/// Every algorithm for n ranks: equal and uneven sizes, three roots, few and many segments, all nodes it can be on.
+/// Visits every algorithm for n ranks: equal and uneven sizes, three roots, few and many segments, and all node sizes
+/// that it supports.
 template <typename Visit>
 void for_every_case(Rank n, Visit&& visit) {
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
@@ -109,18 +110,18 @@ void for_every_case(Rank n, Visit&& visit) {
   }
 }
 
-/// Content of a rank's block: how often it holds each rank's contribution.
+/// Content of a block: how often it contains each rank's contribution.
 using Content = std::vector<double>;
 
-/// Carries the rounds out on data: rank r starts with the r-th unit vector for each of its blocks, so that the sum of
-/// all is a vector of ones and anything that is added twice or not at all shows. Returns what is wrong, or nothing.
+/// Executes the rounds on data. Rank r starts with the r-th unit vector in each of its blocks, so the full sum is a
+/// vector of ones, and every missing or repeated addition is visible. Returns the error, or nothing.
 class CarryOut {
  public:
   explicit CarryOut(const Case& what) : case_(what), n_(what.layout.ranks()), has_(static_cast<std::size_t>(n_)) {
     start();
     const Pace pace = rounds().pace();
     for (std::int64_t round = 0; round < rounds().count() && wrong_.empty(); ++round) {
-      // Messages of rounds in flight arrive as late as they may.
+      // Delivers messages of rounds in flight as late as the pace allows.
       const bool part_begins = pace.part > 0 && round % pace.part == 0;
       while (!on_their_way_.empty() && on_their_way_.front().round <= round - (part_begins ? 1 : pace.in_flight)) {
         arrive(on_their_way_.front());
@@ -173,7 +174,7 @@ class CarryOut {
     }
   }
 
-  /// Messages with what the senders had when the round began.
+  /// Sends the blocks that each sender had when the round began.
   void send(std::int64_t round) {
     for (Rank from = 0; from < n_; ++from) {
       std::vector<BlockParcel> parcels;
@@ -242,7 +243,7 @@ class CarryOut {
           case step::CollectiveKind::all_to_all:
             if (block % n_ == rank) expect(rank, block, unit(static_cast<Rank>(block / n_)));
             break;
-          case step::CollectiveKind::stage_send:  // no algorithm of the registry
+          case step::CollectiveKind::stage_send:  // the registry has no algorithm for it
             break;
           case step::CollectiveKind::neighbour_exchange: {
             const auto from = static_cast<Rank>(block);
@@ -258,7 +259,7 @@ class CarryOut {
   const Case& case_;
   Rank n_;
   std::vector<Blocks> has_;           ///< per rank
-  std::deque<Message> on_their_way_;  ///< by round
+  std::deque<Message> on_their_way_;  ///< ordered by round
   std::string wrong_;
 };
 

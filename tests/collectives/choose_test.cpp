@@ -1,4 +1,4 @@
-// Tests the choice of `auto` for collectives by MPI, and the rules for any library.
+// Tests the choice of `auto` for collectives by MPI, and the rules for all libraries.
 #include <gtest/gtest.h>
 
 #include "collectives/closed_form.hpp"
@@ -15,12 +15,12 @@ std::string chosen(CollectiveKind kind, double bytes, const RankLayout& layout) 
   return choose_collective(request, layout);
 }
 
-/// `bytes`: of all ranks.
+/// `bytes` is the total over all ranks.
 std::string by_mpi(CollectiveKind kind, double bytes, Rank n, Rank per_node = 1) {
   return chosen(kind, whole_vector(kind) ? bytes : bytes / n, ranks_on_nodes(n, per_node));
 }
 
-// pmodels/mpich, maint/tuning/coll/mpir/generic.json: no ring for a sum of any size.
+// pmodels/mpich, maint/tuning/coll/mpir/generic.json never chooses a ring for a sum.
 TEST(Mpi, SumsByDoublingAndThenByHalvingAndDoubling) {
   for (const Rank n : {4, 5, 12, 64, 1024}) {
     EXPECT_EQ(by_mpi(CollectiveKind::all_reduce, 2 * kKibi, n), "recursive-doubling") << n;
@@ -104,7 +104,7 @@ TEST(Rccl, HasRingsAndTreesBetweenNodes) {
   }
 }
 
-// NCCL has rings only, and closes them so that they use every link.
+// NCCL has rings only, and lays out closed rings so that they use every link.
 TEST(Nccl, TakesClosedRingsThroughAllLinksOfAMesh) {
   for (const Rank gpus : {4, 8}) {
     const RankLayout node = mesh(1, gpus, spec::CollectiveLibrary::nccl);

@@ -1,4 +1,4 @@
-// The α-β time of the rounds against the formulas in the textbooks.
+// Compares the α-β time of the rounds with textbook formulas.
 #include "collectives/closed_form.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,8 @@ TEST_P(ClosedForm, IsTheTextbooks) {
   if (is_power_of_two(n)) {
     expect(all_reduce, "halving-doubling", 2 * levels, 2 * share * b);
     expect(all_reduce, "recursive-doubling", levels, levels * b);
-    // The root sends to log₂N children, and the busiest of every round to one less than that of the round before.
+    // The root sends to log₂N children; in each round, the busiest rank sends to one child less than in the round
+    // before.
     expect(all_reduce, "gloo-parameter-server", 2 + levels, (n - 1) * b + levels * (levels + 1) / 2.0 * b);
     expect(reduce_scatter, "recursive-halving", levels, share * b);
     expect(all_gather, "recursive-doubling", levels, (n - 1) * b);
@@ -80,8 +81,8 @@ TEST(ClosedForm, OfAChainIsThatOfAPipeline) {
 }
 
 TEST(ClosedForm, OfADoubleBinaryTreeNearsTwiceTheVectorAsSegmentsGrow) {
-  // 2·⌈log₂ N⌉ + S − 1 rounds; with many segments bytes near 2b/β, the bound of Sanders, Speck and Träff for
-  // all-reduce.
+  // The tree takes 2·⌈log₂ N⌉ + S − 1 rounds. With many segments, the bytes approach 2b/β, the bound of Sanders, Speck
+  // and Träff for all-reduce.
   for (const Rank n : {4, 7, 16, 33}) {
     const int levels = ceil_log2(n);
     const double segments = 4000;
@@ -114,7 +115,7 @@ TEST(ClosedForm, OfUnequalBlocksWaitsForTheLargest) {
 }
 
 TEST(ClosedForm, WorksOnAnyRounds) {
-  /// Rank 0 sends 100 bytes in round 0, 300 in round 1.
+  /// Rounds in which rank 0 sends 100 bytes in round 0 and 300 bytes in round 1.
   class TwoRounds final : public Rounds {
    public:
     Rank ranks() const override { return 2; }

@@ -32,7 +32,7 @@ std::vector<Transfer> received(const Rounds& rounds, Rank rank, std::int64_t rou
 }
 
 TEST(Groups, EachIsItsOwnCollectiveUnderOtherNumbers) {
-  // Ranks 0, 2, 4 and 5, 1: two rings. Rank 3 is in none.
+  // Two rings: ranks 0, 2, 4 and ranks 5, 1. Rank 3 belongs to no group.
   const std::unique_ptr<Rounds> all =
       in_groups({{all_reduce_of(3, 300, "ring"), {0, 2, 4}}, {all_reduce_of(2, 100, "ring"), {5, 1}}}, 6);
   EXPECT_EQ(all->ranks(), 6);
@@ -41,7 +41,7 @@ TEST(Groups, EachIsItsOwnCollectiveUnderOtherNumbers) {
   EXPECT_EQ(sent(*all, 4, 3), (std::vector<Transfer>{{0, 100}}));
   EXPECT_EQ(received(*all, 0, 3), (std::vector<Transfer>{{4, 100}}));
   EXPECT_EQ(sent(*all, 1, 1), (std::vector<Transfer>{{5, 50}}));
-  EXPECT_TRUE(sent(*all, 1, 2).empty());  // it is through after two rounds
+  EXPECT_TRUE(sent(*all, 1, 2).empty());  // the second ring ends after two rounds
   EXPECT_TRUE(sent(*all, 3, 0).empty());
   EXPECT_TRUE(received(*all, 3, 0).empty());
 }

@@ -51,7 +51,7 @@ TEST(HierarchicalPipelined, SendsAsMuchAsTheOneWithoutSegments) {
 }
 
 TEST(Nvls, LoadsAPortWithTheVectorAndAShareOfIt) {
-  // b·(1 + 1/N) each way, at 0.85 of the rate.
+  // NVLS sends b·(1 + 1/N) each way, at 0.85 of the rate.
   const Rank n = 8;
   CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
   request.bytes = {1e9};
@@ -71,9 +71,9 @@ TEST(Gloo, IsTheRingWithAWordBeforeEachPairOfSegmentsUpToTwoMebibytesABlock) {
 }
 
 TEST(Gloo, SumsLargeVectorsInMoreSegmentsAndSendsSomeTooMany) {
-  // allreduce.cc: numSegments is rounded up to a multiple of the ranks, and all but two are sent in each half.
+  // allreduce.cc rounds numSegments up to a multiple of the ranks, and each half sends all but two segments.
   const Rank n = 4;
-  for (const double mebibytes : {40.0, 37.5}) {  // ten segments to a block; the last two are missing, one is a half
+  for (const double mebibytes : {40.0, 37.5}) {  // ten segments per block; the last two are missing or one is half
     CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
     request.bytes = {mebibytes * (1 << 20)};
     const Case what = lay_out_case(request, "gloo", ranks_on_nodes(n));
@@ -98,8 +98,8 @@ TEST(Gloo, SendsDownwardsAndGathersUpwardsInHalves) {
 }
 
 TEST(GlooParameterServer, TheRootSaysThatItIsReadyAndTheSumGoesDownATreeLowestBitFirst) {
-  // Six ranks with root 2: place v, counted from the root, is rank v + 2. Place 0 has the children 1, 2 and 4, place 1
-  // the children 3 and 5.
+  // Six ranks with root 2: position v from the root is rank v + 2. Position 0 has the children 1, 2 and 4; position 1
+  // has the children 3 and 5.
   CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 6, false, 2);
   const std::unique_ptr<Rounds> rounds = lay_out(request, "gloo-parameter-server", ranks_on_nodes(6));
   ASSERT_EQ(rounds->count(), 4);

@@ -1,5 +1,5 @@
-// All-reduces as NCCL and RCCL lay them out on nodes of several GPUs: rings through every adapter, trees between the
-// nodes, switches that add up.
+// Tests all-reduces that NCCL and RCCL lay out on nodes of several GPUs: rings through every adapter, trees between the
+// nodes, and switches that add.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,14 +19,14 @@ RankLayout gpus_on_nodes(Rank n, Rank per_node) {
   return layout;
 }
 
-/// Nodes of a mesh by themselves, which have rings of their own.
+/// Returns a single meshed node, which has rings of its own.
 RankLayout one_mesh(Rank ranks) {
   RankLayout layout = gpus_on_nodes(ranks, ranks);
   layout.meshed_nodes = true;
   return layout;
 }
 
-/// Messages are what their blocks come to, to the bit, and in the same order.
+/// Expects that each message equals the sum of its blocks exactly, and that the order is the same.
 void expect_messages_of_blocks(const Case& what, Rank rank, Rank lane, std::int64_t round) {
   for (const bool sends : {true, false}) {
     std::vector<BlockParcel> parcels;
@@ -50,7 +50,7 @@ void expect_messages_of_blocks(const Case& what, Rank rank, Rank lane, std::int6
 
 void expect_whole(const Case& what) {
   EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
-  // Both ends of every message agree, in each lane as in all of them.
+  // Sender and receiver agree on every message, per lane and over all lanes.
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
     std::map<std::array<Rank, 4>, double> sent;
     std::map<std::array<Rank, 4>, double> received;
@@ -103,7 +103,7 @@ TEST(NodesOfGpus, EveryRankEndsWithWhatIsPromised) {
   }
 }
 
-/// Nodes of unequal size: as many rings as the smallest has ranks, each through all ranks of every node.
+/// Nodes of unequal size have as many rings as the smallest node has ranks; each ring visits all ranks of every node.
 TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
   using enum step::CollectiveKind;
   const std::vector<std::vector<Rank>> clusters{{4, 2}, {2, 3, 5}, {8, 8, 4, 4}, {3, 6, 3}};
@@ -118,9 +118,9 @@ TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
       expect_whole(what);
       EXPECT_EQ(what.rounds->lanes(), *std::ranges::min_element(nodes));
     }
-    // Every ring leaves a node once, and all by other ranks.
+    // Every ring leaves a node once, each from a different rank.
     const auto rounds = lay_out(request_for(all_reduce, layout.ranks(), false), "ring", layout);
-    std::set<std::pair<Rank, Rank>> leave;  // node, rank
+    std::set<std::pair<Rank, Rank>> leave;  // (node, rank)
     std::vector<Transfer> transfers;
     for (Rank rank = 0; rank < layout.ranks(); ++rank) {
       for (Rank lane = 0; lane < rounds->lanes(); ++lane) {
@@ -138,8 +138,8 @@ TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
   }
 }
 
-/// Nodes of unequal size, also with ranks that are not numbered node by node: chains through the nodes, trees between
-/// their heads.
+/// Nodes of unequal size, also with ranks that are not numbered node by node, have chains inside the nodes and trees
+/// between the heads of nodes.
 TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
   const std::vector<std::vector<Rank>> clusters{
       {0, 0, 0, 0, 1, 1}, {0, 0, 1, 1, 1, 2, 2, 2, 2, 2}, {0, 1, 1, 1, 2, 2, 3}, {0, 1, 0, 1, 2, 2, 3, 4, 4, 4}};
@@ -151,7 +151,7 @@ TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
       expect_whole(lay_out_case(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, segment_bytes),
                                 "tree", layout));
     }
-    // Each node has as many ranks with messages to other nodes as the smallest node has ranks.
+    // In each node, as many ranks send to other nodes as the smallest node has ranks.
     const auto rounds =
         lay_out(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, 100), "tree", layout);
     std::map<Rank, std::set<Rank>> heads;
@@ -176,7 +176,7 @@ TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
   }
 }
 
-/// In both trees of four nodes, the second and the third are neighbours.
+/// In both trees of four nodes, the second and the third node are neighbours.
 TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   const RankLayout layout = gpus_on_nodes(8, 2);
   for (const char* algorithm : {"tree", "nvls-tree"}) {
@@ -203,7 +203,7 @@ TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   }
 }
 
-/// Counts the messages of each ordered pair of ranks in the lanes of a ring.
+/// Counts the messages of each ordered pair of ranks over the lanes of a ring.
 std::map<std::pair<Rank, Rank>, int> pairs_of(const Rounds& rounds) {
   std::map<std::pair<Rank, Rank>, int> pairs;
   std::vector<Transfer> transfers;
@@ -251,7 +251,7 @@ TEST(RingInAMesh, UsesEveryLinkAsOften) {
   }
 }
 
-/// Bytes that a rank sends inside its node and out of it.
+/// Bytes that a rank sends inside its node and to other nodes.
 struct Sent {
   double inside = 0, between = 0;
 };
@@ -274,11 +274,11 @@ TEST(NodesOfGpus, SendAsManyBytesAsTheLawsSay) {
     const auto rounds = [&](const char* name, double segment_bytes = 150) {
       return lay_out(request_for(step::CollectiveKind::all_reduce, n, false, 0, segment_bytes), name, layout);
     };
-    // A ring: 2 (N − 1)/N · b of every rank, an eighth of it to another node's, seven eighths inside.
+    // In a ring, each rank sends 2 (N − 1)/N · b: an eighth to another node, seven eighths inside.
     const Sent ring = sent_by(*rounds("ring"), 3, kPerNode);
     EXPECT_NEAR(ring.between, 2.0 * (n - 1) / n * b / kPerNode, 1e-9);
     EXPECT_NEAR(ring.inside, 2.0 * (n - 1) / n * b * (kPerNode - 1) / kPerNode, 1e-9);
-    // Trees: each of the 2 · (M − 1) edges of two trees carries half of a shard up and half down.
+    // Each of the 2 · (M − 1) edges of the two trees carries half of a shard up and half down.
     double between = 0, most = 0;
     for (Rank rank = 0; rank < n; ++rank) {
       const Sent tree = sent_by(*rounds("tree"), rank, kPerNode);
@@ -288,11 +288,11 @@ TEST(NodesOfGpus, SendAsManyBytesAsTheLawsSay) {
     }
     EXPECT_NEAR(between, kPerNode * 2 * (nodes - 1) * 2 * b / kPerNode / 2, 1e-6);
     EXPECT_LE(most, (nodes == 2 ? 1 : 2) * b / kPerNode + 1e-9);
-    // A switch that adds up: b · (1 + 1/L) of a port, of which NVLS uses 0.85, with trees between the nodes 15/16 of
-    // that.
+    // An adding switch transfers b · (1 + 1/L) per port; NVLS uses 0.85 of the rate, and 15/16 of that with trees
+    // between nodes.
     const Sent nvls = sent_by(*rounds("nvls-tree"), 5, kPerNode);
     EXPECT_NEAR(nvls.inside, (1 + 1.0 / kPerNode) * b / (0.85 * 15 / 16), 1e-9);
-    // A fabric that adds up: a rank's shard once.
+    // An adding fabric transfers a rank's shard once.
     const Sent sharp = sent_by(*rounds("sharp"), 5, kPerNode);
     EXPECT_NEAR(sharp.between, b / kPerNode, 1e-9);
     EXPECT_NEAR(sharp.inside, 2.0 * (kPerNode - 1) / kPerNode * b, 1e-9);
@@ -307,7 +307,7 @@ TEST(NodesOfGpus, BeginAfterWhatTheLibraryTakes) {
   layout.start_seconds = 7e-6;
   layout.library = spec::CollectiveLibrary::nccl;
   EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 7e-6);
-  // NCCL's trees lose time on vectors of medium size, and none on large ones.
+  // NCCL's trees lose time on vectors of medium size, but not on large ones.
   layout.rails = 8;
   layout.adapter_bandwidth = 25e9;
   CollectiveRequest large = request;

@@ -1,4 +1,4 @@
-// The listings, and what is said about requests that make no sense.
+// Tests the listings, and the messages about invalid requests.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -70,7 +70,7 @@ TEST(Refusal, HierarchicalSaysWhatItNeeds) {
       "node; use 'ring' for any ranks";
   EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6)), expected);     // one rank per node
   EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 6)), expected);  // one node
-  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 4)), expected);  // 4 and 2
+  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 4)), expected);  // nodes of 4 and 2 ranks
   RankLayout mixed = ranks_on_nodes(6, 3);
   mixed.node_of = {0, 1, 0, 1, 0, 1};
   EXPECT_EQ(refusal(request, "hierarchical", mixed), expected);

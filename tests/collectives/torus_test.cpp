@@ -31,7 +31,7 @@ TEST(Torus, EveryRankEndsWithWhatTheCollectivePromises) {
   }
 }
 
-/// With n ranks an axis all links carry the same: 2 (N − 1) ÷ N of the vector over four links a chip of two axes.
+/// With n ranks per axis, all links carry the same load: 2 (N − 1) ÷ N of the vector over the four links of a chip.
 TEST(Torus, LoadsAllLinksAlike) {
   const RankLayout layout = on_torus({4, 4});
   CollectiveRequest request = request_for(all_reduce, 16, false);

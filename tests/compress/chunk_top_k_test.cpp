@@ -1,4 +1,4 @@
-// The largest numbers of every chunk in few bits: bytes, bins and places.
+// Tests sending the largest numbers of every chunk in few bits: bytes, bins and positions.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -83,7 +83,8 @@ TEST(ChunkTopK, KeepsTheLargestOfEveryChunkAsTheyAre) {
   EXPECT_EQ(sent(numbers, chunked("1", "fp32")).arrived, numbers);
 }
 
-// Top values lie about a standard deviation from 0, where two of the four bins are: a sign and the mean would do.
+// The largest values are about one standard deviation from 0, where two of the four bins lie. So a sign and the mean
+// suffice.
 TEST(ChunkTopK, PublishedBinsAreASignOnGaussianNumbers) {
   const models::Matrix numbers = gaussian(16, 4096);
   const Sent bins = sent(numbers, chunked("0.015625", "2-bit"));

@@ -1,4 +1,4 @@
-// Quantisers against their definitions: mean, largest error, and the effect of a memory on a biased one.
+// Tests quantisers against their definitions: mean, largest error, and the effect of a memory on a biased quantiser.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -48,11 +48,11 @@ models::Matrix row_of_normals(Eigen::Index size, std::uint32_t stream = 0) {
   return row;
 }
 
-/// Average of many messages of the same numbers.
+/// Statistics of many messages of the same numbers.
 struct Average {
   Eigen::ArrayXd mean, variance;
   double squares = 0;        ///< mean ‖received‖²
-  double squares_error = 0;  ///< standard error of it
+  double squares_error = 0;  ///< standard error of `squares`
   double draws = 0;
 
   Average(Quantiser quantiser, const models::Matrix& numbers, int count) : draws(count) {
@@ -71,7 +71,7 @@ struct Average {
     squares_error = std::sqrt(std::max(0.0, fourth - squares * squares) / draws);
   }
 
-  /// The largest distance of a mean from what it should be, in standard errors of that mean.
+  /// Returns the largest deviation of a mean from the wanted value, in standard errors.
   double worst(const models::Matrix& wanted) const {
     const Eigen::ArrayXd error = (variance.max(0) / draws).sqrt() + 1e-7 * mean.abs() + 1e-12;
     return ((mean - wanted.reshaped<Eigen::RowMajor>().cast<double>().array()).abs() / error).maxCoeff();
@@ -81,11 +81,11 @@ struct Average {
 constexpr int kDraws = 20000;
 
 TEST(Qsgd, IsRightOnAverageAndOffByNoMoreThanItsBound) {
-  // A bucket of many equal numbers, one with a few outliers, and a shorter one.
+  // Three buckets: many similar numbers, numbers with an outlier, and a shorter bucket.
   models::Matrix numbers(1, 150);
   numbers << row_of_normals(64), 0.1F * row_of_normals(64, 1), row_of_normals(22, 2);
   numbers(70) = 5.0F;
-  // Numbers near zero are seldom sent, and would need more messages to be judged.
+  // Numbers near zero are rarely sent and would need more messages, so they are moved away from zero.
   for (float& x : numbers.reshaped()) x += std::copysign(0.05F, x);
   for (const char* norm : {"l2", "max"}) {
     for (const int levels : {1, 3, 7}) {
@@ -113,7 +113,7 @@ TEST(Qsgd, SendsANormPerBucketAndAFewBitsPerNumber) {
     quantiser.send(row_of_normals(1000));
     EXPECT_EQ(quantiser.bytes, 2 * 4 + 1000 * bits / 8) << levels;
   }
-  // A bucket is not disturbed by the next one.
+  // A bucket does not affect the next one.
   models::Matrix numbers = models::Matrix::Zero(1, 700);
   numbers(600) = -3.0F;
   EXPECT_EQ(Quantiser("qsgd").send(numbers), numbers);
@@ -151,14 +151,14 @@ TEST(TernGrad, PacksFourOrFiveNumbersToAByte) {
 
 TEST(Natural, IsRightOnAverageAndOffByNoMoreThanAnEighth) {
   models::Matrix numbers = row_of_normals(100);
-  numbers(7) = 1e-40F;  // below the least power of two: that or zero
+  numbers(7) = 1e-40F;  // smaller than the smallest power of two: becomes it or zero
   const Average average(Quantiser("natural"), numbers, kDraws);
-  numbers(7) = 0;  // compared on its own below: its variance is below what a double square of fp32 keeps
+  numbers(7) = 0;  // tested alone below: its variance is too small for fp32 squares
   EXPECT_NEAR(average.mean(7), 1e-40, 5e-40);
   Average others = average;
   others.mean(7) = 0;
   EXPECT_LT(others.worst(numbers), 5.0);
-  // (1 + 3m) / (1 + m)² is 9/8 at m = 1/3, and 1 at powers of two.
+  // The ratio (1 + 3m) / (1 + m)² is 9/8 at m = 1/3, and 1 at powers of two.
   const models::Matrix worst = models::Matrix::Constant(1, 1, 4.0F / 3);
   const Average at_worst(Quantiser("natural"), worst, kDraws);
   EXPECT_NEAR(at_worst.squares, 9.0 / 8 * 16 / 9, 5 * at_worst.squares_error);
@@ -196,7 +196,7 @@ TEST(Sign, SendsSignsAndTheMeanMagnitude) {
   EXPECT_NEAR(left, 1 - 2 / M_PI, 0.02) << "of normal numbers";
 }
 
-// Karimireddy et al., arXiv 1901.09847, lemma 1: e_t + everything received until t = everything to be sent until t.
+// Karimireddy et al., arXiv 1901.09847, lemma 1: e_t + all received until t = all to be sent until t.
 TEST(Sign, AMemorySendsLaterWhatWasLost) {
   Quantiser sign("sign");
   ErrorMemory memory;
@@ -218,8 +218,8 @@ TEST(Sign, AMemorySendsLaterWhatWasLost) {
   EXPECT_GT(largest_error, 1.0) << "something is kept";
 }
 
-/// Karimireddy et al., arXiv 1901.09847, counterexample 2: f(x) = ε |x₁ + x₂| + |x₁ − x₂|. Wherever the two differ, the
-/// sign of its subgradient is ± (1, −1), so that a method of signs keeps x₁ + x₂ for ever.
+/// Karimireddy et al., arXiv 1901.09847, counterexample 2: f(x) = ε |x₁ + x₂| + |x₁ − x₂|. If x₁ ≠ x₂, the sign of the
+/// subgradient is ± (1, −1), so a sign method never changes x₁ + x₂.
 TEST(Sign, WithoutAMemoryItNeverMovesAlongWhatItRoundsAway) {
   constexpr float kEpsilon = 0.5F;
   const auto value = [](const models::Matrix& x) { return kEpsilon * std::abs(x(0) + x(1)) + std::abs(x(0) - x(1)); };

@@ -1,4 +1,5 @@
-// Tests the numbers that threshold sparsifiers keep, relative to those wanted, on samples of known distributions.
+// Tests how many numbers threshold sparsifiers keep, relative to the requested number, on samples of known
+// distributions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr Eigen::Index kNumbers = 1'000'000;
 
-/// Magnitudes of one law, independent of each other.
+/// Returns independent magnitudes of one distribution.
 models::Matrix sample_of(const std::string& law) {
   RandomStream random(29, Purpose::test);
   boost::random::uniform_01<double> uniform;
@@ -43,7 +44,7 @@ models::Matrix sample_of(const std::string& law) {
   return sample;
 }
 
-/// Made once.
+/// Returns the sample of a distribution, drawn once.
 const models::Matrix& magnitudes(const std::string& law) {
   static std::map<std::string, models::Matrix> all;
   const auto [sample, is_new] = all.try_emplace(law);
@@ -51,7 +52,7 @@ const models::Matrix& magnitudes(const std::string& law) {
   return sample->second;
 }
 
-/// k̂/k of one message.
+/// Returns k̂/k (kept ÷ requested numbers) of one message.
 double kept_of_wanted(const std::string& method, spec::ParameterValues chosen, const models::Matrix& numbers) {
   const CompressorInfo& info = compressors().at(method);
   spec::ParameterValues values = default_parameters(info);
@@ -69,20 +70,20 @@ double kept_of_sample(const std::string& method, const std::string& law, const s
   return kept_of_wanted(method, std::move(chosen), magnitudes(law));
 }
 
-/// SIDCo with so many stages.
+/// Returns the parameters of SIDCo with a fixed number of stages.
 spec::ParameterValues staged(const char* fit, int stages) {
   return {{"fit", fit}, {"adapt", "none"}, {"quantile", "asymptotic"}, {"stages", std::to_string(stages)}};
 }
 
-/// k̂/k on another sample of a million numbers of each law.
+/// Expected k̂/k for a million numbers of each distribution.
 struct KeptOfLaw {
   const char* law;
   const char* fraction;
-  std::array<double, 4> exponential, pareto, gamma;  ///< by number of stages; gamma with the asymptotic quantile
+  std::array<double, 4> exponential, pareto, gamma;  ///< by number of stages; gamma uses the asymptotic quantile
   double redsync;
-  /// Tolerance: three times √(1/k̂), the difference between samples of laws with light tails. Pareto with ξ = 0.3 and
-  /// Student with 3 degrees of freedom have no fourth moment: variances of samples of a million differ by several per
-  /// cent, and so do the laws fitted to them.
+  /// Tolerance: three times √(1/k̂), the difference between samples of distributions with light tails. Pareto with ξ =
+  /// 0.3 and Student with 3 degrees of freedom have no fourth moment. Their sample variances differ by several per
+  /// cent, and so do the fitted distributions.
   double tolerance;
 };
 
@@ -115,7 +116,7 @@ TEST_P(Thresholds, KeepAsManyAsOnAnotherSample) {
   }
 }
 
-// Its threshold depends on the largest number alone, which varies from sample to sample.
+// RedSync's threshold depends on the largest number alone, which varies from sample to sample.
 TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const models::Matrix& sample = magnitudes(GetParam().law);
   Eigen::Index place = 0;
@@ -123,7 +124,7 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const bool exponential_tail = std::string(GetParam().law) == "laplace" || std::string(GetParam().law) == "gamma";
   double least = 1e9;
   double most = 0;
-  // The largest of n numbers: where tails fall as e^−x it is off by ±2, where they fall as a power by a factor.
+  // The largest of n numbers varies by ±2 if the tail decays like e^−x, and by a factor if it decays like a power.
   for (int i = -4; i <= 4; ++i) {
     const auto step = static_cast<float>(i);
     const float largest = exponential_tail ? usual + 0.5F * step : usual * std::exp2(step / 4.0F);
@@ -138,7 +139,8 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   EXPECT_GT(most, 1.4 * least) << "as far off as that by chance alone";
 }
 
-// The tenth largest of a sample of 10⁴ is at a share of Γ(10)/10 of what is wanted; above 4/3 it is exact.
+// The tenth largest of a sample of 10⁴ keeps a share of Γ(10)/10 of the requested numbers; above 4/3, DGC selects
+// exactly.
 TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
   const CompressorInfo& info = compressors().at("dgc");
   spec::ParameterValues values = default_parameters(info);
@@ -157,7 +159,7 @@ TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
     EXPECT_GT(kept, 1.0 - 3.5 / std::sqrt(tenth));
     sum += kept / kMessages;
   }
-  // Mean of Γ(t)/t where that is at most 4/3, and 1 beyond.
+  // Mean of Γ(t)/t up to 4/3, counted as 1 above.
   double expected = 0;
   double total = 0;
   for (double x = 0.0005; x < 5; x += 0.001) {
@@ -172,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Laws, Thresholds, testing::ValuesIn(kept_of_laws), [](c
   return std::string(param.param.law) + (std::string(param.param.fraction) == "0.1" ? "_tenth" : "_thousandth");
 });
 
-/// The quantiles of a law in equal steps: what a sample would be, were it not for chance.
+/// Returns equally spaced quantiles of a distribution: a sample without chance.
 models::Matrix quantiles_of(const std::function<double(double)>& quantile) {
   models::Matrix numbers(1, kNumbers);
   for (Eigen::Index i = 0; i < kNumbers; ++i) {
@@ -195,7 +197,7 @@ TEST(Sidco, KeepsWhatItIsToOfTheLawThatIsFitted) {
       EXPECT_NEAR(kept("pareto", pareto), 1.0, 0.05) << fraction << ", stages: " << stages;
     }
   }
-  // The gamma distribution by its own quantile: approximate maximum likelihood is 3 % off.
+  // With the gamma distribution's exact quantile, approximate maximum likelihood is 3 % off.
   EXPECT_NEAR(kept_of_sample("sidco", "gamma", "0.001", {{"fit", "gamma"}, {"adapt", "none"}}), 1.0, 0.1);
 }
 
@@ -228,8 +230,8 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
   }
 }
 
-// By the rule alone too many become still more, as fewer stages keep more of a heavy tail. So the search is the
-// default.
+// The rule alone makes too many kept numbers even more, since fewer stages keep more of a heavy tail. So `search` is
+// the default.
 TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
   const CompressorInfo& info = compressors().at("sidco");
   for (const char* adapt : {"rule", "search"}) {
@@ -247,7 +249,7 @@ TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
 }
 
 TEST(RedSync, HalvesTheIntervalOrTrimsTheThreshold) {
-  models::Matrix numbers(1, 100);  // 1 … 100: mean 50.5
+  models::Matrix numbers(1, 100);  // numbers 1 … 100 with mean 50.5
   for (Eigen::Index i = 0; i < 100; ++i) numbers(i) = static_cast<float>(i + 1) * (i % 2 == 0 ? 1.0F : -1.0F);
   const auto kept = [&](const char* fraction, const char* search) {
     return std::lround(std::stod(fraction) * 100 *
@@ -269,24 +271,25 @@ TEST(GaussianK, CorrectsItsThresholdTwice) {
   models::Matrix numbers = models::Matrix::Constant(1, 1000, 1.0F);
   EXPECT_NEAR(kept_of_wanted("gaussian-k", {{"fraction", "0.01"}}, numbers), 100, 1e-9)
       << "no deviation: none is above 1, all above 0.5 and above 0.75, which is the last threshold";
-  numbers(7) = -9;  // mean 0.99, deviation 0.316: above 2.03 there is one of the one wanted
+  numbers(7) = -9;  // mean 0.99, deviation 0.316: one number above 2.03, one requested
   EXPECT_NEAR(kept_of_wanted("gaussian-k", {{"fraction", "0.001"}}, numbers), 1, 1e-9);
 }
 
-/// Every other number is negative.
+/// Negates every other number.
 models::Matrix with_signs(models::Matrix magnitudes) {
   for (Eigen::Index i = 1; i < magnitudes.size(); i += 2) magnitudes(i) = -magnitudes(i);
   return magnitudes;
 }
 
-/// The quantile of |z|, z normal.
+/// Returns a quantile of |z| for normal z.
 double folded_normal(double p) { return std::numbers::sqrt2 * boost::math::erf_inv(p); }
 
-// The deviation is that of the numbers with their signs. With z = Φ⁻¹(1 − δ/2) = 3.2905 the authors' thresholds are
-//     normal        z                   at which there are δ of them
-//     Laplace       √2 z = 4.654        at which there are 9.5 δ, and 1.5 times that: exp(−6.980) = 0.930 δ
-//     gamma, ½      √¾ z = 2.850        17 δ; 4.274, 3.5 δ; 6.412: erfc(√6.412) = 0.343 δ, where the third count ends
-//     1 + normal    1 + z = 4.291       ½ δ; 2.145, 126 δ; 3.218: Φ(−2.218) = 13.3 δ
+// The threshold uses the standard deviation of the signed numbers. With z = Φ⁻¹(1 − δ/2) = 3.2905, the authors'
+// thresholds and the kept shares are
+//     normal        z: δ
+//     Laplace       √2 z = 4.654: 9.5 δ; 1.5 times that: exp(−6.980) = 0.930 δ
+//     gamma, ½      √¾ z = 2.850: 17 δ; 4.274: 3.5 δ; 6.412: erfc(√6.412) = 0.343 δ, at the third and last count
+//     1 + normal    1 + z = 4.291: ½ δ; 2.145: 126 δ; 3.218: Φ(−2.218) = 13.3 δ
 TEST(GaussianK, KeepsWhatTheAuthorsThresholdKeeps) {
   const auto kept = [](const models::Matrix& numbers) {
     return kept_of_wanted("gaussian-k", {{"fraction", "0.001"}}, numbers);

@@ -22,7 +22,7 @@ TEST(Band, ErrorsOfOneCauseCancelInARatio) {
   const std::vector<TimePart> a{{"compute.assumed", 3, "device"}, {"network.tcp", 1, "ring"}};
   EXPECT_NEAR(ratio_band(a, a, two).high, 1, 1e-12);
   const std::vector<TimePart> b{{"compute.assumed", 1, "device"}, {"network.tcp", 3, "ring"}};
-  // a has half of its time more in computing, b in sending.
+  // Run a spends half of its time more on computing than run b, and run b more on sending.
   const double above = std::hypot(0.5 * std::log(1.5), 0.5 * std::log(0.9));
   EXPECT_NEAR(std::log(ratio_band(a, b, two).high), above, 1e-12);
   EXPECT_NEAR(std::log(ratio_band(b, a, two).low), -above, 1e-12);
@@ -32,7 +32,7 @@ TEST(Band, AddedWorkHasAnErrorOfItsOwn) {
   const auto computing = [](double seconds, double rate) {
     return std::vector<TimePart>{{"compute.assumed", seconds, "device", {}, seconds * rate}};
   };
-  // 4 seconds of shared work and one of added work, of which the shared error counts by 4/5 − 1.
+  // The runs share 4 seconds of work; the first adds one. The shared error counts with the factor 4/5 − 1.
   const Band longer = ratio_band(computing(5, 2), computing(4, 2), two);
   EXPECT_NEAR(std::log(longer.high), std::hypot(std::log(1 + 0.2 * 0.5), 0.2 * std::log(0.8)), 1e-12);
   EXPECT_NEAR(std::log(longer.low), -std::hypot(std::log(1 - 0.2 * 0.2), 0.2 * std::log(1.5)), 1e-12);

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::int64_t kCurveSteps = 1500;
 
-/// Drawn learning curves: speed, noise, and the slowdown of the judged run.
+/// Drawn learning curves: speed, noise, and slowdown of the compared run.
 struct Drawn {
   std::size_t seeds = 0;
   std::int64_t every = 0;  ///< steps between evaluations
   double ratio = 0;        ///< true ratio of the mean steps
-  double steps = 0;        ///< in which the reference does 63 % of its learning
+  double steps = 0;        ///< steps in which the reference does 63 % of its learning
   double noise = 0;        ///< standard deviation of an accuracy from step to step
   double target = 0;
 };
@@ -41,7 +41,7 @@ Drawn draw(RandomStream& random) {
           one_of(std::array{0.8, 0.9}, random)};
 }
 
-/// From 0.1 to 0.97, with noise that keeps half of its value from step to step.
+/// Draws an accuracy curve from 0.1 to 0.97; its noise keeps half of its value from step to step.
 std::vector<step::Evaluation> curve_of(const Drawn& drawn, double steps, RandomStream& random) {
   boost::random::normal_distribution<double> normal;
   std::vector<step::Evaluation> curve;
@@ -64,7 +64,7 @@ std::vector<step::Evaluation> every_so_many(const std::vector<step::Evaluation>&
   return some;
 }
 
-/// Steps are the first that reached the target, with an evaluation at every one of them.
+/// Replaces each interval by the first step that reached the target, as if every step were evaluated.
 StepsToTarget to_the_step(StepsToTarget steps) {
   for (auto& one : steps) one->between = static_cast<double>(one->at);
   return steps;
@@ -101,7 +101,7 @@ TEST(Coverage, IntervalsHoldWhatEvaluationsAtEveryStepSay) {
   RandomStream random(1, Purpose::test);
   int fine = 0;
   int truth = 0;
-  int exactly = 0;  // without any interval, to see that the test can fail
+  int exactly = 0;  // hits without any interval: shows that the test can fail
   std::vector<double> widths;
   for (int trial = 0; trial < kTrials; ++trial) {
     const Drawn drawn = draw(random);

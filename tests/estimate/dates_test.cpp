@@ -1,4 +1,4 @@
-// Tests that every row of the catalogues has its date, and lists those that have grown old (docs/testing.md).
+// Tests that every row of the catalogues has a date, and lists old rows (docs/testing.md).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// A year ago, as dates are written.
+/// Returns the date of a year ago in the format of the catalogues.
 std::string a_year_ago() {
   const std::time_t now = std::time(nullptr);
   std::tm day = *std::gmtime(&now);
@@ -41,7 +41,7 @@ TEST(Dates, EveryRowOfACatalogueHasOne) {
       const std::vector<std::string> cells = csv_cells(line);
       if (column < 0) {
         column = std::ranges::find(cells, "date") - cells.begin();
-        if (column == std::ssize(cells)) break;  // numbers of a library, which are of its version
+        if (column == std::ssize(cells)) break;  // a library's numbers depend on its version, not on a date
         continue;
       }
       const std::string& date = cells.at(static_cast<std::size_t>(column));

@@ -24,7 +24,7 @@ TEST(RatioOfMeans, WithoutScatterIsAPoint) {
   EXPECT_EQ(same.value, 1.5);
   EXPECT_DOUBLE_EQ(same.low.value(), 1.5);
   EXPECT_DOUBLE_EQ(same.high.value(), 1.5);
-  // Runs that scatter in proportion have a ratio without scatter: that is the purpose of pairing.
+  // If runs scatter in proportion, the paired ratio has no scatter; pairing exists for this.
   const Estimate paired = ratio_of_means({20, 22, 24}, {10, 11, 12});
   EXPECT_NEAR(paired.low.value(), 2, 1e-6);
   EXPECT_NEAR(paired.high.value(), 2, 1e-6);
@@ -60,7 +60,7 @@ TEST(RatioOfMeans, IntervalHoldsTheTruthNinetyFiveTimesInAHundred) {
   EXPECT_NEAR(static_cast<double>(held) / kTrials, 0.95, 0.0103);
 }
 
-/// Found by an evaluation at every step.
+/// Returns a target reached exactly at `step`, found by an evaluation at every step.
 std::optional<Passage> at(std::int64_t step) { return Passage{step - 1, step, static_cast<double>(step)}; }
 
 TEST(RelativeSteps, SayWhoDidNotReachTheTarget) {

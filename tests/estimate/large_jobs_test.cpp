@@ -6,23 +6,23 @@
 #include "spec/attention.hpp"
 #include "spec/workload.hpp"
 
-// The memory of jobs that were run, and the formulas that are published for it.
+// Tests predicted memory against real jobs and against published formulas.
 
 namespace dadsim::estimate {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-/// A job that was run: it fitted the memory of its devices.
+/// A real job, which fitted in the memory of its devices.
 struct Job {
   const char* name;
   const char* workload;
   spec::ParameterValues sizes;
   spec::OptimizerSpec::Kind optimizer;
   spec::Precision precision;
-  std::int32_t batch;  ///< per replica
+  std::int32_t batch;  ///< samples per replica
   std::size_t replicas;
-  double device;  ///< GiB
+  double device;  ///< memory of a device, GiB
   spec::ParallelismSpec parallelism = {};
   bool flash = false;
 };
@@ -41,7 +41,8 @@ using spec::Precision;
 using spec::Recomputation;
 using spec::Sharding;
 
-/// DLPerf's GPT (vocabulary 51,200, sequences of 2,048): layers, hidden, heads of 64 to 96 numbers each.
+/// Returns the sizes of a GPT of DLPerf (vocabulary 51,200, sequences of 2,048): layers, hidden size, and heads of 64
+/// to 96 numbers.
 spec::ParameterValues gpt(const char* hidden, const char* layers, const char* heads) {
   return {{"hidden", hidden}, {"layers", layers}, {"heads", heads}, {"vocabulary", "51200"}, {"sequence", "2048"}};
 }
@@ -115,7 +116,7 @@ std::vector<Job> jobs() {
       {"GPT 2×4", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 8, 2, 16, megatron(4, 1, 0, full)},
       {"GPT 4×2", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 4, 4, 16, megatron(2, 1, 0, full)},
       {"GPT 2×8", "gpt", gpt("2304", "24", "24"), Kind::adam, Precision::fp16, 8, 2, 16, megatron(8, 1, 0, full)},
-      // The micro-batches are not published: two sequences each, as with data parallelism alone.
+      // The micro-batches are not published; assume two sequences, as with data parallelism alone.
       {"GPT 8×1×4", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 64, 8, 16, megatron(1, 4, 2, full)},
       {"GPT 2×8×2", "gpt", gpt("2304", "24", "24"), Kind::adam, Precision::fp16, 256, 2, 16, megatron(8, 2, 2, full)},
       // Korthikanti et al., arXiv:2205.05198, table 5: A100-80, micro-batches of 1.
@@ -139,7 +140,7 @@ std::vector<Job> jobs() {
        1,
        80,
        megatron(8, 8, 1, Recomputation::selective, 3, true)}};
-  // llm-foundry's benchmarks: flash attention, fully sharded; GPUs, micro-batch, accumulation steps.
+  // Jobs of llm-foundry's benchmarks, fully sharded with flash attention: GPUs, micro-batch, accumulation steps.
   struct Mpt {
     const char* workload;
     std::size_t gpus;
@@ -164,7 +165,7 @@ std::vector<Job> jobs() {
   return all;
 }
 
-// MPT's loss is one kernel (llm-foundry's default): no scores are kept next to softmax.
+// MPT computes its loss in one kernel (llm-foundry's default), so it keeps no scores next to softmax.
 TEST(LargeJobs, ThatWereRunFit) {
   for (const Job& job : jobs()) {
     const MemoryUse use = use_of(job);
@@ -173,9 +174,11 @@ TEST(LargeJobs, ThatWereRunFit) {
   }
 }
 
-// Jobs that fit say little about a model that counts too little: these were the largest that fitted, or did not fit.
+// Jobs that fit cannot reveal that the model counts too little memory. These jobs did not fit, or were the largest that
+// did.
 TEST(LargeJobs, ThatDidNotFitDoNot) {
-  // Korthikanti et al., figure 1: without recomputation and sequence parallelism 175B to 1T need more than 80 GB.
+  // Korthikanti et al., figure 1: models of 175B to 1T need more than 80 GB without recomputation and sequence
+  // parallelism.
   EXPECT_GT(use_of({"175B",
                     "megatron-175b",
                     {},
@@ -187,9 +190,9 @@ TEST(LargeJobs, ThatDidNotFitDoNot) {
                     megatron(8, 8, 1, Recomputation::none, 1)})
                 .total(),
             80 * kGib);
-  // GPUs of 16 GB took ResNet-50 in fp32 with batches of 128, and not of 256.
+  // GPUs of 16 GB fitted ResNet-50 in fp32 with batches of 128, but not of 256.
   EXPECT_GT(use_of({"ResNet-50", "resnet-50", {}, Kind::sgd, Precision::fp32, 256, 1, 16}).total(), 16 * kGib);
-  // llm-foundry's 7B is fully sharded with flash attention: without either it does not fit.
+  // llm-foundry's 7B runs fully sharded with flash attention; it does not fit without either.
   Job mpt{"mpt-7b", "mpt-7b", {}, Kind::adamw, Precision::bf16, 6, 8, 80, fsdp(6), false};
   EXPECT_GT(use_of(mpt).total(), 80 * kGib);
   mpt.flash = true;
@@ -197,7 +200,7 @@ TEST(LargeJobs, ThatDidNotFitDoNot) {
   EXPECT_GT(use_of(mpt).total(), 80 * kGib);
 }
 
-/// Bytes of the activations of one more block, of one sample.
+/// Returns the bytes of activations that one more block adds for one sample.
 double block_bytes(const spec::ParallelismSpec& parallelism, bool flash = false) {
   const auto of = [&](const char* layers) {
     return use_of({"",
@@ -215,9 +218,9 @@ double block_bytes(const spec::ParallelismSpec& parallelism, bool flash = false)
   return of("3") - of("2");
 }
 
-// Korthikanti et al., arXiv:2205.05198, table 2, with s = 2048, h = 6144, a = 64, b = 1, t = 8. The layers of a GPT
-// keep what the paper counts: 16 numbers of 2 bytes and two bytes of masks per token and unit of width, and per score 2
-// bytes of softmax, 2 of what dropout makes of it and a byte of its mask.
+// Korthikanti et al., arXiv:2205.05198, table 2, with s = 2048, h = 6144, a = 64, b = 1, t = 8. A GPT layer keeps the
+// paper's counts. Per token and unit of width: 16 numbers of 2 bytes and two bytes of masks. Per score: 2 bytes of
+// softmax, 2 of its dropout output and 1 of the dropout mask.
 TEST(LargeJobs, KeepWhatKorthikantiCounts) {
   constexpr double kTokens = 2048;
   constexpr double kWidth = 6144;
@@ -238,10 +241,10 @@ TEST(LargeJobs, KeepWhatKorthikantiCounts) {
   EXPECT_NEAR(block_bytes({}, true), kUnit * (34 + 4.0 * 64 / kWidth), 1);
 }
 
-// Per stage s of 8 with 64 micro-batches of a sample: min(64, 8 − s) with one forward, one backward, so that the first
-// stage has as much as all layers; P v + P − 1 of P v pieces when interleaved (table 2's 1 + (p − 1)/(p m)); all with
-// GPipe. (Few words, so that the decoder of the last stage counts for nothing.) Gradients of one MLP are left out: of
-// its inner values twice, of its output and of the shortcut.
+// Stage s of 8 keeps min(64, 8 − s) of 64 micro-batches with one-forward-one-backward, so the first stage keeps as much
+// as all layers together. Interleaved, it keeps P v + P − 1 of P v pieces (table 2's 1 + (p − 1)/(p m)); with GPipe,
+// all. The small vocabulary makes the last stage's decoder negligible. Gradients of one MLP are subtracted: its inner
+// values twice, its output and the shortcut.
 TEST(LargeJobs, MicroBatchesInFlight) {
   const auto activations = [](spec::ParallelismSpec parallelism, std::int32_t batch) {
     return use_of({"",

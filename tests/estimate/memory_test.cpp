@@ -9,7 +9,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// 3 → 5 → 2 with biases: 20 + 12 parameters, 3 inputs and 5 + 2 outputs per sample.
+/// A network 3 → 5 → 2 with biases: 20 + 12 parameters, 3 inputs and 5 + 2 outputs per sample.
 spec::ModelShape small() {
   return {"MLP", {spec::dense_shape("fc1", 3, 5, true), spec::dense_shape("fc2", 5, 2, true)}};
 }
@@ -29,8 +29,8 @@ TEST(Memory, OfASmallNetworkByHand) {
   EXPECT_EQ(use.total(), 4 * 4 * kParameters + 800);
 }
 
-// The last of four layers is the widest, so that its stage is the one that needs most: of eight micro-batches it has
-// one at a time, and as the second of two stages with two pieces each, 2 · 2 + 2 − 1 − 2 = 3 pieces.
+// The last of four layers is the widest, so its stage needs the most memory. That stage keeps one of eight
+// micro-batches at a time; as the second of two stages with two pieces each, it keeps 2 · 2 + 2 − 1 − 2 = 3 pieces.
 TEST(Memory, ALaterStageHasFewerMicroBatchesAtATime) {
   spec::ModelShape shape{"chain", {}};
   for (const int out : {1, 1, 1, 100}) shape.layers.push_back(spec::dense_shape("layer", 1, out, false));
@@ -54,8 +54,8 @@ TEST(Memory, SixteenBitKeepsMastersInFp32) {
             memory_use(small(), {}, {}, {10}, 0, spec::Precision::fp32));
 }
 
-// A decoder that keeps softmax in fp32: scores as they came out and two widths of their gradients are there between the
-// passes, 2 + 4 + 2 bytes in 16 bit; devices that divide the classes write gradients over softmax.
+// The decoder keeps softmax in fp32. Between the passes, memory holds the raw scores and their gradients in two widths:
+// 2 + 4 + 2 bytes with 16 bit. If devices divide the classes, the gradients overwrite softmax.
 TEST(Memory, ScoresAreThereBetweenThePasses) {
   spec::ModelShape shape = small();
   shape.layers.back().kept_beside_per_sample = -2;
@@ -71,7 +71,8 @@ TEST(Memory, ScoresAreThereBetweenThePasses) {
   EXPECT_EQ(memory_use(small(), sgd(0), {}, {8}, 0, spec::Precision::bf16).scores, 0) << "what makes no softmax";
 }
 
-// The output of a norm that only products read is kept as their cast: one byte per number, one scale per tensor.
+// If only matrix products read a norm's output, its 8-bit cast is kept instead: one byte per number, one scale per
+// tensor.
 TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
   spec::LayerShape norm{.name = "norm", .kind = spec::LayerKind::normalisation};
   norm.outputs_per_sample = 5;
@@ -84,7 +85,7 @@ TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
   EXPECT_DOUBLE_EQ(kept(spec::Precision::nvfp4), 8 * 5 * (0.5 + 1.0 / 16));
 }
 
-// Weights, gradients and moments in 16 bit: 2 + 2 + 4 bytes a parameter.
+// 16-bit weights, gradients and moments take 2 + 2 + 4 bytes per parameter.
 TEST(Memory, MastersAndMomentsAreAsWideAsIsSaid) {
   const MemoryUse narrow = memory_use(small(), {}, {}, {10}, 0, spec::Precision::bf16, {}, {.master = 0, .moment = 2});
   EXPECT_EQ(narrow.master_copies, 0);
@@ -95,7 +96,7 @@ TEST(Memory, MastersAndMomentsAreAsWideAsIsSaid) {
   EXPECT_EQ(memory_use(small(), {}, {}, {10}, 0, spec::Precision::fp32, {}, {}).master_copies, 0);
 }
 
-/// Blocks of 16 tokens wide 64, of which each goes through some of 6 experts wide 32.
+/// Returns blocks of 16 tokens of width 64; each token goes to some of 6 experts of width 32.
 spec::ModelShape of_experts(const char* layers, const char* per_token) {
   return spec::workload_registry().at("decoder").shape({{"layers", layers},
                                                         {"hidden", "64"},
@@ -108,7 +109,7 @@ spec::ModelShape of_experts(const char* layers, const char* per_token) {
                                                         {"expert-feed-forward", "32"}});
 }
 
-// The input of a block is one vector per token, for any number of experts of the token.
+// A recomputed block keeps its input: one vector per token, however many experts a token uses.
 TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   const auto block = [](spec::Recomputation recomputation, const char* per_token) {
     const auto of = [&](const char* layers) {
@@ -121,7 +122,7 @@ TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   constexpr double kTokens = 3 * 16;
   for (const char* per_token : {"1", "5"})
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::full, per_token), 2 * kTokens * 64) << per_token;
-  // Every second one of the other products is kept: query, value, the router's scores, and the output of attention.
+  // Every second one of the other products is kept: query, value, the router's scores, and attention's output.
   for (const char* per_token : {"1", "5"})
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::operations, per_token), 2 * kTokens * (4 * 64 + 6)) << per_token;
 }
@@ -136,7 +137,7 @@ spec::ModelShape words(const char* layers = "2", const char* vocabulary = "1000"
                                                         {"sequence", "16"}});
 }
 
-// Softmax in fp32 and the scores between the passes are those of one part; nothing else changes.
+// If the loss is computed in parts, softmax in fp32 and the scores between the passes take the memory of one part.
 TEST(Memory, ALossInPartsHasTheScoresOfOne) {
   const auto use = [](std::int32_t parts) {
     const spec::ParallelismSpec how{.loss_parts = parts};
@@ -149,7 +150,8 @@ TEST(Memory, ALossInPartsHasTheScoresOfOne) {
   EXPECT_DOUBLE_EQ(use(80).scores, use(1'000'000).scores) << "no more parts than rows";
 }
 
-// 2³¹ scores are made at once; a few more in parts of 2,048 rows. Devices that divide them have fewer.
+// Up to 2³¹ scores are computed at once; more are computed in parts of 2,048 rows. Tensor parallelism divides the
+// scores.
 TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
   const auto parts = [](std::int64_t rows, std::int64_t classes, std::int32_t tensor = 1) {
     spec::LayerShape scores = spec::dense_shape("decoder", 4, classes, false);
@@ -165,8 +167,8 @@ TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
   EXPECT_EQ(parts(131'072, 151'936), 64);
 }
 
-// Per row and unit of width, between the layers: outputs of gate, SiLU, up and the product, 8 bytes. None is kept;
-// those of one part exist at a time, with gradients of gate, up and the product. Few words, so that the peak is there.
+// Outputs of gate, SiLU, up and the product take 8 bytes per row and unit of width. In parts, only one part exists at a
+// time, with gradients of gate, up and the product. The small vocabulary puts the peak in these layers.
 TEST(Memory, FeedForwardInPartsKeepsOnePart) {
   const auto of = [](const char* layers, std::int32_t parts, spec::Recomputation recomputation) {
     const spec::ParallelismSpec how{.recomputation = recomputation, .feed_forward_parts = parts};
@@ -181,8 +183,8 @@ TEST(Memory, FeedForwardInPartsKeepsOnePart) {
                    (inside + gradients) * (1 - 1.0 / 4));
 }
 
-// With many words the peak is at the loss, where no block is recomputed; with few it is in a block, where scores and
-// their softmax are free.
+// A large vocabulary has its peak at the loss, where no block is recomputed. A small one has its peak in a block, where
+// scores and softmax are already freed.
 TEST(Memory, ThePeakIsAtTheLossOrInABlock) {
   const auto use = [](const char* vocabulary) {
     return memory_use(words("3", vocabulary), sgd(0), {}, {5}, 0, spec::Precision::bf16,
@@ -196,7 +198,7 @@ TEST(Memory, ThePeakIsAtTheLossOrInABlock) {
   EXPECT_GT(use("8").activations, use("8").scores + inputs + rows * 96 * (4 + 3) * 2);
 }
 
-// One empty gradient per matrix of a block, however many blocks there are, and that of the decoder at the loss.
+// The blocks share one empty gradient per matrix; the decoder adds its gradient at the loss.
 TEST(Memory, FusedSumsReturnEmptyGradientsThatBlocksShare) {
   const auto gradients = [](const char* layers, const char* vocabulary, double bytes) {
     return memory_use(words(layers, vocabulary), sgd(0), {}, {5}, 0, spec::Precision::bf16, {}, {},
@@ -210,7 +212,7 @@ TEST(Memory, FusedSumsReturnEmptyGradientsThatBlocksShare) {
   EXPECT_DOUBLE_EQ(gradients("1", "1000", 0), 4 * static_cast<double>(words("1", "1000").parameters()));
 }
 
-// Autocast hands fp32 on from block to block, and recomputed blocks hold no 16-bit copies of weights but one block's.
+// With autocast, blocks pass on fp32. Recomputed blocks keep 16-bit copies of one block's weights at a time.
 TEST(Memory, AutocastCastsRecomputedBlocksAgain) {
   const spec::ParallelismSpec full{.recomputation = spec::Recomputation::full};
   const auto use = [&](const char* layers, const ProgramMemory& program) {
@@ -240,7 +242,7 @@ TEST(Memory, AnAlgorithmKeepsMatricesOfAllWorkers) {
 TEST(Memory, RanksAreThoseOfEveryWorker) {
   const AlgorithmState factors{
       (step::extent::rank(0) + step::extent::total_rank(0)) * (step::extent::in() + step::extent::out()), 4};
-  // 3 inputs and a bias allow rank 4; the 2 outputs of the second layer no more than 2. Three workers.
+  // 3 inputs and a bias limit the rank to 4; the second layer's 2 outputs limit it to 2. There are three workers.
   EXPECT_EQ(memory_use(small(), {}, factors, {8, 8, 8}, 0, spec::Precision::fp32).algorithm,
             4 * ((4 + 12) * 8 + (2 + 6) * 7));
 }
@@ -263,11 +265,11 @@ TEST(Memory, TheBreakdownHoldsTheTotalAndNothingEmpty) {
     EXPECT_GT(bytes, 0) << what;
     sum += bytes;
   }
-  EXPECT_EQ(use.breakdown().size(), 3);  // no master copies, no moments, nothing of the algorithm
+  EXPECT_EQ(use.breakdown().size(), 3);  // no master copies, no moments, no memory of the algorithm
   EXPECT_EQ(sum, use.total());
 }
 
-// DLPerf and MLPerf trained these on those GPUs (docs/validation.md): the counted memory must fit.
+// DLPerf and MLPerf trained these networks on these GPUs (docs/validation.md), so the predicted memory must fit.
 TEST(Memory, WhatWasTrainedFits) {
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
   const spec::ModelShape resnet = spec::workload_registry().find("resnet-50")->shape();

@@ -14,9 +14,9 @@
 #include "estimate/bands.hpp"
 #include "estimate/student_t.hpp"
 
-// Spread of a category's predictions in an unseen table: a random effect of the table, and the variance of its rows
-// (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; Higgins, Thompson and Spiegelhalter, Journal of the Royal
-// Statistical Society A 172, 2009, section 3.2, for the band of a new table). docs/bands.md explains it in words.
+// Estimates a category's error spread in an unseen table: a random effect per table plus the variance of its rows
+// (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; the band of a new table: Higgins, Thompson and
+// Spiegelhalter, Journal of the Royal Statistical Society A 172, 2009, section 3.2). docs/bands.md explains the method.
 
 namespace dadsim::estimate {
 
@@ -27,8 +27,8 @@ struct Residual {
   double log_ratio = 0;  ///< log(measured ÷ predicted)
 };
 
-/// Minimum number of tables for a spread between tables: with fewer, the next wider category lends its spread as if it
-/// came from kLentTables more.
+/// Minimum number of tables for a spread between tables. With fewer tables, the next wider category contributes its
+/// spread with the weight of kLentTables further tables.
 inline constexpr std::size_t kLeastTables = 5;
 inline constexpr std::size_t kLentTables = 4;
 
@@ -57,7 +57,7 @@ inline double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Those that lie far outside moved to where they are no further than anybody believes of a table.
+/// Returns the means, with outliers moved to at most kFurthestTable robust standard deviations from the median.
 inline std::vector<double> without_outliers(std::vector<double> means) {
   const double centre = median_of(means);
   std::vector<double> deviations;
@@ -128,22 +128,21 @@ inline std::optional<TableEffects> effects_of(const ErrorCategory& category, std
 
 }  // namespace of_tables
 
-/// The band of a row of a new table. With tables j = 1…T of n_j rows, the mean m_j of each, and their mean m (a table
-/// counts as one, however many rows it has, and one further than three robust standard deviations from the median of
-/// all as if it were there):
-///     σ  the 90 % quantile of how far rows are from the mean of their table, each × √(n_j ÷ (n_j − 1)), ÷ 1.645, since
-///        tails are heavy;
-///     τ² the variance of the m_j less the mean of σ² ÷ n_j, at least 0;
-///     log of the ends = m ± t √(τ² (1 + 1/T) + σ²), t the 95 % quantile of Student's with T − 1 degrees of freedom.
-/// The prediction itself is always inside. A category that gathers has the rows of all below it; without a parent it
-/// has the widest spread of those below it and of others of its kind without a parent, of which it may be any. One
-/// without rows has the spread of its parent.
+/// Returns the band of a row in a new table. Tables j = 1…T have n_j rows with mean m_j; m is the mean of the m_j. Each
+/// table counts once, and outliers count at three robust standard deviations from the median:
+///     σ  is the 90 % quantile of |row − m_j| √(n_j ÷ (n_j − 1)), ÷ 1.645 (a quantile, since tails are heavy);
+///     τ² is the variance of the m_j minus the mean of σ² ÷ n_j, at least 0;
+///     log of the ends = m ± t √(τ² (1 + 1/T) + σ²), with t the 95 % quantile of Student's t for T − 1 degrees of
+///        freedom.
+/// The band always includes the prediction itself. A category with children has the rows of all its descendants. A
+/// category without a parent has the widest spread of its descendants and of the other parentless categories of its
+/// kind. A category without rows has its parent's spread.
 inline Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   const ErrorCategory& category = error_category(name);
   const std::optional<of_tables::TableEffects> effects = of_tables::effects_of(category, residuals);
   if (!effects) return {};
   if (category.gathers && category.parent.empty()) {
-    // A row of an unknown kind may be of any kind.
+    // A row of an unknown kind may belong to any kind.
     Spread widest;
     for (const ErrorCategory& below : error_categories()) {
       const bool alone = below.parent.empty() && below.name.starts_with(name.substr(0, name.find('.') + 1));

@@ -1,5 +1,5 @@
-// The band of a new table: what tables and their rows differ by, by formulas worked out by hand, and how often it holds
-// tables that are drawn.
+// Tests the band of a new table: spreads between and within tables by hand-worked formulas, and coverage of drawn
+// tables.
 #include "estimate/table_effects.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// Tables of rows of a category; the first word of what they are called is the same.
+/// Returns one table for each list of log ratios of a category; all table names share their first word.
 std::vector<Residual> tables_of(const std::string& category, const std::vector<std::vector<double>>& tables) {
   std::vector<Residual> residuals;
   for (std::size_t table = 0; table < tables.size(); ++table) {
@@ -21,14 +21,15 @@ std::vector<Residual> tables_of(const std::string& category, const std::vector<s
 }
 
 TEST(TableEffects, AreTheVariancesOfTablesAndOfTheirRows) {
-  // Five tables whose means are -0.2 … 0.2 about 0.1, unequally many rows; rows are 0.01 from their mean.
+  // Five tables with unequal numbers of rows have means of -0.2 … 0.2 around 0.1; rows lie 0.01 from their table's
+  // mean.
   const Spread spread = spread_of(
       "compute.assumed",
       tables_of("compute.assumed",
                 {{-0.11, -0.09}, {-0.01, 0.01}, {0.09, 0.11, 0.09, 0.11}, {0.19, 0.21}, {0.29, 0.31, 0.29, 0.31}}));
   EXPECT_EQ(spread.tables, 5U);
   EXPECT_EQ(spread.rows, 14U);
-  // 90 % of 15 is the last of the 14 deviations: 0.01 √2, of a table of two.
+  // The 90 % quantile of 14 deviations is the last one (0.9 · 15 = 13.5): 0.01 √2, in a table of two rows.
   EXPECT_NEAR(spread.within, 0.01 * std::sqrt(2) / 1.64485, 1e-6);
   const double of_rows = std::pow(spread.within, 2) * (1. / 2 + 1. / 2 + 1. / 4 + 1. / 2 + 1. / 4) / 5;
   EXPECT_NEAR(std::pow(spread.between, 2), 0.025 - of_rows, 1e-9);
@@ -56,14 +57,14 @@ TEST(TableEffects, WhereTablesAreFewTheWiderCategoryLends) {
   const Spread one = spread_of("compute.same-kind", residuals);
   EXPECT_EQ(one.tables, 1U);
   EXPECT_EQ(one.rows, 2U);
-  // A single table says nothing of the differences between tables.
+  // A single table does not determine the spread between tables.
   EXPECT_DOUBLE_EQ(one.between, spread_of("compute.assumed", residuals).between);
   EXPECT_GT(one.high, 1.5);
-  // A category that gathers has the rows of all below it.
+  // A category with children has the rows of all its descendants.
   const std::vector<Residual> networks = tables_of("network.rdma", {{0.1, 0.1}, {0.2, 0.2}});
   EXPECT_EQ(spread_of("network.fabric", networks).rows, 4U);
   EXPECT_EQ(spread_of("network.assumed", networks).rows, 4U);
-  // An unknown network may be any of them, and is known no better than the least known.
+  // An unknown network may be any of the networks, so it has the spread of the least known one.
   std::vector<Residual> many = tables_of("network.tcp", std::vector<std::vector<double>>(30, {0.01, -0.01}));
   const std::vector<Residual> few = tables_of("network.rdma", {{0.3, 0.2}, {-0.2, 0.1}, {0, 0.4}, {-0.3, 0}, {0.2, 0}});
   many.insert(many.end(), few.begin(), few.end());
@@ -79,7 +80,7 @@ TEST(TableEffects, ThePredictionIsAlwaysInside) {
   EXPECT_NEAR(spread.high, std::exp(0.5), 1e-12);
 }
 
-/// Draws tables from the model: nine in ten rows of a new table lie inside, whatever the share of the two spreads.
+/// Draws tables from the model: the band contains nine of ten rows of a new table, for any ratio of the two spreads.
 TEST(TableEffects, HoldNineRowsOfTenOfNewTables) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;

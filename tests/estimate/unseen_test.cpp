@@ -1,4 +1,4 @@
-// Tests the parts of a step that were not measured (estimate/unseen.hpp), and how they widen a band.
+// Tests how the parts of a step that were never measured (estimate/unseen.hpp) widen a band.
 #include "estimate/unseen.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Verdicts: first by a factor, equal within a margin, or not told apart, with the missing information.
+// Tests verdicts: faster by a factor, equal within a margin, or undecided, with the missing information.
 #include "estimate/verdict.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ Contender timed(double seconds, const std::string& cause = "all-reduce as ring")
   return contender;
 }
 
-/// Learned with one seed; evaluated every `every` seconds.
+/// Returns a run that learned with one seed and reached the target at `at`, with evaluations every `every` seconds.
 Contender learned(double at, double every, double step) {
   Contender contender{.seconds = at, .step_seconds = step, .scatter = 0.08};
   contender.arrivals = {Arrival{at - every, at}};
@@ -59,8 +59,8 @@ TEST(Verdict, OneSeedAndRareEvaluationsLeaveOpenWhatTheyLeaveOpen) {
   EXPECT_EQ(decide(learned(100, 1, 1), learned(200, 1, 1)).standing, Standing::behind);
 }
 
-// A target that both meet at their first evaluation was called a tie, 39.9 ms against 1.10 s: each takes a round at
-// least.
+// Regression: 39.9 ms against 1.10 s was called a tie if both met the target at their first evaluation. Each run needs
+// at least its first round.
 TEST(Verdict, TheFirstRoundTakesItsTime) {
   const Verdict verdict = decide(learned(0.0399, 0.0399, 0.0399), learned(1.10, 1.10, 1.10));
   EXPECT_EQ(verdict.standing, Standing::behind);
@@ -68,7 +68,7 @@ TEST(Verdict, TheFirstRoundTakesItsTime) {
   EXPECT_GT(*verdict.ratio.low, 20);
 }
 
-// Rounding moved 100 steps to 109: 7.56 times faster was said where it is 6.93.
+// Regression: rounding moved 100 steps to 109, so the verdict was 7.56 times faster instead of 6.93.
 TEST(Verdict, RoundingIsNobodysMerit) {
   std::vector<Contender> runs{exact(100, 0.1), exact(109, 0.693)};
   EXPECT_NEAR(align_exact(runs), 9, 1e-9);

@@ -1,4 +1,5 @@
-// Launch arguments: every row of the table both ways, what the four formats take, and what is wrong with a file.
+// Tests launch arguments: every row of the table in both directions, the arguments of the four formats, and errors in
+// files.
 #include "formats/launch.hpp"
 
 #include <gtest/gtest.h>

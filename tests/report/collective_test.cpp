@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Four ranks on TCP; the second size by flow.
+/// Returns a report of four ranks over TCP; its second size is simulated by flow.
 CollectiveReport sample(Operation operation) {
   CollectiveReport report;
   report.version = "0.1.0";
@@ -49,7 +49,7 @@ CollectiveReport sample(Operation operation) {
 std::string text_of(const CollectiveReport& report) { return summary_of(document_of(report), false).all(); }
 
 TEST(CollectiveReport, CountsBusBandwidthAsNcclTestsDo) {
-  // NVIDIA/nccl-tests, src/*.cu: the factors of GetBw.
+  // Bus factors as in GetBw of NVIDIA/nccl-tests, src/*.cu.
   EXPECT_DOUBLE_EQ(bus_factor(Operation::all_reduce, 8), 2 * 7.0 / 8);
   for (const Operation one : {Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all,
                               Operation::gather, Operation::scatter}) {
@@ -175,10 +175,10 @@ TEST(CollectiveReport, WritesTheSameNumbersEverywhere) {
 TEST(CollectiveReport, SaysHowFarPredictedIsFromMeasured) {
   CollectiveReport report = sample(Operation::all_reduce);
   report.measured_file = "all_reduce.log";
-  report.rows[0].measured = CollectiveRow::Measured{1e-3, 1.5e-3};  // 2 ms are predicted
+  report.rows[0].measured = CollectiveRow::Measured{1e-3, 1.5e-3};  // predicted: 2 ms
   EXPECT_EQ(agreement_of(report).rows, 1U);
   EXPECT_DOUBLE_EQ(agreement_of(report).mean, 2);
-  report.rows[1].measured = CollectiveRow::Measured{8e-3};  // 4 ms are predicted
+  report.rows[1].measured = CollectiveRow::Measured{8e-3};  // predicted: 4 ms
   const Agreement agreement = agreement_of(report);
   EXPECT_DOUBLE_EQ(agreement.mean, 1);  // √(2 · ½)
   EXPECT_DOUBLE_EQ(agreement.least, 0.5);
@@ -206,7 +206,7 @@ TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {
                   .fidelity = spec::Fidelity::message,
                   .warm_seconds = 0,
                   .cold_seconds = {},
-                  .messages = 0}};  // one rank has nobody to wait for
+                  .messages = 0}};  // a single rank sends no messages
   EXPECT_TRUE(Json::parse(to_json(document_of(report)))["sizes"][0]["algbw_gb_per_s"].is_null());
   EXPECT_TRUE(Json::parse(to_json(document_of(report)))["average_busbw_gb_per_s"].is_null());
   EXPECT_EQ(to_csv(document_of(report)).find("inf"), std::string::npos);

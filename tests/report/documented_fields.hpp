@@ -9,8 +9,8 @@
 
 namespace dadsim::test {
 
-/// The path of every value below `json`: objects by name, lists as `[]`. A statement is one: docs/statements.md has
-/// what is in it.
+/// Collects the path of every value in `json`: objects by name, lists as `[]`. A statement counts as one field;
+/// docs/statements.md documents its content.
 inline void collect_fields(const nlohmann::ordered_json& json, const std::string& path, std::set<std::string>& fields) {
   if (json.contains("kind") && json.contains("subjects") && json.contains("words")) {
     fields.insert(path);
@@ -30,7 +30,7 @@ inline std::set<std::string> fields_of(const std::string& text) {
   return fields;
 }
 
-/// The first column of the tables in a document, below the heading that starts with `heading` (empty: of all of it).
+/// Returns the first column of a document's tables below the heading that starts with `heading` (empty: of all tables).
 inline std::set<std::string> documented_in(const std::string& document, const std::string& heading = "") {
   std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/docs/" + document);
   EXPECT_TRUE(file) << document;
@@ -45,7 +45,7 @@ inline std::set<std::string> documented_in(const std::string& document, const st
   return names;
 }
 
-/// The rows of the tables in a document, as they stand.
+/// Returns the rows of a document's tables, verbatim.
 inline std::string documented_rows(const std::string& document) {
   std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/docs/" + document);
   EXPECT_TRUE(file) << document;

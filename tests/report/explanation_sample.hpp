@@ -8,7 +8,8 @@
 
 namespace dadsim::report {
 
-/// The sample's run, its links faster (which helps), its latencies halved (which does not), another batch and a limit.
+/// Returns an explanation of the sample run: faster links (helpful), halved latencies (useless), another batch, and a
+/// limit.
 inline Explanation sample_explanation() {
   Explanation explanation;
   explanation.result = sample_result();

@@ -1,4 +1,4 @@
-// Counts of tokens and samples as people write them.
+// Tests how counts of tokens and samples are read, with units as people write them.
 #include <gtest/gtest.h>
 
 #include "scenario/elements/count_row.hpp"

@@ -1,4 +1,4 @@
-// <device>, the precision of a run and whether its devices have it.
+// Tests <device>, the precision of a run, and the check that its devices support that precision.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kDevice =
     R"(<device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us")";
 
-/// A scenario of two workers with the device `mine`.
+/// Loads a scenario of two workers with the device `mine`.
 scenario::Scenario load(const std::string& device, const std::string& more = "",
                         const std::string& workers = "<workers>") {
   const TemporaryFolder folder;
@@ -70,7 +70,7 @@ TEST(DeviceElement, TakesEveryAttribute) {
   EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::bf16), 0.6);
   EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::fp16), 0.4);
 
-  // Printed, it reads back as the same.
+  // The printed device reads back as the same device.
   const std::string printed = scenario::print_scenario(scenario);
   const std::size_t begin = printed.find("<device");
   const std::size_t end = printed.find("</device>") + 9;

@@ -1,4 +1,4 @@
-// <drift> below <data>.
+// Tests <drift> in <data>.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -140,7 +140,7 @@ TEST_F(ScenarioFailures, SpeedsAndSizesThatDifferAreReadAndPrinted) {
   EXPECT_EQ(again.workers[1].speed_spread, 0.5);
   EXPECT_EQ(again.data.split.size_spread, 1.5);
 
-  // Speeds change time only, sizes change learning.
+  // Speeds change only time; sizes change learning.
   const auto learned = [](const scenario::Scenario& one) {
     return scenario::learning_hash_of(one, one.runs[0], one.training, 1);
   };
@@ -171,7 +171,7 @@ TEST_F(ScenarioFailures, FilesOfAvailabilityAreReadAsTheyArePublished) {
   const std::vector<Change> expected{{"phone-1", 54, false}, {"phone-1", 890, true}, {"phone-2", 10, true}};
   for (const char* file : {
            "phone-1 54 off\nphone-1 890 on\nphone-2 10 on\n",             // seconds without a unit
-           "phone-1 54s off\r\nphone-1 890s on\r\nphone-2 10.0s on\r\n",  // with one
+           "phone-1 54s off\r\nphone-1 890s on\r\nphone-2 10.0s on\r\n",  // seconds with a unit
            "# a trace\nphone-1,54,off\nphone-1,890,on # back\n\nphone-2,10,on\n",
            "\xef\xbb\xbfhost,time,state\nphone-1,54,down\nphone-1,890,up\nphone-2,10,up\n",
            "time,client,available\n54,phone-1,0\n890,phone-1,1\n10,phone-2,1\n",
@@ -179,7 +179,7 @@ TEST_F(ScenarioFailures, FilesOfAvailabilityAreReadAsTheyArePublished) {
            "phone-1\t54\tFALSE\nphone-1\t890\tTRUE\nphone-2\t10\tTrue\n",
            "phone-1, 54, offline\nphone-1, 890, online\nphone-2, 10, online\n",
            "\"phone-1\",\"54\",\"no\"\n\"phone-1\",\"890\",\"yes\"\n\"phone-2\",\"10\",\"yes\"\n",
-           "phone-1 890 on\nphone-1 54 off\nphone-2 1e1 on\n",  // in any order
+           "phone-1 890 on\nphone-1 54 off\nphone-2 1e1 on\n",  // any order of lines
            "'phone-1' 54 off\nphone-1 890 on\nphone-2 10 on\n",
        }) {
     folder_.write("times.txt", file);
@@ -189,7 +189,7 @@ TEST_F(ScenarioFailures, FilesOfAvailabilityAreReadAsTheyArePublished) {
   }
 }
 
-// A slip in a name would mean a host that is always there.
+// A typo in a name would otherwise make its host always available.
 TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
   const auto said = [&](const char* file) {
     folder_.write("times.txt", file);
@@ -199,7 +199,7 @@ TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
                 .find("times.txt:2: 'phnoe-2' hosts no worker or aggregator, but 'phone-2' needs a line; did you mean "
                       "'phone-2'?"),
             std::string::npos);
-  // A trace of more hosts than there are is one of these too.
+  // A trace may name hosts beyond those of the platform.
   EXPECT_EQ(said("phone-1 5 off\nphone-2 7 off\nphone-3 9 off\nphone-4 1 on\nphone-9 1 on\n"), "accepted");
   EXPECT_EQ(said("phone-1 5 off\n"), "accepted") << "hosts without lines are always there";
   const std::string open = said("phone-1 5 10\n2026-11-05T10:00:00 phone-1 off\nphone-1 -5 off\nphone-1 5 min off\n");

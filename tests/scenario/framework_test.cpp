@@ -1,4 +1,4 @@
-// <framework>, and a payload instead of a network.
+// Tests <framework>, and a payload in place of a network.
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 namespace dadsim::test {
 
-// Pieces of XML at random, inside a RapidCheck property.
+// Generates random pieces of XML inside a RapidCheck property.
 
 template <class... Texts>
 std::string one_of(Texts... texts) {
@@ -19,19 +19,20 @@ inline bool coin() { return *rc::gen::arbitrary<bool>(); }
 
 inline std::int64_t between(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
 
-/// A number in (0, 1) with digits to the last bit.
+/// Returns a random number in (0, 1) that uses all bits of its mantissa.
 inline double share() {
   return (static_cast<double>(between(0, (std::int64_t{1} << 52U) - 2)) + 1) /
          static_cast<double>(std::int64_t{1} << 52U);
 }
 
-/// ` name="value"`, or nothing: both have to come back.
+/// Returns ` name="value"` or nothing; both must survive the round trip.
 template <class Value>
 std::string maybe(const char* name, const Value& value) {
   return coin() ? fmt::format(" {}=\"{}\"", name, value) : "";
 }
 
-/// Returns text that XML must escape, text beyond ASCII, or white space that attributes lose unless it is a reference.
+/// Returns text with characters that XML must escape, text beyond ASCII, or white space that attributes keep only as a
+/// character reference.
 inline std::string some_text() {
   return "x" +
          one_of("", "&amp;", "&amp;#38;", "&#38;", "&lt;tag&gt;", "&quot;'", "é – 数", "&#10;&#9;&#13;",
@@ -39,8 +40,8 @@ inline std::string some_text() {
          "y";
 }
 
-/// A source of data with at least 2000 training samples and 10 classes. The files images, labels and "a table" hold
-/// "5000 784 10" (fake_catalog.hpp). `whole_labels` tells whether each sample has one label.
+/// Returns a data source with at least 2000 training samples and 10 classes. The files images, labels and "a table"
+/// contain "5000 784 10" (fake_catalog.hpp). Sets `whole_labels` to true if each sample has one label.
 inline std::string some_source(bool& whole_labels) {
   const auto counts = [](std::int64_t train, std::int64_t test) {
     return maybe("train", between(2500, train)) + maybe("test", between(1, test));
@@ -81,7 +82,7 @@ inline std::string some_source(bool& whole_labels) {
   if (kind == "utterances") attributes += maybe("length", between(8, 1000));
   if (kind == "grammar") attributes += maybe("length", between(2, 4096));
   if (kind == "tabular") {
-    // Few enough for the matrices of an attention over them.
+    // Few features keep the attention matrices over them small.
     attributes += maybe("features", between(1, 1000)) + " classes=\"10\"" + maybe("noise", share());
   }
   return "<" + kind + attributes + "/>";
@@ -91,7 +92,7 @@ inline std::string some_activation() {
   return maybe("activation", one_of("identity", "relu", "tanh", "sigmoid", "gelu"));
 }
 
-/// A layer that takes numbers of any shape and keeps their positions; few channels, so that a network stays small.
+/// Returns a layer that accepts any shape and keeps its positions; few channels keep the network small.
 inline std::string some_layer(bool inside_residual = false) {
   const std::string kind = one_of("dense", "convolution", "max-pool", "mean-pool", "gru", "lstm", "attention",
                                   "layer-norm", "batch-norm", "positions", "dropout", "residual");
@@ -119,7 +120,7 @@ inline std::string some_layer(bool inside_residual = false) {
          "</shortcut></residual>";
 }
 
-/// A network for data of 10 classes, with one label for each sample or for each position.
+/// Returns a network for data of 10 classes, with one label per sample or per position.
 inline std::string some_model(bool whole_labels) {
   const std::string name = maybe("name", some_text());
   if (between(0, 9) == 0) {

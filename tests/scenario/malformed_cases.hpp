@@ -12,21 +12,21 @@
 #include <utility>
 #include <vector>
 
-// Scenario files and overrides that have to be refused, each with what has to be said: for the reader, and for the
-// program around it. Everything the cases need is in this header.
+// Malformed scenario files and overrides, each with the expected error messages. Used by tests of the reader and of the
+// whole program; this header contains all that the cases need.
 
 namespace dadsim::test {
 
 struct MalformedCase {
   enum class File { regular, missing, folder, pipe, unreadable };
   std::string name;
-  std::string content;  ///< "@PLATFORM@" stands for the path of a platform with hospital-1 … hospital-5 and hub
-  std::vector<std::string> expected;  ///< "@FILE@" stands for the scenario's path, "@FOLDER@" for the folder it lies in
-  bool exact = true;                  ///< expected are all lines in order; else each occurs somewhere in the message
+  std::string content;  ///< "@PLATFORM@" stands for a platform file with hospital-1 … hospital-5 and hub
+  std::vector<std::string> expected;   ///< "@FILE@": the scenario's path, "@FOLDER@": its folder
+  bool exact = true;                   ///< true: all lines in order; false: each occurs somewhere
   std::vector<std::string> overrides;  ///< arguments of --set
   File file = File::regular;
-  std::uintmax_t size = 0;  ///< bytes to grow the file to, sparse; 0: as large as its content
-  std::string cluster{};    ///< content of cluster.xml beside the scenario; empty: there is none
+  std::uintmax_t size = 0;  ///< size to extend the file to, bytes (sparse); 0: as its content
+  std::string cluster{};    ///< content of cluster.xml next to the scenario; empty: no file
 };
 
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -36,7 +36,7 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return text;
 }
 
-/// A small scenario without a mistake; each case is an edit of it.
+/// A small valid scenario; each case edits it.
 inline const std::string& fixture() {
   static const std::string kText = R"(<?xml version="1.0" encoding="UTF-8"?>
 <scenario name="Fixture" seed="7">
@@ -65,7 +65,7 @@ inline const std::string& fixture() {
   return kText;
 }
 
-/// The fixture with replaced texts, each of which occurs in it once.
+/// Returns the fixture with replaced texts; each text must occur exactly once.
 inline std::string edited(std::initializer_list<std::pair<std::string_view, std::string_view>> edits) {
   std::string text = fixture();
   for (const auto& [from, to] : edits) {
@@ -78,12 +78,12 @@ inline std::string edited(std::initializer_list<std::pair<std::string_view, std:
   return text;
 }
 
-/// The fixture on a platform declared inside. `inside` has one line, so that what follows keeps its lines.
+/// Returns the fixture with an inline platform. `inside` must have one line, so that later lines keep their numbers.
 inline std::string with_platform(std::string_view inside) {
   return edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + std::string(inside) + "</platform>"}});
 }
 
-/// Right pieces of a platform: each case is an edit of one.
+/// Valid parts of a platform; each case edits one of them.
 inline const std::string kSites = R"(<sites name="hospital" count="5" up="10Mbps" down="50Mbps" latency="8ms"/>)";
 inline const std::string kFederation = "<federation>" + kSites + "</federation>";
 inline const std::string kGpuCluster = R"(<gpu-cluster nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr"/>)";
@@ -99,7 +99,7 @@ inline std::string repeated(std::string_view text, std::size_t times) {
   return result;
 }
 
-/// The fixture with another <model>, which has one line, so that what follows keeps its lines.
+/// Returns the fixture with another <model>, which must have one line, so that later lines keep their numbers.
 inline std::string with_model(std::string_view model) {
   return edited({{R"(  <model>
     <dense units="32"/>
@@ -220,7 +220,7 @@ class MalformedCases {
            R"(@FILE@:12: units="0" of <gru> is out of range; a whole number from 1 to 1000000)"});
   }
 
-  /// <costs> and <goal>.
+  /// Adds the cases of <costs> and <goal>.
   void questions() {
     const auto with = [this](const std::string& element) {
       return edited({{R"(  <run algorithm="pooled"/>)", element + R"(
@@ -277,7 +277,7 @@ class MalformedCases {
     divided_with_no_other_worker();
   }
 
-  /// Pooled runs have one worker.
+  /// A pooled run has one worker.
   void divided_with_no_other_worker() {
     const auto states = [](const std::string& run) {
       return "@FILE@:20: run '" + run +
@@ -293,7 +293,7 @@ class MalformedCases {
          states("dad"), states("rank-dad")});
   }
 
-  /// <allow layout="any">.
+  /// Adds the cases of <allow layout="any">.
   void layouts_of_a_goal() {
     const auto with = [this](const std::string& allow, const std::string& timed_as) {
       return edited(
@@ -818,8 +818,9 @@ class MalformedCases {
           {R"(@FILE@:20: layers="0" of <timed-as> is out of range; a whole number from 1 to 10000)"});
     exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),
           {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; use sizes that divide one another)"});
-    exact("micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
-          {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; use micro-batch="1", "2", "3" or "6")"});
+    exact(
+        "micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
+        {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; use micro-batch="1", "2", "3" or "6")"});
     exact(
         "dividing what does not divide", timed(R"(tensor="5")"),
         {R"(@FILE@:20: <timed-as> can divide only layers of a named workload; add workload="…", or remove 'tensor', 'context' and 'pipeline')"});
@@ -879,7 +880,7 @@ class MalformedCases {
           {R"(@FILE@:1: encoding 'ISO-8859-1'; save the file as UTF-8 and declare encoding="UTF-8")"});
   }
 
-  /// A case of a platform declared inside: `from` in `piece` becomes `to`.
+  /// Adds a case of an inline platform, in which `from` of `piece` is replaced by `to`.
   void platform(std::string name, const std::string& piece, std::string_view from, std::string_view to,
                 const Lines& expected) {
     if (from != to && piece.find(from) == std::string::npos) {
@@ -1207,7 +1208,7 @@ class MalformedCases {
           {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
   }
 
-  /// The fixture on the file cluster.xml with `content`. Errors name that file.
+  /// Adds a case in which cluster.xml has `content`; errors name that file.
   void platform_file(std::string name, std::string content, const Lines& expected, const char* attributes = "") {
     Lines lines;
     for (const std::string& text : expected) {
@@ -1255,7 +1256,7 @@ class MalformedCases {
                   " transport=\"udp\"");
   }
 
-  /// Numbers and characters as people write them elsewhere.
+  /// Adds cases of numbers and characters in notations that other programs accept.
   void notations() {
     exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
           {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
@@ -1461,7 +1462,7 @@ class MalformedCases {
 
 inline std::vector<MalformedCase> malformed_cases() { return MalformedCases().take(); }
 
-/// Makes the file of a case. False where it cannot be made unreadable, because the user may read everything.
+/// Writes the file of a case. Returns false if the file stays readable because the user may read every file.
 inline bool write_case(const MalformedCase& one, const std::string& path, const std::string& platform) {
   namespace fs = std::filesystem;
   switch (one.file) {
@@ -1484,7 +1485,7 @@ inline bool write_case(const MalformedCase& one, const std::string& path, const 
   return !std::ifstream(path).is_open();
 }
 
-/// Returns the error in the message that the case got; empty if none.
+/// Returns the error in the case's message; empty if there is none.
 inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
   std::string folder = std::filesystem::absolute(path).parent_path().string();
   std::string all;

@@ -22,7 +22,7 @@ class Platform : public testing::Test {
   Kind read_as(const std::string& inside) const {
     return std::get<Kind>(read(inside).what);
   }
-  /// The only sites of a federation.
+  /// Reads a federation with one <sites> element and returns that element.
   spec::FederationSpec::Sites sites(const std::string& attributes) const {
     return read_as<spec::FederationSpec>("<federation><sites name=\"x\" " + attributes + "/></federation>").sites.at(0);
   }
@@ -215,7 +215,7 @@ TEST_F(Platform, BandwidthsThatWereMeasured) {
   EXPECT_FALSE(queued.host.is_goodput);
   EXPECT_EQ(queued.host.efficiency, kTcpShare);
   EXPECT_FALSE(queued.pairs[0].is_goodput);
-  // A default queue holds the bytes in transit over the longest path: two lines of a host each way, and the pair.
+  // The default queue holds the bandwidth-delay product of the longest path: two host lines each way, and the pair.
   EXPECT_NEAR(wan(own + " measured=\"wire\"", "").host.queue_bytes, 1e9 * (0.02 + 4 * 0.001), 1);
   EXPECT_FALSE(wan("host=\"ethernet-10g\"", "").host.is_goodput);
   EXPECT_GT(wan("host=\"ethernet-10g\"", "").host.queue_bytes, 1.25e9 * 0.02);
@@ -376,7 +376,7 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
                 "background, change");
 }
 
-// A platform file of dadsim equals its content: printed, hashed and queried like the same platform inside the scenario.
+// A platform file of dadsim equals the same platform inside the scenario: printed, hashed and queried alike.
 TEST_F(Platform, FileIsTheSameAsTheTextInside) {
   folder_.write("cluster.xml", "<cluster-platform description=\"sites\">" + kFederation + "</cluster-platform>");
   const auto load = [&](const std::string& platform) {
@@ -406,7 +406,7 @@ TEST_F(Platform, WhatVariesAddsToAFile) {
   EXPECT_EQ(platform.background.at(0).every, 0);
 }
 
-// SimGrid is asked about declared platforms, too, and what the reader has said of a host is not said twice.
+// SimGrid also checks inline platforms, but does not repeat the reader's messages about a host.
 TEST_F(Platform, AsksAboutDeclaredPlatforms) {
   scenario::Catalog catalog = fake_catalog();
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {

@@ -16,10 +16,10 @@
 namespace dadsim::test {
 namespace {
 
-/// Text as it stands in an attribute.
+/// Returns text escaped for an attribute.
 std::string escaped(const std::string& text) { return replaced(text, "&", "&amp;"); }
 
-/// On a workload of the catalogue, on one of a file, or on the network that learns.
+/// Returns <timed-as> with a workload of the catalogue, a workload file, or the learning network itself.
 std::string some_timed_as(const TemporaryFolder& folder) {
   const std::string what = one_of("workload", "xml", "csv", "itself");
   std::string xml = "<timed-as";
@@ -58,8 +58,8 @@ std::string some_timed_as(const TemporaryFolder& folder) {
   return xml + "/>";
 }
 
-/// A right scenario at random: on a platform file of SimGrid, on a platform inside, or on a file of ours, which is
-/// written as cluster.xml.
+/// Returns a random valid scenario with a SimGrid platform file, an inline platform, or a dadsim platform file, which
+/// is written as cluster.xml.
 std::string some_scenario(const TemporaryFolder& folder) {
   const bool star = coin();
   std::string xml =
@@ -91,7 +91,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
         "memory-efficiency=\"{}\" launch-overhead=\"{}us\"{}",
         maybe("description", some_text()), share() * 1e15, share() * 1e13, share(), share(), share() * 100,
         maybe("step-time", fmt::format("{}ms", share() * 100)));
-    // Every precision, as the one that is asked for is any of them.
+    // Writes all peaks: the drawn scenario may ask for any precision.
     for (const char* peak : {"tf32-flops", "fp16-flops", "bf16-flops"})
       xml += fmt::format(" {}=\"{}f\"", peak, share() * 1e15);
     xml += maybe("memory", fmt::format("{}MB", 1 + share() * 1e5)) + maybe("watts", fmt::format("{}", share() * 1e3)) +
@@ -117,7 +117,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
   if (coin() && whole_labels)
     xml += "<shift" + maybe("gain", share() * 3) + maybe("offset", share()) + maybe("noise", share()) + "/>";
   const std::string by = !whole_labels ? one_of("", "iid", "sizes")
-                         : sites > 10  ? one_of("", "iid", "dirichlet", "shards", "sizes")  // a class goes to one site
+                         : sites > 10  ? one_of("", "iid", "dirichlet", "shards", "sizes")  // one site per class
                                        : one_of("", "iid", "class", "dirichlet", "shards", "sizes");
   if (!by.empty()) {
     xml += fmt::format("<split by=\"{}\"", by);
@@ -202,7 +202,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     xml += inside.empty() ? "/>" : ">" + inside + "</run>";
   }
   if (coin()) {
-    // Fidelity and the number of timed steps apply to collectives.
+    // `fidelity` and `timed-steps` apply to collectives.
     xml += fmt::format("<network{}{}{}", maybe("rendezvous", coin()),
                        shares ? maybe("timed-steps", between(8, 1'000'000)) : "",
                        !shares  ? maybe("fidelity", one_of("auto", "message"))

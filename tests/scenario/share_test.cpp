@@ -1,4 +1,4 @@
-// <share> and <average-deltas>.
+// Tests <share> and <average-deltas>.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 namespace dadsim::test {
 
-/// A right platform at random, as it stands inside <platform> and <cluster-platform>, of the links and regions of
+/// A random valid platform, as the content of <platform> or <cluster-platform>, with links and regions of
 /// fake_catalog().
 struct SomePlatform {
   std::string inside;
@@ -103,7 +103,7 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
   }
 }
 
-/// Both directions of <sites> or <hub>, in any of the ways to give them.
+/// Returns both directions of <sites> or <hub>, in any notation.
 inline std::string some_line() {
   const bool own_up = coin();
   const bool own_down = coin();
@@ -155,7 +155,7 @@ inline std::string some_pair(const std::string& from, const std::string& to, boo
                               : maybe("congestion", one_of("cubic", "bbr")));
 }
 
-/// Both directions between two ends, as one or as two.
+/// Returns both directions between two ends, as one or two elements.
 inline std::string some_pairs(const std::string& a, const std::string& b) {
   return coin() ? some_pair(a, b, false) : some_pair(b, a, true) + some_pair(a, b, true);
 }
@@ -217,7 +217,7 @@ inline std::string some_background(const std::vector<std::string>& hosts) {
   return text;
 }
 
-/// Returns variations of a declared platform; the links of SimGrid's files have profiles of their own.
+/// Returns variations of an inline platform; SimGrid's files have profiles of their own.
 inline std::string some_variation(const std::vector<std::string>& hosts) {
   std::string text;
   if (coin()) {

@@ -1,4 +1,4 @@
-// <timing-only>, and what differs between two scenarios.
+// Tests <timing-only>, and the list of differences between two scenarios.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// <training shuffle="no">: samples in the order of the data, and where that means nothing.
+// Tests <training shuffle="no"> (samples in the order of the data), and methods on which it has no effect.
 #include <gtest/gtest.h>
 
 #include <algorithm>

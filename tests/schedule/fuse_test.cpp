@@ -27,7 +27,7 @@ Task wait(std::int32_t collective, Role who = Role::workers) { return {"", WaitT
 double bytes(const Task& task) { return std::get<CollectiveTask>(task.what).bytes[0]; }
 std::int32_t awaited(const Task& task) { return std::get<WaitTask>(task.what).collective; }
 
-/// The backward pass of three layers, then the waits.
+/// Returns the backward pass of three layers, followed by the waits.
 Schedule backward_pass(double layer_bytes) {
   return {2,
           false,
@@ -118,7 +118,7 @@ Schedule random_schedule() {
     Task task{"t" + std::to_string(i), ComputeTask{}};
     const int kind = *rc::gen::inRange(0, 10);
     if (kind < 5) {
-      // Whole numbers add up exactly.
+      // Whole numbers have exact sums.
       std::vector<double> sizes;
       for (std::size_t w = 0; w < schedule.workers; ++w) sizes.push_back(*rc::gen::inRange(0, 100));
       task.what =
@@ -143,13 +143,13 @@ bool is_all_reduce(const Task& task) {
   return collective != nullptr && collective->kind == CollectiveKind::all_reduce;
 }
 
-using Waits = std::set<std::pair<Role, int>>;  ///< role and collective it waited for
+using Waits = std::set<std::pair<Role, int>>;  ///< (role, collective that it waited for)
 
 bool holds_all(const Waits& set, const Waits& subset) {
   return std::includes(set.begin(), set.end(), subset.begin(), subset.end());
 }
 
-/// Task names are "t<index>": the first and the last member of a bucket.
+/// Task names are "t<index>"; a bucket is named by its first and last member.
 std::pair<int, int> members(const std::string& layer) {
   const std::string separator = " … ";
   const std::size_t at = layer.find(separator);
@@ -157,8 +157,8 @@ std::pair<int, int> members(const std::string& layer) {
   return {first, at == std::string::npos ? first : std::stoi(layer.substr(at + separator.size() + 1))};
 }
 
-/// Holds for any schedule: nothing is lost, nothing is reordered but all-reduces that are put off, everything that was
-/// waited for is still waited for, no later than before.
+/// Checks laws of fusing that hold for any schedule. No task is lost, and only delayed all-reduces are reordered. Every
+/// wait remains, no later than before.
 void check(const Schedule& before, const Schedule& after, double bucket_bytes, double first_bucket_bytes) {
   RC_ASSERT(after.workers == before.workers);
   RC_ASSERT(after.uses_aggregator == before.uses_aggregator);
@@ -198,8 +198,8 @@ void check(const Schedule& before, const Schedule& after, double bucket_bytes, d
   }
   RC_ASSERT(rest_after == rest_before);
 
-  // Both schedules are gone through side by side, in step at the computations: by each of them, all that had been
-  // waited for before has been waited for after.
+  // Walks through both schedules together, in step at the computations. At each computation, all collectives awaited in
+  // the first schedule must have been awaited in the second.
   std::map<std::string, int> names;  // other collectives by name
   for (std::size_t i = 0; i < before.tasks.size(); ++i) names[before.tasks[i].layer] = static_cast<int>(i);
   Waits waited_after;
@@ -246,8 +246,7 @@ TEST(Fuse, BucketsAreAsLargeAsTheyMayBe) {
     const Schedule schedule = random_schedule();
     const Schedule fused =
         fuse_all_reduces(schedule, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity());
-    // Between two all-reduces that follow each other there is a reason not to be one: an algorithm, or what was
-    // between.
+    // Two consecutive all-reduces need a reason to stay separate: an algorithm, or a task between them.
     const Task* last = nullptr;
     bool reason = true;
     for (const Task& task : fused.tasks) {

@@ -12,8 +12,8 @@ namespace {
 
 using spec::PipelineOrder;
 
-/// "F0 F1 B0 …": micro-batches of a stage's passes, with the piece behind a dot where there are several; I and W: the
-/// two halves of a pass backward.
+/// Prints the passes of a stage as "F0 F1 B0 …", by micro-batch; if there are several pieces, the piece follows a dot.
+/// I and W are the two halves of a backward pass.
 std::string in_words(const std::vector<PipelinePass>& passes, bool pieces = false) {
   std::string text;
   for (const PipelinePass& pass : passes) {
@@ -36,7 +36,7 @@ TEST(PipelineOrder, GpipeGoesForwardFirst) {
   EXPECT_EQ(in_words(orders[1]), "F0 F1 F2 B0 B1 B2");
 }
 
-// Narayanan et al., SC 2021, figure 4 (below): 4 stages of 2 pieces, 8 micro-batches; their first device.
+// Narayanan et al., SC 2021, figure 4 (bottom), first device: 4 stages of 2 pieces, 8 micro-batches.
 TEST(PipelineOrder, PiecesTakeTurns) {
   const auto orders = pipeline_order(PipelineOrder::one_f_one_b, 4, 2, 8);
   EXPECT_EQ(in_words(orders[0], true),
@@ -74,7 +74,7 @@ TEST(PipelineOrder, EveryPassOnceWhateverTheNumbers) {
   }
 }
 
-/// When all stages are through, each kind of pass taking so long: messages take no time.
+/// Returns the time at which all stages finish, given the time of each kind of pass; messages take no time.
 double makespan(const std::vector<std::vector<PipelinePass>>& orders, const spec::ParallelismSpec& how, double forward,
                 double inputs, double weights) {
   std::map<std::tuple<bool, std::int32_t, std::int64_t>, double> done;
@@ -108,7 +108,7 @@ double makespan(const std::vector<std::vector<PipelinePass>>& orders, const spec
   return *std::max_element(now.begin(), now.end());
 }
 
-/// Micro-batches of pieces whose activations a stage has at a time, at most.
+/// Returns the maximum number of micro-batches whose activations a stage keeps, over all its pieces.
 int most_kept(const std::vector<PipelinePass>& passes) {
   int kept = 0;
   int most = 0;
@@ -140,7 +140,7 @@ TEST(PipelineOrder, GradientsOfWeightsWaitUntilTheEnd) {
   }
 }
 
-// github.com/deepseek-ai/DualPipe, its table: PP + 1 activations, of PP = 2 S chunks.
+// The table in github.com/deepseek-ai/DualPipe: PP + 1 activations for PP = 2 S chunks.
 TEST(PipelineOrder, PiecesThereAndBack) {
   for (std::int32_t stages = 2; stages <= 6; ++stages) {
     for (std::int64_t count = 2 * stages; count <= 2 * stages + 3; ++count) {
@@ -160,7 +160,7 @@ TEST(PipelineOrder, PiecesThereAndBack) {
           EXPECT_EQ(of(PassKind::inputs), of(PassKind::weights));
         }
       }
-      // A stage has two pieces, each half as long as a whole stage: the bubble is (S − 1) F.
+      // A stage has two pieces of half a stage each, so the bubble is (S − 1) F.
       EXPECT_DOUBLE_EQ(makespan(orders, how, 0.5, 0.5, 0.5), 3.0 * static_cast<double>(count) + 0.5 * (stages - 1));
     }
   }

@@ -1,4 +1,4 @@
-// Tests the effect of a run's precision on a schedule, and what a computation records of its layer.
+// Tests the effect of precision on a schedule, and the layer data that a recorded computation keeps.
 #include "spec/precision.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// A convolution of 3×3 windows and a layer of a recurrence.
+/// Returns a convolution with 3×3 windows and a recurrent layer.
 ModelShape model() {
   LayerShape convolution = dense_shape("conv", 27, 8, false);
   convolution.kind = LayerKind::convolution;
@@ -22,8 +22,8 @@ ModelShape model() {
   return {"test", {convolution, hidden}};
 }
 
-/// Records for every layer: forward, propagate, weight gradient, sums of its gradient, of as many integers and of bits,
-/// update.
+/// Records for every layer: forward, propagate, weight gradient, an all-reduce (of the gradient, of integers and of
+/// bits), and update.
 schedule::Schedule schedule(Precision precision) {
   const step::Work work{step::extent::rows(), 4.0 * step::extent::rows() * step::extent::in(), 2.0};
   step::StepRecorder recorder;

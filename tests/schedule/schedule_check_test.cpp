@@ -29,7 +29,7 @@ Schedule exchange(std::vector<std::vector<std::int32_t>> to) {
 
 TEST(ScheduleCheck, AGraphOfNeighboursIsOfAllWorkersWithoutLoopsAndDoubles) {
   EXPECT_EQ(fault_of(exchange({{1}, {2}, {0}}), 3, false), "");
-  EXPECT_EQ(fault_of(exchange({{1}, {}, {0, 1}}), 8, false), "");  // it may have a direction, and gaps
+  EXPECT_EQ(fault_of(exchange({{1}, {}, {0, 1}}), 8, false), "");  // directed, with gaps
   EXPECT_EQ(fault_of(exchange({{1}, {2}}), 3, false), "task 0 (layer) has neighbours of 2 workers instead of 3");
   EXPECT_EQ(fault_of(exchange({{1}, {3}, {0}}), 3, false),
             "task 0 (layer) lets worker 1 send to 3; workers are 0 to 2");
@@ -78,7 +78,7 @@ Task staged(std::int32_t from, std::int32_t to, PerWorker bytes) {
   return {"layer", task, from};
 }
 
-/// Two replicas of two stages.
+/// Returns a schedule of two replicas of two stages.
 Schedule pipeline_of(std::vector<Task> tasks) {
   Schedule schedule;
   schedule.workers = 4;
@@ -133,7 +133,7 @@ TEST(ScheduleCheck, WhoeverWaitsHasAPartInIt) {
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}, wait(1)}), 4, false),
             "task 1 (layer) lets devices wait for task 0 without taking part in it");
   reduced.among = Among::tensor;
-  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // done at once: a group of one
+  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // immediate: a group of one
   EXPECT_EQ(fault_of(of({"layer", reduced}), 3, false),
             "task 0 (layer) is among devices of a replica that has only one");
 }

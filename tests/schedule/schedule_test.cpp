@@ -21,7 +21,7 @@ spec::ModelShape mlp(const std::vector<std::int64_t>& widths) {
   return model;
 }
 
-/// Backward: a gather per layer, then propagation; a second sweep waits for each.
+/// Records a backward sweep with a gather and a propagation per layer; a second sweep waits for each gather.
 std::pair<StepStructure, StepSizes> two_sweeps(std::size_t layers) {
   StepRecorder recorder;
   recorder.begin({2, 4});
@@ -46,7 +46,8 @@ TEST(Schedule, OnTheLearnedNetworkItIsWhatWasRecorded) {
   const Schedule schedule = instantiate(structure, sizes, model, model);
   ASSERT_EQ(schedule.workers, 2U);
   EXPECT_FALSE(schedule.uses_aggregator);
-  // gather and propagate of layers 2, 1; gather of layer 0, which propagates nowhere; three waits.
+  // The tasks are gather and propagate of layers 2 and 1, the gather of layer 0 (which does not propagate), and three
+  // waits.
   ASSERT_EQ(schedule.tasks.size(), 5U + 3U);
   EXPECT_EQ(schedule.tasks[0].layer, "fc2");
   EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[0], 4 * 2 * 6);
@@ -157,7 +158,7 @@ spec::LayerShape table(std::string name, std::int64_t entries, std::int64_t widt
   return shape;
 }
 
-/// A sum per layer, then what the other layers have, then the waits in a sweep of their own; with or without
+/// Records a sum per layer, then the sums of the other layers, then the waits in a separate sweep; with or without
 /// embeddings.
 std::pair<StepStructure, StepSizes> sums(std::size_t layers, bool embeddings) {
   StepRecorder recorder;
@@ -208,7 +209,7 @@ TEST(Schedule, TablesAreMatricesOfTheirOwnInASweepWithThem) {
 }
 
 TEST(Schedule, DepthIsCountedInTheMatricesOfTheSweep) {
-  // The first matrix sends 1 element per row, the last 100; the table is the first in a sweep with embeddings.
+  // The first matrix sends 1 element per row, the last 100. In a sweep with embeddings, the table comes first.
   for (const bool embeddings : {false, true}) {
     StepRecorder recorder;
     recorder.begin({1});
@@ -228,7 +229,7 @@ TEST(Schedule, DepthIsCountedInTheMatricesOfTheSweep) {
 }
 
 TEST(Schedule, AWaitForAnotherLayerKeepsItsDistance) {
-  // Layer l waits for what layer l + 1 issued; among four layers timed, each for the one behind it.
+  // Layer l waits for the collective of layer l + 1. In a timed network of four layers, each waits for the next one.
   StepRecorder recorder;
   recorder.begin({1});
   recorder.begin_sweep(Over::layers_backward, true);

@@ -10,7 +10,7 @@ namespace {
 using namespace step;  // NOLINT(google-build-using-namespace): steps are what schedules are made of
 
 TEST(StepKinds, OfReplicasOfSeveralDevicesEveryDeviceCounts) {
-  // Two replicas of three stages of two.
+  // Two replicas of three stages, each with two tensor-parallel devices.
   Schedule schedule;
   schedule.workers = 12;
   schedule.tensor = 2;

@@ -31,11 +31,11 @@ const LayerShape& layer_of(const ModelShape& model, const std::string& name) {
 
 class WorkloadTotals : public testing::TestWithParam<Totals> {};
 
-// Parameters: the counts that the papers' networks have in their reference implementations (torchvision's models;
-// BERT's BertForPreTraining; the released GPT-2, LLaMA and Llama 2; PowerSGD's models). GPT-3 was not released: its
-// counts follow from table 2.1 of Brown et al. (arXiv:2005.14165), which rounds them to 125 M … 174.6 B. Multiply-adds:
-// of all matrix products, worked out from the papers' tables; published profiles count normalisation and pooling on top
-// (ResNet-50 4.11 G and ViT-B/16 17.58 G in timm's tables of results).
+// Parameters: counts of the reference implementations (torchvision's models; BERT's BertForPreTraining; the released
+// GPT-2, LLaMA and Llama 2; PowerSGD's models). GPT-3 was not released: its counts follow from table 2.1 of Brown et
+// al. (arXiv:2005.14165), which rounds them to 125 M … 174.6 B. Multiply-adds: all matrix products, computed from the
+// papers' tables. Published profiles also count normalisation and pooling (ResNet-50 4.11 G and ViT-B/16 17.58 G in
+// timm's tables of results).
 TEST_P(WorkloadTotals, EqualThePublishedOnes) {
   const ModelShape model = shape_of(GetParam().name);
   EXPECT_EQ(model.parameters(), GetParam().parameters);
@@ -45,8 +45,8 @@ TEST_P(WorkloadTotals, EqualThePublishedOnes) {
             static_cast<std::ptrdiff_t>(GetParam().matrix_layers));
 }
 
-// Matrix layers, e.g.: 53 convolutions and a classifier; patches, 12 × 4 and a classifier; 12 × 6, pooler, masked words
-// and next sentence; 12 × 4 and no decoder of its own; 32 × 7 and a decoder.
+// Numbers of matrix layers, for example: 53 convolutions and a classifier; patches, 12 × 4 and a classifier; 12 × 6,
+// pooler, masked words and next sentence; 12 × 4 without a separate decoder; 32 × 7 and a decoder.
 INSTANTIATE_TEST_SUITE_P(Registry, WorkloadTotals,
                          testing::Values(Totals{"resnet-18", 11'689'512, 1'814'073'344.0, 21},
                                          Totals{"resnet-50", 25'557'032, 4'089'184'256.0, 54},
@@ -114,7 +114,7 @@ TEST(Workloads, HaveUniqueNamesAndSayWhereTheyComeFrom) {
   EXPECT_EQ(workload_registry().find("gpt-3-175b")->dataset_size, 0);
 }
 
-// Laws of every layer of every workload: a new workload is tested once it is registered.
+// Laws of every layer of every workload; a new workload is tested once it is registered.
 TEST(Workloads, LayersAreConsistent) {
   for (const Workload& workload : workload_registry().all()) {
     const ModelShape model = workload.shape();
@@ -147,7 +147,7 @@ TEST(Workloads, LayersAreConsistent) {
       }
     }
     const LayerShape& last = model.layers.back();
-    // The encoders alone end in a norm.
+    // Only encoders may end in a norm.
     EXPECT_TRUE(last.has_outer_product() || last.forward_macs_per_sample > 0 || last.kind == LayerKind::normalisation)
         << workload.name;
   }
@@ -259,7 +259,7 @@ TEST(Gpt2, TiesTheDecoderToTheWords) {
   EXPECT_EQ(layer_of(model, "decoder").forward_macs_per_sample, 1024.0 * 768 * 50257);
 }
 
-// Half as long on average, uniformly distributed: squares average a third of the longest.
+// Uniformly distributed lengths average half of the longest; their squares average a third of its square.
 TEST(Bert, OfSequencesThatAreNotPaddedHasTheirMeanAndMeanSquare) {
   const ModelShape padded = workload_registry().at("bert-large-512").shape();
   const ModelShape real = workload_registry().at("bert-large-512").shape({{"mean-length", "256"}});

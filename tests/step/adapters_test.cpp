@@ -18,7 +18,7 @@ const spec::LayerShape& layer_of(const spec::ModelShape& model, const std::strin
   return *found;
 }
 
-/// Multiply-adds of all on the way back with one sample.
+/// Returns the multiply-adds of the backward pass for one sample.
 double backward_macs(const spec::LayerShape& layer) {
   const StepSizes sizes{{1}, {}};
   const Scope scope{&layer, &sizes, 0};

@@ -11,7 +11,7 @@
 namespace dadsim {
 namespace {
 
-// An interrupted sweep went on with matrices that a loop within another one had left half filled.
+// Regression: an interrupted sweep continued with matrices that a nested loop had left half filled.
 TEST(ParallelLoops, ALoopThatIsGivenUpSaysSoToWhoWouldUseWhatItLeaves) {
   const tbb::global_control four(tbb::global_control::max_allowed_parallelism, 4);
   constexpr std::size_t kInner = 1000;

@@ -2,8 +2,8 @@
 
 namespace dadsim::test {
 
-/// True if these tests, and the program that they start, are built with a sanitizer. Such a build is many times slower:
-/// one epoch shows that learning runs without findings, not what is learned.
+/// True if the tests and the program that they start are built with a sanitizer. Such a build is many times slower, so
+/// tests learn for one epoch: they show that learning runs without findings, not its results.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else

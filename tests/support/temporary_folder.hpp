@@ -10,7 +10,7 @@
 
 namespace dadsim::test {
 
-/// A folder of its own that goes away with everything in it.
+/// A new temporary folder, deleted with its content by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -27,14 +27,14 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string path(const std::string& name) const { return (path_ / name).string(); }
-  /// Path of a new file with that content; folders on the way are made.
+  /// Writes a new file, creates its parent folders, and returns its path.
   std::string write(const std::string& name, const std::string& content) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path(name);
   }
 
-  /// Returns the number of files and folders in it.
+  /// Returns the number of files and folders directly in the folder.
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }

@@ -16,7 +16,7 @@ TEST(Terminal, WhatCanBeReadStays) {
   EXPECT_FALSE(has_hidden_characters("gpu-[0-3] Zürich"));
 }
 
-// Control characters are escaped.
+// Control characters are escaped before they reach a terminal.
 TEST(Terminal, WhatATerminalObeysIsWrittenOut) {
   EXPECT_EQ(for_terminal("\x1b[31mred\x1b]0;title\x07"), "\\x1b[31mred\\x1b]0;title\\x07");
   EXPECT_EQ(for_terminal("a\rb\x7f"), "a\\x0db\\x7f");

@@ -36,7 +36,7 @@ TEST(Unpacked, WhatIsNoWholeFileIsRefused) {
   std::string bytes = packed("some text that is packed by gzip");
   EXPECT_THROW(unpacked("a.gz", bytes.substr(0, bytes.size() - 6), 100), InputError);
   EXPECT_THROW(unpacked("a.gz", bytes.substr(0, 3), 100), InputError);
-  bytes[bytes.size() - 5] ^= 1;  // the check sum
+  bytes[bytes.size() - 5] ^= 1;  // corrupts the checksum
   EXPECT_THROW(unpacked("a.gz", bytes, 100), InputError);
 }
 

@@ -18,7 +18,8 @@ int take(void (*)(void*), void* (*allocate)(std::size_t), void* (*)(void*, std::
   return 0;
 }
 
-// libxml2 called a scenario not well-formed, and dadsim its own schema none, where memory was denied.
+// Regression: if memory was denied, libxml2 called a scenario not well-formed, and dadsim called its own schema
+// invalid.
 TEST(WatchedMemory, TellsWhatWasDeniedToTheLibrary) {
   WatchedMemory memory = WatchedMemory::of(&take);
   EXPECT_NO_THROW(memory.check());
@@ -31,11 +32,11 @@ TEST(WatchedMemory, TellsWhatWasDeniedToTheLibrary) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have their own allocators
-// libxml2 ended the process by a signal, or wrote documents without an element, where it got nothing.
+// Regression: without memory, libxml2 crashed the process or wrote documents without an element.
 TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
   const auto in_want = [] {
     WatchedMemory::of(&take);
-    constexpr std::size_t kLarge = 300 * 1024;  // bytes: of its own pages
+    constexpr std::size_t kLarge = 300 * 1024;  // bytes; large enough for pages of its own
     const auto is_denied = [] {
       try {
         WatchedMemory::check();
@@ -47,7 +48,7 @@ TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
     char* const before = WatchedMemory::duplicate("of the system");
     const rlimit none{0, 0};
     setrlimit(RLIMIT_AS, &none);
-    while (std::malloc(kLarge) != nullptr) {  // use up the memory that the process already has
+    while (std::malloc(kLarge) != nullptr) {  // exhaust the memory that the process already holds
     }
     if (is_denied()) _exit(1);
     auto* const large = static_cast<char*>(WatchedMemory::allocate(kLarge));
@@ -59,7 +60,7 @@ TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
     if (moved == nullptr || std::strcmp(moved, "of the system") != 0) _exit(4);
     WatchedMemory::release(larger);
     WatchedMemory::release(moved);
-    if (WatchedMemory::allocate(kLarge) != nullptr) _exit(5);  // it has an end
+    if (WatchedMemory::allocate(kLarge) != nullptr) _exit(5);  // the reserve is limited
     _exit(0);
   };
   EXPECT_EXIT(in_want(), testing::ExitedWithCode(0), "");

@@ -39,7 +39,7 @@ TEST(WholeFile, WhatCannotBeReadToItsEndIsNoFile) {
     EXPECT_EQ(std::string(error.what()),
               path + ": cannot be read: Is a directory; use a file that can be read to its end");
   }
-  // The memory of this process, which has nothing at its beginning: to who reads it, a device that fails.
+  // /proc/self/mem has no memory at its beginning, so reading fails as on a broken device.
   EXPECT_THROW(static_cast<void>(whole_file("/proc/self/mem")), EnvironmentError);
 }
 
@@ -71,7 +71,7 @@ TEST(WholeFile, AnInputHasALimit) {
   const std::string sparse = folder.write("sparse", "");
   ASSERT_EQ(::truncate(sparse.c_str(), off_t{20} << 30U), 0);
   EXPECT_EQ(said(sparse), sparse + ": has more than 1 MiB; a part of it");
-  // A pipe does not say its size.
+  // A pipe has no known size.
   const std::string fifo = folder.path("fifo");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   std::thread writer([&] {
@@ -82,8 +82,8 @@ TEST(WholeFile, AnInputHasALimit) {
   writer.join();
 }
 
-// A scenario was said to be wrong ("give yourself the right to read it"), and a file that seemed not to be there was
-// written anew, where there was no descriptor to open it with.
+// Regression: without a free file descriptor, a scenario was reported as unreadable ("give yourself the right to read
+// it"), and a file that seemed missing was overwritten.
 TEST(WholeFile, WhatTheSystemDeniesIsNoFaultOfTheFile) {
   const test::TemporaryFolder folder;
   const std::string path = folder.write("there", "content");

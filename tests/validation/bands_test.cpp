@@ -1,5 +1,5 @@
-// The printed bands, computed from the rows of validation, and the number of these rows inside the bands of all other
-// tables (docs/bands.md, docs/validation.md).
+// Computes the printed bands from the rows of validation, and counts the rows inside bands that were computed from all
+// other tables (docs/bands.md, docs/validation.md).
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@
 namespace dadsim {
 namespace {
 
-/// Returns the group that is left out together: a table, or the testbed network of a row, because its other rows use
-/// the same lines.
+/// Returns the group that is left out together with a row: its table, or its testbed network, because other rows there
+/// use the same lines.
 std::string left_out_with(const test::ResidualRow& row) {
   static const std::set<std::string> kOfTestbed{"wide testbed", "gloo",    "training",        "BBR",
                                                 "dumbbell44",   "hetero5", "star 0 and 5 ms", "star 25 ms"};
@@ -38,15 +38,16 @@ bool is_assumed(const std::string& category) {
   return category.ends_with(".assumed") || category.ends_with(".kernels") || category.ends_with(".experts");
 }
 
-constexpr double kMostOfStep = 0.75;  ///< least share of the longest part for which a row tells of its category
+constexpr double kMostOfStep = 0.75;  ///< a row counts for the category of its longest part from this share on
 
-/// Steps that one software computed of one network on one kind of device: log(measured ÷ predicted) of each.
+/// Steps of one network, computed by one software on one kind of device.
 struct StepsOfOneNetwork {
   std::string table, left_out_with;
   std::vector<const test::ResidualRow*> rows;
 };
 
-/// Categories with two tables and more. Rows without a program are the rows of another table once more.
+/// Groups the computing steps by network; keeps networks with several steps. Tables that end in "-unsaid" repeat other
+/// rows.
 std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::ResidualRow>& rows) {
   std::map<std::string, StepsOfOneNetwork> steps;
   for (const test::ResidualRow& row : rows) {
@@ -68,7 +69,7 @@ std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::Residual
   return result;
 }
 
-/// Predicts each step of a network by the error of another: the one that is half of them away.
+/// Predicts each step of a network by the error of another step, half of the steps away.
 void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                    std::vector<estimate::Residual>& result) {
   int number = 0;
@@ -86,7 +87,7 @@ void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string
 
 // ---- what was not seen ----
 
-/// Setting of a row's step, the software that took it, and what is left out with it.
+/// Setting of a row's step, its software, and the source that is left out with it.
 struct RowSetting {
   estimate::StepSetting step;
   std::string software, source;
@@ -119,7 +120,7 @@ estimate::StepSetting setting_of(const std::string& device, const std::string& p
   return step;
 }
 
-/// Settings of rows of residuals.csv, by table and row. Steps by the class of a device are none.
+/// Returns the settings of rows of residuals.csv, by table and row. Steps predicted by a device's class have none.
 const std::map<std::pair<std::string, std::string>, RowSetting>& row_settings() {
   static const auto kSettings = [] {
     std::map<std::pair<std::string, std::string>, RowSetting> all;
@@ -165,7 +166,7 @@ const RowSetting* setting_of(const test::ResidualRow& row) {
   return found == row_settings().end() ? nullptr : &found->second;
 }
 
-/// Returns the settings of rows by device and program. `left_out`: without the rows of this source.
+/// Returns the settings of measured steps by device and program, without the rows of source `left_out`.
 std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                                               const std::string& software = "") {
   std::map<std::pair<std::string, std::string>, estimate::SeenSteps> seen;
@@ -177,7 +178,7 @@ std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRo
     const RowSetting* setting = setting_of(row);
     if (setting == nullptr || setting->source == left_out) continue;
     const estimate::StepSetting& step = setting->step;
-    // Steps of other software count as another program.
+    // Steps of other software count as steps of another program.
     const std::string program = software.empty() || setting->software == software ? step.program : "another";
     estimate::SeenSteps& one = seen[{step.device, program}];
     one.device = step.device;
@@ -191,7 +192,7 @@ std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRo
   return result;
 }
 
-/// Returns the categories of what a row's step has and no row of another source: its software among them.
+/// Returns the categories of a row's step that no row of another source has, including its software.
 std::vector<std::string> unseen_of(const RowSetting& row, const std::vector<test::ResidualRow>& rows) {
   std::vector<std::string> unseen = estimate::unseen_in(row.step, seen_without(rows, row.source));
   if (!unseen.empty() && (unseen.front() == "unseen.device" || unseen.front() == "unseen.software")) return unseen;
@@ -200,7 +201,7 @@ std::vector<std::string> unseen_of(const RowSetting& row, const std::vector<test
   return unseen;
 }
 
-/// Adds each row to the categories of what no other source has.
+/// Adds each row to the categories that no other source has.
 void add_unseen(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                 std::vector<estimate::Residual>& result) {
   static std::map<std::pair<std::string, std::string>, std::vector<std::string>> known;
@@ -216,8 +217,8 @@ void add_unseen(const std::vector<test::ResidualRow>& rows, const std::string& l
   }
 }
 
-/// A row counts for the category of its longest part if that is most of the time. A row that a constant was fitted to
-/// alone does not count.
+/// Returns the residuals of rows by category. A row counts for the category of its longest part, if this part takes
+/// most of the time. Rows to which a constant was fitted alone do not count.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
                                                   const std::string& left_out) {
   std::vector<estimate::Residual> result;
@@ -252,7 +253,7 @@ std::vector<estimate::ErrorCategory> spreads_of(const std::vector<estimate::Resi
   return categories;
 }
 
-/// "±24 %": half of what lies between the ends, of the prediction.
+/// Prints half the width of a band, as a share of the prediction: "±24 %".
 std::string width_in_words(double half) { return fmt::format("±{:.0f} %", 100 * half); }
 
 double half_width(const estimate::Spread& spread) { return (spread.high - spread.low) / 2; }
@@ -264,7 +265,7 @@ std::string today() {
   return text;
 }
 
-/// The table with these numbers. What has not changed keeps its date.
+/// Returns the table with these numbers; unchanged rows keep their date.
 std::string table_of(const std::string& before, const std::vector<estimate::ErrorCategory>& spreads) {
   std::string text;
   std::size_t row = 0;
@@ -292,7 +293,7 @@ std::string table_of(const std::string& before, const std::vector<estimate::Erro
 TEST(Bands, AreThoseOfTheRows) {
   const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/category_spreads.csv";
   const std::vector<estimate::ErrorCategory> now = spreads_of(residuals_without(test::residual_rows(), ""));
-  // The compiled table is older while tables are written.
+  // While tables are written, the compiled table is outdated.
   const bool writes = std::getenv("DADSIM_WRITE_VALIDATION") != nullptr;
   const std::string table_text = table_of(whole_file(file).value(), now);
   if (writes) std::ofstream(file) << table_text;
@@ -315,7 +316,7 @@ TEST(Bands, AreThoseOfTheRows) {
   table.expect_in_document();
 }
 
-/// A row and its bands: with all rows, and without the rows of its table.
+/// A row, and whether it is inside its bands: with all rows, and without the rows of its table.
 struct HeldRow {
   const test::ResidualRow* row = nullptr;
   std::string category, table;
@@ -348,7 +349,7 @@ std::vector<HeldRow> held_rows(const std::vector<test::ResidualRow>& rows) {
   return held;
 }
 
-/// Holds src/estimate/seen_steps.csv to the rows of validation.
+/// Compares src/estimate/seen_steps.csv with the rows of validation.
 TEST(Bands, KnowWhichStepsWereMeasured) {
   const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/seen_steps.csv";
   const std::string before = whole_file(file).value();
@@ -376,7 +377,7 @@ void expect_coverage(const std::vector<HeldRow>& held) {
       "coverage", {"category", "tables", "rows", "left out: inside", "share", "mean share of a table", "width"});
   double all = 0;
   for (const estimate::ErrorCategory& category : estimate::error_categories()) {
-    std::map<std::string, std::pair<double, double>> of_table;  // inside, all
+    std::map<std::string, std::pair<double, double>> of_table;  // rows inside, all rows
     double count = 0;
     double inside = 0;
     double width = 0;
@@ -393,7 +394,7 @@ void expect_coverage(const std::vector<HeldRow>& held) {
     const auto tables = static_cast<double>(of_table.size());
     double of_tables = 0;
     for (const auto& [name, one] : of_table) of_tables += share(one.first, one.second) / tables;
-    // Rows of a table share their errors, so that coverage is known to the root of 0.9 × 0.1 ÷ tables.
+    // Rows of a table share their errors, so coverage is known only to the root of 0.9 × 0.1 ÷ tables.
     const double unsure = std::sqrt(0.09 / tables);
     EXPECT_GE(share(inside, count), std::min(0.85, 0.9 - unsure)) << category.name;
     EXPECT_LE(share(inside, count), std::max(0.95, 0.9 + unsure)) << category.name;
@@ -408,7 +409,7 @@ void expect_coverage(const std::vector<HeldRow>& held) {
   table.expect_in_document();
 }
 
-/// Every row that was predicted, table by table.
+/// Compares the errors of all predicted rows, table by table, with the page.
 void expect_errors_of_tables(const std::vector<HeldRow>& held) {
   test::DocumentedTable table(
       "tables", {"table", "rests on", "rows", "mean error", "signed", "tau", "inside", "left out: inside", "width"});
@@ -416,7 +417,7 @@ void expect_errors_of_tables(const std::vector<HeldRow>& held) {
   for (const HeldRow& one : held) {
     if (std::ranges::find(names, one.row->table) == names.end()) names.push_back(one.row->table);
   }
-  names.emplace_back();  // all of them
+  names.emplace_back();  // stands for all tables
   for (const std::string& name : names) {
     for (const bool assumed : {false, true}) {
       std::vector<test::Compared> compared;
@@ -457,7 +458,7 @@ double median_of(std::vector<double> values) {
   return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
 }
 
-/// Errors of rows and the number inside their bands, with all rows of their table left out of the bands.
+/// Errors of rows, and the number inside bands that were computed without their table.
 struct HeldErrors {
   std::vector<double> errors;
   double inside = 0, width = 0;
@@ -469,11 +470,12 @@ struct HeldErrors {
   double count() const { return static_cast<double>(errors.size()); }
 };
 
-/// Whole sources left out: cold, and with one measured step of the same network, over all pairs of its steps.
+/// Leaves out whole sources. Compares predictions without and with one measured step of the same network, over all
+/// pairs of its steps.
 TEST(Bands, NarrowWithOneStepOfTheSameSoftware) {
   const std::vector<test::ResidualRow> rows = test::residual_rows();
   std::map<std::string, std::vector<estimate::ErrorCategory>> without;
-  std::map<std::string, std::pair<HeldErrors, HeldErrors>> of_table;  // cold, with one step
+  std::map<std::string, std::pair<HeldErrors, HeldErrors>> of_table;  // without a measured step, with one
   for (const StepsOfOneNetwork& of : steps_by_network(rows)) {
     auto& others = without[of.left_out_with];
     if (others.empty()) others = spreads_of(residuals_without(rows, of.left_out_with));

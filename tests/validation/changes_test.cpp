@@ -1,5 +1,5 @@
-// Jobs measured before and after one change, on the same machines (changes.csv): how much longer or shorter the step
-// becomes, against the prediction (docs/validation/changes.md).
+// Compares jobs measured before and after one change on the same machines (changes.csv): how much the step time
+// changes, measured and predicted (docs/validation/changes.md).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -40,7 +40,8 @@ report::RunResult run_with(const ChangeRow& row, const std::string& settings) {
 
 TEST(ChangesValidation, SignsAndSizesAreAsDocumented) {
   constexpr double kPoints = 0.05;
-  test::DocumentedTable table("changes", {"change", "predicted", "90 % band of the change", "measured", "inside", "difference"});
+  test::DocumentedTable table("changes",
+                              {"change", "predicted", "90 % band of the change", "measured", "inside", "difference"});
   std::size_t close = 0;
   const std::vector<ChangeRow> rows = test::measured("changes");
   for (const ChangeRow& row : rows) {
@@ -54,7 +55,8 @@ TEST(ChangesValidation, SignsAndSizesAreAsDocumented) {
     close += std::abs(ratio - measured) <= kPoints ? 1U : 0U;
     table.add({row.at("change"), test::percent(ratio - 1),
                test::percent(ratio * band.low - 1) + " to " + test::percent(ratio * band.high - 1),
-               test::percent(measured - 1), held ? "yes" : "no", fmt::format("{:+.1f} points", 100 * (ratio - measured))});
+               test::percent(measured - 1), held ? "yes" : "no",
+               fmt::format("{:+.1f} points", 100 * (ratio - measured))});
   }
   table.expect_in_document();
   EXPECT_GE(5 * close, 4 * rows.size());

@@ -19,19 +19,19 @@
 #include "support/data_folder.hpp"
 #include "support/temporary_folder.hpp"
 
-// Claims of papers: results of their scenarios in scenarios/claims/, and the verdicts of a page. A claim is a row of a
-// table in docs/paper.md that begins with its name in backticks and has its verdict in italics.
+// Tests claims of papers: runs their scenarios in scenarios/claims/ and compares the verdicts with a page. A claim is a
+// table row of docs/paper.md that begins with its name in backticks and has its verdict in italics.
 namespace dadsim::test {
 
 /// Settings with which a claim's scenario is run.
 struct ClaimQuestion {
-  int seeds = 1;  ///< 1 to this
+  int seeds = 1;  ///< seeds 1 to this number
   std::vector<std::string> changes = {};
   std::set<std::string> runs = {};  ///< labels; empty: all
   std::filesystem::path data = {};
 };
 
-/// Runs of a scenario, by their label, one for each seed.
+/// Runs of a scenario by label, one for each seed.
 class ClaimRuns {
  public:
   using Figure = std::function<double(const nlohmann::json& run)>;
@@ -57,7 +57,7 @@ class ClaimRuns {
   const std::vector<nlohmann::json>& of(const std::string& label) const { return runs_.at(label); }
   const nlohmann::json& result(std::size_t seed) const { return results_.at(seed); }
 
-  /// Mean over the seeds.
+  /// Returns the mean of a figure over the seeds.
   double mean(const std::string& label, const Figure& figure) const {
     double sum = 0;
     for (const nlohmann::json& run : of(label)) sum += figure(run);
@@ -74,8 +74,8 @@ class ClaimRuns {
   std::map<std::string, std::vector<nlohmann::json>> runs_;
 };
 
-/// Returns the verdict of docs/paper.md on a claim: "holds", "does not hold", "undecided here"; empty without such a
-/// row.
+/// Returns the verdict of docs/paper.md on a claim: "holds", "does not hold", "undecided here"; empty if the page has
+/// no such row.
 inline std::string documented_verdict(const std::string& claim) {
   static const std::string page = read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
   const std::regex row("\\| `" + claim + "` \\|[^\\n]*\\| \\*([a-z ]+)\\* \\|");

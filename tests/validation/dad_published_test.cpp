@@ -1,4 +1,5 @@
-// Every published figure of dAD's authors is on the page that compares with them, next to ours or as missing.
+// Expects every published figure of dAD's authors on the page that compares with them, next to ours or marked as
+// missing.
 #include <gtest/gtest.h>
 
 #include <fstream>

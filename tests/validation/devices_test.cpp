@@ -1,4 +1,4 @@
-// Published rates of training against their prediction, with one efficiency per device, kind of layer and precision
+// Compares published training rates with predictions that use one efficiency per device, kind of layer and precision
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ report::RunResult step_of(const Training& training) {
   return study::run_experiment(scenario, false).runs.front();
 }
 
-/// A row of residuals, and of a single device also what its class would have had it.
+/// Adds a row of residuals; for a single device, also a row of the prediction by its class.
 double add_residuals(test::Residuals& residuals, const Training& training, const std::string& what,
                      const std::string& role, double measured, bool alone) {
   const report::RunResult run = step_of(training);
@@ -64,14 +64,14 @@ class Verdict {
     all_.push_back(row);
   }
 
-  /// No calibrated row is off by more than 15 %, the predicted ones by no more than `mean` on average.
+  /// Expects that each calibrated row is off by at most 15 %, and the predicted rows by at most `mean` on average.
   void expect_errors(const std::string& table, double mean) const {
     for (const test::Compared& row : calibrated_) EXPECT_LE(std::abs(row.error()), 0.15) << table;
     if (!predicted_.empty()) {
       EXPECT_LE(test::mean_absolute_error(predicted_), mean) << table;
     }
   }
-  /// Expects that the predicted order is the measured one.
+  /// Expects that rows are predicted in their measured order.
   void expect_order(const std::string& table) const { EXPECT_GE(estimate::kendall_tau(all_).value(), 0.9) << table; }
 
   std::vector<std::string> row(const std::string& table) const {
@@ -91,8 +91,7 @@ test::DocumentedTable summary(const std::string& name) {
   return {name, {"table", "calibrated rows", "mean error", "predicted rows", "mean error", "Kendall tau"}};
 }
 
-// OneFlow is the quickest framework and what the efficiencies were calibrated on; the others show how far frameworks
-// differ.
+// OneFlow is the fastest framework, and efficiencies were calibrated on it; the others show how far frameworks differ.
 TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
   test::DocumentedTable table("dlperf", {"workload", "batch", "GPUs", "role", "predicted/s", "OneFlow/s", "error",
                                          "other frameworks/s", "predicted speed-up", "OneFlow's speed-up"});
@@ -130,8 +129,8 @@ TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
   residuals.expect_in_file();
 }
 
-/// Seconds of the evaluations that the rules ask for: every fourth epoch, 50,000 images forward, a third of a step's
-/// work each (MLPerf Training rules, section on evaluation).
+/// Returns the seconds of the evaluations that the rules require: every fourth epoch, 50,000 images forward, each a
+/// third of a step's work per image (MLPerf Training rules, section on evaluation).
 double evaluation_seconds(double epochs, double images_per_second) {
   constexpr double kEvery = 4;
   constexpr double kImages = 50'000;
@@ -158,7 +157,7 @@ TEST(DeviceValidation, MlperfStepsAndTimesAreAsDocumented) {
                       cells["round"] + " " + cells["system"], cells["role"], batch / std::stod(cells["rate"]),
                       cells["nodes"] == "1"),
         batch / std::stod(cells["rate"])};
-    // The rows that the catalogue's efficiencies cite.
+    // Rows that are cited by the catalogue's efficiencies.
     const bool calibrated = cells["role"] == "calibrated";
     by_step.add(calibrated, step);
     steps.add({cells["round"], cells["system"], cells["gpus"], cells["batch"], cells["role"],

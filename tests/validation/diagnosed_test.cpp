@@ -54,12 +54,12 @@ report::Diagnosis diagnose(const DiagnosedRow& row) {
   return study::diagnose_scenario(scenario_of(row), measured, false);
 }
 
-/// Counts of causes, of causes found, of normal measurements and of false alarms.
+/// Counts of causes, causes found, normal measurements, and false alarms.
 struct Found {
   int causes = 0, found = 0, normal = 0, alarms = 0;
 };
 
-/// Rows of one measure, compared with the table of that name.
+/// Compares the rows of one measure with the table of that name.
 Found hold_to_table(const std::string& measure, const std::string& name) {
   test::DocumentedTable table(
       name, {"case", "measured", "÷ expected", "band", "verdict", "cause that was found", "its place", "first named"},
@@ -92,14 +92,14 @@ Found hold_to_table(const std::string& measure, const std::string& name) {
   return sum;
 }
 
-/// Found causes are first or second in seven of ten; at most one in ten normal steps is called slow.
+/// Expects the true cause first or second in seven of ten cases, and at most one in ten normal steps called slow.
 TEST(DiagnosedValidation, CollectivesAreDiagnosed) {
   const Found sum = hold_to_table("bus", "diagnosed-collectives");
   EXPECT_GE(10 * sum.found, 7 * sum.causes);
   EXPECT_LE(10 * sum.alarms, sum.normal);
 }
 
-/// Diagnoses steps, which take longer; runs with DADSIM_ALL_DRAWN=1.
+/// Diagnoses steps, which takes longer than collectives; runs with DADSIM_ALL_DRAWN=1.
 TEST(DiagnosedValidation, StepsAreDiagnosed) {
   if (std::getenv("DADSIM_ALL_DRAWN") == nullptr)
     GTEST_SKIP() << "set DADSIM_ALL_DRAWN to 1: it takes a quarter of a minute";

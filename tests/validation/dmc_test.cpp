@@ -1,5 +1,5 @@
-// Distribution mismatch correction (src/models/distribution_correction.hpp) against running and batch statistics on a
-// small network with batch norms: which one is best at what. The table is docs/drift.md's.
+// Compares distribution mismatch correction (src/models/distribution_correction.hpp) with running and batch statistics
+// on a small network with batch norms, by corruption. The table is in docs/drift.md.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -23,7 +23,7 @@ using models::Correction;
 constexpr Eigen::Index kFeatures = 32;
 constexpr std::int32_t kClasses = 10;
 
-/// Three clouds for each class, in 32 dimensions.
+/// Returns samples from three clouds for each class, in 32 dimensions.
 models::Samples clouds(Eigen::Index count, std::uint32_t stream) {
   constexpr Eigen::Index kClouds = 3;
   RandomStream places(11, Purpose::test, 0), random(11, Purpose::test, stream);
@@ -126,8 +126,8 @@ models::Network DmcValidation::network_;
 models::SourceQuantiles DmcValidation::source_;
 models::Samples DmcValidation::test_;
 
-// Accuracies of 4000 samples have a standard deviation of at most 0.8 points; differences on the same samples less. Two
-// points is what counts as a difference here.
+// Accuracies of 4000 samples have a standard deviation of at most 0.8 points, and differences on the same samples less.
+// Here, two points count as a difference.
 
 TEST_F(DmcValidation, CleanDataAreLeftAsTheyAre) {
   const Row large = row_of("none", test_, 1000);
@@ -229,7 +229,7 @@ TEST(DmcOnDigits, CorrectionsOfPicturesBySeverity) {
   models::Network network(data.shape, model, 3);
   models::set_flat_state(network, history.get(learning.train(learning.initial(), {.site = 0, .steps = 600}))->numbers);
   const models::SourceQuantiles source = models::source_quantiles(network, data.train.features, 64);
-  // The rows that decide below; those of the table in docs/drift.md are printed with DADSIM_ALL_DRAWN.
+  // Keeps the rows that the expectations below need; with DADSIM_ALL_DRAWN the table of docs/drift.md is printed.
   const bool all = std::getenv("DADSIM_ALL_DRAWN") != nullptr;
   const std::set<spec::Corruption> decides{spec::Corruption::gamma, spec::Corruption::exponential,
                                            spec::Corruption::gain_offset, spec::Corruption::contrast};
@@ -263,11 +263,11 @@ TEST(DmcOnDigits, CorrectionsOfPicturesBySeverity) {
   EXPECT_LT(small.norms, plain.source - 2);
   EXPECT_LT(skewed.batch, skewed.source - 2);
   EXPECT_LT(skewed.norms, skewed.source - 2);
-  // Severe corruptions that are monotone maps of each value are undone by the inputs' quantiles.
+  // Severe corruptions that map each value monotonically are undone by the quantiles of the inputs.
   for (const char* monotone : {"gamma", "exponential", "gain-offset"}) {
     EXPECT_GT(rows[monotone].back().inputs, rows[monotone].back().source) << monotone;
   }
-  // Contrast is one gain and offset for each picture; what a batch norm reads follows.
+  // A change of contrast is one gain and offset per picture; the inputs of a batch norm change accordingly.
   EXPECT_GT(rows["contrast"].back().norms, rows["contrast"].back().source + 10);
   EXPECT_GT(rows["contrast"].back().batch, rows["contrast"].back().source + 10);
 }

@@ -1,4 +1,4 @@
-// Collectives and streams over TCP at 10 to 200 Gbit/s against what others have published (docs/validation.md).
+// Compares collectives and streams over TCP at 10 to 200 Gbit/s with published measurements (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Row {
   test::Compared seconds;
 
   bool is_stream() const { return operation == "send"; }
-  /// No known explanation.
+  /// Returns false if the measured time has no known explanation.
   bool is_understood() const { return !system.ends_with("collapse"); }
   double ratio() const { return seconds.predicted / seconds.measured; }
 };
@@ -63,7 +63,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> result;
     for (auto& cells : test::measured("fast-ethernet")) result.push_back(row_of(cells));
-    // Rows of one cluster in one simulation.
+    // Rows of one cluster share one simulation.
     std::map<std::tuple<std::string, std::int64_t, std::int64_t, double, std::int64_t, std::int64_t, std::int64_t>,
              std::vector<Row*>>
         clusters;
@@ -90,7 +90,7 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-/// exp of the median of |log(predicted ÷ measured)|.
+/// Returns exp of the median of |log(predicted ÷ measured)|.
 double typical_factor(const std::vector<Row>& of) {
   std::vector<double> logs;
   for (const Row& row : of) logs.push_back(std::abs(std::log(row.ratio())));
@@ -153,7 +153,7 @@ TEST(FastEthernetValidation, EveryRowIsAsDocumented) {
                row.taken, fmt::format("{:.0f}", row.bytes), fmt::format("{:.3f}", 1e3 * row.seconds.predicted),
                fmt::format("{:.3f}", 1e3 * row.seconds.measured), fmt::format("{:.2f}", row.ratio())});
     if (row.is_stream() || !row.is_understood() || row.bytes < 64 * kMebibyte) continue;
-    // Rows whose own repetitions or settings differ by more.
+    // Leaves out rows whose own repetitions or settings differ by more than the bound.
     const bool crossed = row.system == "gcp-v100" && on.nodes == 2 && on.gpus == 8;
     if (crossed) continue;
     EXPECT_NEAR(row.ratio(), 1, 0.35) << row.system << ' ' << row.algorithm << ' ' << row.bytes;

@@ -12,20 +12,20 @@
 #include "support/temporary_folder.hpp"
 #include "validation/measured.hpp"
 
-// Rows of tests/validation/federated.csv as scenarios: one function per source, which knows of a row what its columns
-// say, and of the software its name in the table of frameworks. Nothing is chosen row by row.
+// Writes rows of tests/validation/federated.csv as scenarios, with one function per source. A scenario depends only on
+// the row's columns and on the software's name in the table of frameworks. Nothing is chosen row by row.
 
 namespace dadsim::test {
 
 using FederatedRow = std::map<std::string, std::string>;
 
-/// A rate in Mbit/s and a round trip in ms: "210@103".
+/// Parses a rate in Mbit/s and a round trip in ms: "210@103".
 inline std::pair<std::string, std::string> line_of(const std::string& text) {
   const std::size_t at = text.find('@');
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-/// Names and numbers of peers: "US 4|EU 2".
+/// Parses places and their numbers of peers: "US 4|EU 2".
 inline std::vector<std::pair<std::string, int>> peers_of(const FederatedRow& row) {
   std::vector<std::pair<std::string, int>> peers;
   for (const std::string& place : split(row.at("peers"), '|')) {
@@ -41,10 +41,11 @@ inline int count_of(const FederatedRow& row) {
   return count;
 }
 
-/// hivemind between places: a region each, hosts with the measured rate of two peers in one place, and a <pair> per two
-/// places, with the known rate of one stream. Ten streams carried ten times as much between US and EU, so the total of
-/// a line is not known and taken to be a host's. A step is 32,768 samples of all peers, in half precision. Its exchange
-/// is exposed: nothing is sent before the last gradient. Without the framework the exchange is the same.
+/// Returns a scenario of hivemind between places: a region for each place, and a <pair> per two places with the
+/// measured rate of one stream. Hosts have the measured rate of two peers in one place. Ten streams carried ten times
+/// as much between US and EU, so the total rate of a line is unknown; it is set to a host's rate. A step is 32,768
+/// samples of all peers, in half precision. Its exchange is exposed, because nothing is sent before the last gradient.
+/// The exchange without the framework is the same.
 inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::string& framework,
                                             const TemporaryFolder& folder) {
   constexpr int kSamples = 32768;
@@ -63,7 +64,7 @@ inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::
                        line.substr(0, dash), line.substr(dash + 1, blank - dash - 1), inside, rate, ms);
   }
   const int peers = count_of(row);
-  // Two bytes a parameter.
+  // Each parameter has two bytes.
   folder.write("workload.xml",
                fmt::format(R"(<workload name="{}"><layer name="all" kind="dense" in="1000" out="{}"/></workload>)",
                            row.at("id"), static_cast<int>(std::stod(row.at("payload")) * 500)));
@@ -84,10 +85,10 @@ inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// Flower over a research network: the row's number of clients around a server. The limit is the sending rate of a
-/// host, server and client alike, as clouds limit outgoing traffic. A model goes down to all clients over the server's
-/// line, comes back over their lines, and goes down once more for evaluation. The rate of that line is not published;
-/// it is fitted to one size.
+/// Returns a scenario of Flower over a research network: the row's number of clients around a server. Hosts are limited
+/// by their sending rate, because clouds limit outgoing traffic. The model goes to all clients over the server's line,
+/// returns over their lines, and goes out again for evaluation. The rate of the server's line is not published; it is
+/// fitted to one size.
 inline constexpr const char* kFlowerFitted = "erad-rnp-3072";
 inline constexpr double kFlowerLine = 128.4;  ///< Mbit/s
 inline scenario::Scenario flower_scenario(const FederatedRow& row, const std::string& framework,
@@ -108,7 +109,7 @@ inline scenario::Scenario flower_scenario(const FederatedRow& row, const std::st
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// Two rounds of fedavg whose clients train for no time.
+/// Returns two rounds of fedavg whose clients train for no time.
 inline scenario::Scenario round_scenario(const std::string& platform, const std::string& workers,
                                          const std::string& framework, const std::string& megabytes) {
   const std::string text = fmt::format(
@@ -119,8 +120,8 @@ inline scenario::Scenario round_scenario(const std::string& platform, const std:
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// Returns a round of clients that reach the server at `line`. With "1Tbps" they are on its machine, where lines take
-/// almost no time.
+/// Returns a round of clients that reach the server at rate `line`. "1Tbps" stands for clients on the server's machine,
+/// where lines take almost no time.
 inline scenario::Scenario clients_scenario(const std::string& clients, const std::string& line,
                                            const std::string& framework, const std::string& megabytes) {
   return round_scenario(
@@ -132,7 +133,8 @@ inline scenario::Scenario clients_scenario(const std::string& clients, const std
       framework, megabytes);
 }
 
-/// A row of frameworks.csv with the rates of a framework, and whether it sends a model for evaluation.
+/// Returns the scenario of a row of frameworks.csv, with the rates of a framework and with or without an evaluation
+/// model.
 inline scenario::Scenario one_machine_scenario(const FederatedRow& row, const std::string& framework) {
   return clients_scenario(row.at("clients"), "1Tbps",
                           fmt::format(R"(<framework name="{}" evaluate="{}"/>)", framework,

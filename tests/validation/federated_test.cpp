@@ -1,5 +1,5 @@
-// Exchanges over wide lines and rounds of federations, measured by others, against scenarios that a row's own columns
-// write (docs/validation.md, "Federations and wide lines").
+// Compares exchanges over wide lines and rounds of federations, measured by others, with scenarios written from a row's
+// columns (docs/validation.md, "Federations and wide lines").
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace {
 
 using Scenario = scenario::Scenario(const test::FederatedRow&, const std::string&, const test::TemporaryFolder&);
 
-/// Seconds that are exposed of a step.
+/// Returns the exposed seconds of a step.
 double exchange(Scenario* scenario_of, const test::FederatedRow& row, const std::string& framework) {
   const test::TemporaryFolder folder;
   const report::Result result = study::run_experiment(scenario_of(row, framework, folder), false);
   return result.runs.front().exposed_seconds;
 }
 
-/// Largest allowed error of a source's rows, by their form.
+/// Form of a source's rows, with its largest allowed error.
 struct Form {
   std::string name;
   double most = 0;
@@ -36,8 +36,8 @@ Form form_of_hivemind(const test::FederatedRow& row) {
   return single ? Form{"one peer a place", 0.10} : Form{"several peers a place", 0.25};
 }
 
-/// hivemind's numbers are those of two and eight peers in one place. The software's busy time next to unequal lines was
-/// observed with several peers in one place.
+/// hivemind's constants were calibrated on two and eight peers in one place. The software's busy time with unequal
+/// lines was observed with several peers in one place.
 std::string role_of(const test::FederatedRow& row, const Form& form) {
   const int count = test::count_of(row);
   if (form.name == "one place" && (count == 2 || count == 8)) return "calibrated";
@@ -77,7 +77,8 @@ TEST(FederatedValidation, RoundsOfFlower) {
     residuals.add(row.at("id"), fitted ? "calibrated" : "predicted", "network.framework", with);
   }
   table.expect_in_document();
-  // Rows of the same source: clients and server on one machine, by rates of another framework (docs/frameworks.md).
+  // Further rows of the source: clients and server on one machine, predicted with rates of another framework
+  // (docs/frameworks.md).
   for (const test::FederatedRow& row : test::measured("frameworks")) {
     if (row.at("framework") != "flower") continue;
     for (const char* other : {"nvflare", "nvflare-stream"}) {

@@ -1,4 +1,4 @@
-// Tests the count of numbers fitted to measurements, and the file of each (docs/kernels.md).
+// Tests the number of constants fitted to measurements, and the file that holds each (docs/kernels.md).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 
 using SourceRow = std::map<std::string, std::string>;
 
-/// Rows of a table of src/, each by its column names.
+/// Returns the rows of a table of src/, each by its column names.
 std::vector<SourceRow> rows_of(const std::string& file) {
   std::vector<SourceRow> rows;
   std::vector<std::string> columns;
@@ -32,8 +32,8 @@ std::vector<SourceRow> rows_of(const std::string& file) {
   return rows;
 }
 
-/// Counts the fitted numbers of a row. Attention backward, all libraries together, takes the fixed time and the depth
-/// of attention forward, and was not measured on Ampere.
+/// Counts the fitted numbers of a row. Attention backward of all libraries together takes the fixed time and the depth
+/// from attention forward, and was not measured on Ampere.
 std::size_t numbers_of_kernel(const SourceRow& row) {
   if (row.at("kind") == "attention-backward" && row.at("library").empty()) return row.at("family") == "ampere" ? 0 : 2;
   std::size_t count = 0;
@@ -52,7 +52,7 @@ std::size_t says(const SourceRow& row, const char* word) {
   return row.at("source").find(word) == std::string::npos ? 0 : 1;
 }
 
-/// Devices that differ in nothing that is computed by have one number together.
+/// Counts the fitted efficiencies; devices with equal kind, precision, share and source have one number together.
 std::size_t efficiencies() {
   std::set<std::string> different;
   for (const SourceRow& row : rows_of("src/sim/devices/efficiencies.csv")) {

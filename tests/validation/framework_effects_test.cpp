@@ -1,5 +1,5 @@
-// Slowdown of devices by a framework: the mean over tables, each of one framework on one kind of device, and the spread
-// of tables (docs/frameworks.md). Compared with src/spec/frameworks.csv.
+// Tests the slowdown of devices by a framework: the mean over tables, each of one framework on one kind of device, and
+// the spread of the tables (docs/frameworks.md). Compares both with src/spec/frameworks.csv.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -24,7 +24,7 @@ double variance_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-/// Rows that compute nine tenths of their time: what a framework does to lines is not in it.
+/// Returns true for rows that compute for nine tenths of their time, which excludes a framework's effect on lines.
 bool computes(const test::ResidualRow& row) {
   constexpr double kNearlyAll = 0.9;
   const estimate::TimePart part = row.time_parts().front();
@@ -47,7 +47,7 @@ struct FrameworkTables {
   }
 };
 
-/// "… gpus 1" is not "… gpus 16".
+/// Returns true if `what` begins with `words` as whole words: "… gpus 16" does not begin with "… gpus 1".
 bool begins_with(const std::string& what, const std::string& words) {
   return what.starts_with(words) && (what.size() == words.size() || std::isdigit(what[words.size()]) == 0);
 }
@@ -72,8 +72,8 @@ std::vector<FrameworkTables> framework_tables() {
   return all;
 }
 
-/// Returns the spread of a framework; with few tables, four more are assumed, which differ as those of all frameworks
-/// do.
+/// Returns the spread of a framework. If it has few tables, four more are assumed, with the pooled spread of all
+/// frameworks.
 double spread_of(const FrameworkTables& framework, double pooled) {
   constexpr double kLent = 4;
   const auto own = static_cast<double>(framework.tables.size()) - 1;

@@ -1,6 +1,6 @@
-// Published jobs on many GPUs, with gradients accumulated, recomputation, sharding, tensor and pipeline parallelism,
-// against their prediction: with the catalogue's device, and with one that is calibrated on the table's own rows of one
-// GPU (or one node, where there are none) (docs/validation.md).
+// Compares published jobs on many GPUs with predictions: accumulated gradients, recomputation, sharding, tensor and
+// pipeline parallelism. One prediction uses the catalogue's device. The other uses a device calibrated on the table's
+// rows of one GPU, or of one node if there are none (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include "estimate/kendall_tau.hpp"
@@ -21,8 +21,8 @@ scenario::Scenario job(const JobRow& row) {
       fmt::format("platform.file=../../platforms/{}.xml", row.at("platform")),
       gpus == 1 ? "workers.worker.hosts=gpu-0" : fmt::format("workers.worker.hosts=gpu-[0-{}]", gpus - 1),
       "workers.worker.device=" + row.at("device"), "timed-as.batch=" + row.at("batch")};
-  // One sum of all gradients after the backward pass. By flow it takes a tenth of the time to simulate, and gives the
-  // same time to 13 digits.
+  // All gradients are summed once, after the backward pass. By flow, the simulation takes a tenth of the time and gives
+  // the same time to 13 digits.
   if (row.at("table") == "bert-large" && gpus > 1) settings.emplace_back("network.fidelity=flow");
   for (const std::string& setting : test::split(row.at("timed_as"), ' ')) {
     settings.push_back(setting.find('.') < setting.find('=') ? setting : "timed-as." + setting);
@@ -31,7 +31,7 @@ scenario::Scenario job(const JobRow& row) {
                                  study::make_catalog());
 }
 
-/// Everything that the device does takes `factor` times as long.
+/// Returns the device with all its times multiplied by `factor`.
 spec::DeviceSpec slower(spec::DeviceSpec device, double factor) {
   for (double* rate :
        {&device.peak_flops, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops, &device.memory_bandwidth}) {
@@ -75,7 +75,7 @@ std::map<std::string, double> factors_of(const std::vector<JobRow>& rows, std::m
   return factors;
 }
 
-/// Samples per second of a row's GPUs: networks of one table that are of different sizes are compared by it.
+/// Returns the samples per second of a row's GPUs; it compares networks of different sizes in one table.
 double rate(const JobRow& row, double seconds) {
   double replicas = std::stod(row.at("gpus"));
   for (const std::string& setting : test::split(row.at("timed_as"), ' ')) {
@@ -123,11 +123,10 @@ void validate(const std::string& name, double bound, double order = 0.9, bool by
   residuals.expect_in_file();
 }
 
-// 12 % were aimed at; the loss between one GPU and several nodes is the same 50 to 70 ms in four frameworks of that
-// table, and absent in fp32: docs/validation.md.
-// Of 28 pairs three are predicted the other way round, by 2 % at the nearest: ResNet-50 on 8 GPUs and BERT on 32.
-// BERT on 32 GPUs was within 19 % as long as trees over four nodes were simulated 1.4 times too long, which made up for
-// a part of that loss; with the ring that NCCL takes it is 37 % off.
+// The target was 12 %. The loss between one GPU and several nodes is the same 50 to 70 ms in four frameworks of that
+// table, and absent in fp32 (docs/validation.md). Three of 28 pairs are predicted in the wrong order, the closest by 2
+// %: ResNet-50 on 8 GPUs and BERT on 32. BERT on 32 GPUs was within 19 % while trees over four nodes were simulated 1.4
+// times too long, which hid part of that loss. With NCCL's ring it is 37 % off.
 TEST(JobsValidation, DlperfAmp) { validate("dlperf-amp", 0.24, 0.78); }
 TEST(JobsValidation, DlperfGpt) { validate("dlperf-gpt", 0.12, 0.88, true); }
 TEST(JobsValidation, BertLarge) { validate("bert-large", 0.10); }

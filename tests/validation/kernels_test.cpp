@@ -1,5 +1,5 @@
-// Published times of kernels against sim/devices/kernels.csv: the constants there are a fit to these rows, and each
-// table is predicted by a fit to the others (docs/kernels.md).
+// Compares published kernel times with sim/devices/kernels.csv: its constants are a fit to these rows, and each table
+// is predicted by a fit to the other tables (docs/kernels.md).
 #include "sim/kernels.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ struct KernelRows {
   std::vector<KernelRow> rows;
 };
 
-/// Tables with the same constants.
+/// Tables that share constants.
 struct KernelGroup {
   std::string family, kind, library, format;
   std::vector<KernelRows> tables;
@@ -73,13 +73,13 @@ std::vector<KernelGroup> kernel_groups() {
 
 bool is_product(const KernelRows& table) { return table.kind == "product"; }
 bool is_backward(const KernelRows& table) { return table.kind == "attention-backward"; }
-/// Few sources measured the mean of all libraries backward: work-independent parts are taken from the forward pass.
+/// Few sources measured backward over all libraries, so its work-independent parts are taken from the forward pass.
 bool is_as_forward(const KernelRows& table) { return is_backward(table) && table.library == spec::FlashLibrary::any; }
 const sim::AttentionKernel& attention_of(const KernelRows& table) {
   return *sim::attention_kernel(table.family, table.format, is_backward(table), table.library);
 }
 
-/// The constants that are fitted, in order; time in microseconds.
+/// Returns the fitted constants in order; times in microseconds.
 std::vector<double> constants_of(const KernelRows& table) {
   if (is_product(table)) {
     const sim::ProductKernel& kernel = *sim::product_kernel(table.family, table.format);
@@ -97,7 +97,7 @@ double element_bytes(sim::KernelFormat format) {
   return format == sim::KernelFormat::bits16 ? 2 : format == sim::KernelFormat::nvfp4 ? 0.5 : 1;
 }
 
-/// log(predicted ÷ measured) of the rows, with these constants.
+/// Returns log(predicted ÷ measured) of the rows, with these constants.
 std::vector<double> log_ratios(const KernelRows& table, const std::vector<double>& constants) {
   std::vector<double> ratios;
   ratios.reserve(table.rows.size());
@@ -165,7 +165,7 @@ std::pair<double, std::vector<double>> fit(const std::vector<const KernelRows*>&
   return test::minimise(function, best.second);  // the simplex may have become flat
 }
 
-constexpr std::size_t kLeastKernelRows = 4;  // least rows of a fitted table
+constexpr std::size_t kLeastKernelRows = 4;  // least number of rows of a fitted table
 
 TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
   test::DocumentedTable table("kernels",
@@ -199,7 +199,7 @@ TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
   table.expect_in_document();
 }
 
-/// Products of several experts in one kernel, by the geometric mean of what they reach of a deep product's rate.
+/// Compares products of several experts in one kernel, by the geometric mean of their share of a deep product's rate.
 TEST(KernelValidation, GroupedProductsReachLessThanSingleOnes) {
   const sim::ProductKernel& kernel = *sim::product_kernel(KernelFamily::blackwell, sim::KernelFormat::bits16);
   std::map<std::string, std::vector<double>> logs;

@@ -1,5 +1,5 @@
-// Share of computing of DDP, local SGD and DiLoCo on four nodes over lines of 50 Mbit/s to 20 Gbit/s, as others
-// measured them (docs/validation/local-updates.md).
+// Compares the computing share of DDP, local SGD and DiLoCo on four nodes, over lines of 50 Mbit/s to 20 Gbit/s, with
+// published measurements (docs/validation/local-updates.md).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,10 +19,10 @@ namespace dadsim {
 namespace {
 
 constexpr double kParameterBytes = 4.0 * 30'846'720;
-/// Rotary positions of six blocks, 131,072 × 8 complex numbers each (torchtitan's blocks keep a table each).
+/// Bytes of rotary positions in six blocks, 131,072 × 8 complex numbers each (torchtitan keeps a table per block).
 /// DistributedDataParallel broadcasts buffers before every pass (broadcast_buffers, on by default).
 constexpr double kRotaryBytes = 6 * 131'072.0 * 8 * 8;
-/// Start of NCCL within the first synchronisation, seconds: the middle of 0.35 to 0.7.
+/// NCCL's start-up within the first synchronisation, seconds: the middle of 0.35 to 0.7.
 constexpr double kNcclStart = 0.5;
 
 struct LocalSetting {
@@ -31,12 +31,12 @@ struct LocalSetting {
   std::string rate;
   double compute = 0;  ///< seconds of a local step, as measured
   double steps = 1, syncs = 1;
-  bool starts = false;  ///< NCCL's start lies within these steps
+  bool starts = false;  ///< NCCL's start-up is within these steps
 };
 
 struct LocalShare {
   double sums = 0;     ///< seconds that a round waits for sums
-  double buffers = 0;  ///< seconds of a broadcast of the buffers, DDP alone
+  double buffers = 0;  ///< seconds to broadcast the buffers; DDP only
   double share = 0;    ///< share of computing
 };
 
@@ -96,7 +96,7 @@ TEST(LocalUpdatesValidation, SharesOfComputingAreAsDocumented) {
     const double points = 100 * predicted.share - share;
     ++rows;
     near += std::abs(points) <= 5 ? 1 : 0;
-    // Losses at the shaper's queue of 50 ms are not predicted.
+    // The losses at the shaper's queue of 50 ms are not predicted.
     EXPECT_LE(std::abs(seconds.error()), 0.3) << setting.algorithm << ' ' << setting.rate;
     table.add({setting.algorithm, cells["period"], setting.rate, fmt::format("{:.3f}", predicted.sums),
                predicted.buffers > 0 ? fmt::format("{:.3f}", predicted.buffers) : "–",
@@ -108,7 +108,7 @@ TEST(LocalUpdatesValidation, SharesOfComputingAreAsDocumented) {
   table.expect_in_document();
 }
 
-// The whole grid, with 25 ms a step: what a user is told before a measurement. H = 128 with 180 steps after 20.
+// Tests the whole grid with 25 ms a step, as a user predicts it before measuring. H = 128 has 180 steps after 20.
 TEST(LocalUpdatesValidation, GridIsAsDocumented) {
   test::DocumentedTable table("local-updates-grid", {"rate", "ddp", "H = 1", "H = 8", "H = 32", "H = 128, with start"});
   for (const std::string rate : {"50Mbps", "200Mbps", "1Gbps", "5Gbps", "20Gbps"}) {
@@ -130,7 +130,8 @@ TEST(LocalUpdatesValidation, GridIsAsDocumented) {
   table.expect_in_document();
 }
 
-// DDP's sums of one bucket and those of single tensors have one choice. Trees would move 2 S where a ring moves 1.5 S.
+// DDP's sums of one bucket and of single tensors take the same algorithm. Trees would move 2 S where a ring moves 1.5
+// S.
 TEST(LocalUpdatesValidation, SumsOfAnySizeTakeTheRing) {
   for (const std::string rate : {"50Mbps", "1Gbps", "20Gbps"}) {
     const scenario::Scenario scenario = local_scenario({"ddp", 1, rate, 0.022});

@@ -18,8 +18,8 @@
 #include "cli/process.hpp"
 #include "estimate/kendall_tau.hpp"
 
-// Predictions against measurements: the measured tables (tests/validation), and the tables of docs/validation.md and
-// docs/validation/, which must hold what is predicted now.
+// Compares predictions with measurements: reads the measured tables (tests/validation), and checks that the tables of
+// docs/validation.md and docs/validation/ hold the present predictions.
 
 namespace dadsim::test {
 
@@ -30,8 +30,8 @@ inline std::vector<std::string> split(const std::string& line, char separator) {
   return cells;
 }
 
-/// Rows of tests/validation/`name`.csv, each by its column names. Lines that begin with # say where the values are
-/// from.
+/// Returns the rows of tests/validation/`name`.csv, each by its column names. Lines that begin with # give the sources
+/// of the values.
 inline std::vector<std::map<std::string, std::string>> measured(const std::string& name) {
   std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/tests/validation/" + name + ".csv");
   std::vector<std::map<std::string, std::string>> rows;
@@ -58,7 +58,7 @@ inline double mean_absolute_error(const std::vector<Compared>& rows) {
   return sum / static_cast<double>(rows.size());
 }
 
-/// exp of the mean of |log(predicted ÷ measured)|, less one.
+/// Returns exp of the mean of |log(predicted ÷ measured)|, less one.
 inline double geometric_mean_error(const std::vector<Compared>& rows) {
   double sum = 0;
   for (const Compared& row : rows) sum += std::abs(std::log(row.predicted / row.measured));
@@ -79,7 +79,8 @@ inline std::string page_with(const std::string& table) {
   return "docs/validation.md";
 }
 
-/// A table of a page: from the comment `<!-- table NAME -->` to the next empty line. Without a page, `page_with(NAME)`.
+/// A table of a page, from the comment `<!-- table NAME -->` to the next empty line. The default page is
+/// `page_with(NAME)`.
 class DocumentedTable {
  public:
   DocumentedTable(std::string name, std::vector<std::string> columns, std::string page = {})
@@ -89,9 +90,9 @@ class DocumentedTable {
 
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Expects the document to hold these rows, numbers to a unit of their last place (compilers round differently). With
-  /// DADSIM_WRITE_VALIDATION in the environment the table is written there first, under its comment
-  /// (scripts/validation); with DADSIM_PRINT_VALIDATION it is printed.
+  /// Expects that the document holds these rows, with numbers to a unit of their last place (compilers round
+  /// differently). With DADSIM_WRITE_VALIDATION in the environment, first writes the table there, under its comment
+  /// (scripts/validation). With DADSIM_PRINT_VALIDATION, prints the table.
   void expect_in_document() const {
     if (std::getenv("DADSIM_PRINT_VALIDATION") != nullptr) fmt::print("{}\n", text());
     if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) write();
@@ -116,7 +117,7 @@ class DocumentedTable {
     return all;
   }
 
-  /// In the place of what stands from the comment to the next line that is no part of a table.
+  /// Replaces the lines from the comment to the next line that is not part of a table.
   void write() const {
     const std::string path = std::string(DADSIM_SOURCE_DIR) + "/" + page_;
     std::string document;
@@ -142,7 +143,7 @@ class DocumentedTable {
     while (std::getline(in, line) && line != fmt::format("<!-- table {} -->", name_)) {
     }
     std::getline(in, line);  // columns
-    std::getline(in, line);  // and the line below
+    std::getline(in, line);  // line below the columns
     std::vector<std::vector<std::string>> rows;
     while (std::getline(in, line) && line.starts_with("| ")) {
       std::vector<std::string> cells;

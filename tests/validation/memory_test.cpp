@@ -1,4 +1,4 @@
-// Measured peaks of memory against counted ones, and the number of published jobs that ran but are refused for memory
+// Compares measured memory peaks with counted ones, and counts published jobs that ran but are refused for memory
 // (docs/devices.md, docs/validation.md).
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using MemoryRow = std::map<std::string, std::string>;
 
-/// Attributes of <timed-as> by their names alone, and paths as they are.
+/// Returns the settings of a row for --set: attributes of <timed-as> are given by name alone, others as paths.
 std::vector<std::string> settings_in(const MemoryRow& row) {
   std::vector<std::string> settings;
   for (const std::string& setting : test::split(row.at("timed_as"), ' '))
@@ -64,14 +64,14 @@ double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
-/// Returns the sizes of errors, from shares counted ÷ measured.
+/// Returns the absolute errors of the shares counted ÷ measured.
 std::vector<double> sizes_of_errors(const std::vector<double>& shares) {
   std::vector<double> sizes;
   for (const double share : shares) sizes.push_back(std::abs(share - 1));
   return sizes;
 }
 
-/// Counted ÷ measured of several programs.
+/// Counted ÷ measured peaks of several programs.
 struct Peaks {
   std::vector<double> shares;
   std::vector<std::string> cells(const std::string& name) const {
@@ -95,7 +95,7 @@ std::string kind_of(const MemoryRow& row) {
   if (name.ends_with("plain")) return "words, plain attention";
   if (name.ends_with("recomputed")) return "words, blocks computed again";
   if (row.at("program") == "compiled") return "words, compiled";
-  // The process that ran GPT had 1.17 GB more than its programs, at any batch (docs/validation/memory.md).
+  // The process that ran GPT needed 1.17 GB more than its programs, at any batch (docs/validation/memory.md).
   return name.starts_with("gpt") ? "words, first process" : "words, second process";
 }
 
@@ -109,7 +109,7 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
     if (row.at("group") == "words" && row.at("program") != "compiled") words.push_back(share);
   }
   // TorchTitan (Liang et al., ICLR 2025, arXiv:2410.06511, table 1): Llama 3.1 8B with two sequences of 8,192 tokens on
-  // each of 8 H100 that divide parameters, each second product and all that is no product computed again: 82 GB.
+  // each of 8 H100 that divide parameters. Every second product, and all other operations, are recomputed: 82 GB.
   const MemoryRow titan{{"platform", "nodes=1 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8"},
                         {"gpus", "8"},
                         {"device", "h100-sxm5"},
@@ -130,7 +130,7 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
   EXPECT_LT(median(sizes_of_errors(groups.at("words, compiled").shares)), 0.06);
 }
 
-// Measured memory of current frameworks. Nothing is fitted, and none is refused.
+// Tests the measured memory of current frameworks. Nothing is fitted, and no job is refused.
 TEST(MemoryValidation, PublishedPeaks) {
   test::DocumentedTable table("memory-2026", {"job", "counted GB", "measured GB", "error"});
   std::vector<double> shares, megatron;
@@ -154,7 +154,7 @@ TEST(MemoryValidation, PublishedPeaks) {
   EXPECT_LT(median(sizes_of_errors(megatron)), 0.03);
 }
 
-/// Reported findings on the memory of a job that ran.
+/// Findings reported on the memory of a job that ran.
 struct Verdict {
   bool refused = false, warned = false;
 };
@@ -168,7 +168,7 @@ Verdict verdict_of(const scenario::Scenario& scenario) {
 
 struct Verdicts {
   int rows = 0, refused = 0, warned = 0;
-  /// Rows of several containers are of the same job.
+  /// Adds a row, unless it is the same job as a previous row of another container.
   template <class Load>
   void add(const MemoryRow& row, const Load& load) {
     const std::string job = row.at("timed_as") + " " + row.at("batch") + " " +

@@ -1,5 +1,6 @@
-// "dAD trains more efficiently than other state of the art distributed methods" (arXiv 2102.09631), for each network
-// and line: small versions of the scenarios of docs/paper.md, decided as in sweeps, compared with the page.
+// Tests "dAD trains more efficiently than other state of the art distributed methods" (arXiv 2102.09631) for each
+// network and line. Small versions of the scenarios of docs/paper.md are decided as in sweeps and compared with the
+// page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +21,8 @@
 namespace dadsim::study {
 namespace {
 
-/// A network of the claim: its scenario, a file that it learns from, the runs that come near the first on one of its
-/// lines (the page has the distance of the others), and what makes it small enough for a test.
+/// A network of the claim: its scenario, its data file, and overrides that make it small enough for a test. Also the
+/// runs that come near the first on some line; the page has the distance of the others.
 struct ClaimedNetwork {
   std::string scenario, data;
   double budget = 0;  ///< steps of gradient sharing
@@ -31,7 +32,7 @@ struct ClaimedNetwork {
 
 bool is_dad(const std::string& label) { return label == "dad" || label == "edad" || label.starts_with("rank-dAD"); }
 
-/// Returns "holds" if all runs that share the first place are dAD or its relatives, "does not hold" if none is, else
+/// Returns "holds" if all runs that share the first place are dAD or its variants, "does not hold" if none is, else
 /// "undecided here".
 std::string who_is_first(const PointOutcome& outcome) {
   if (!outcome.reached()) return "undecided here";
@@ -41,7 +42,7 @@ std::string who_is_first(const PointOutcome& outcome) {
   return std::ranges::none_of(beside, is_dad) ? "does not hold" : "undecided here";
 }
 
-/// The verdicts of a row of docs/paper.md, a line each: of the form that is small enough for a test.
+/// Returns the verdicts of the small version in docs/paper.md, one for each line.
 std::vector<std::string> documented_by_line(const std::string& scenario) {
   const std::string page = test::read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
   const std::regex row("\\| `" + scenario +
@@ -77,7 +78,7 @@ TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   const SweepResults results = read_results(*database);
   ASSERT_TRUE(results.failed.empty()) << results.failed.front().message;
 
-  // A target that is met at once proves nothing.
+  // A target that is met at the first evaluation proves nothing.
   for (const SweepRun& run : results.runs) {
     if (run.figures.text("algorithm") != "gradient-sharing" || run.number != 1) continue;
     EXPECT_TRUE(run.figures.is("target_reached"));
@@ -94,7 +95,7 @@ TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   }
   EXPECT_EQ(test::verdict(bytes.at("rank-dAD, 8") < gradient), test::documented_verdict("rank-dad-bytes"));
 
-  // A verdict of the page rests on three seeds at least.
+  // The page requires at least three seeds for a verdict.
   constexpr std::int64_t kSeeds = 3;
   std::vector<std::string> decided;
   for (const PointOutcome& outcome : outcomes(results))

@@ -1,5 +1,5 @@
-// FedAvg's published rounds (McMahan et al., arXiv 1602.05629, table 1) and the accuracies of a published tutorial on
-// DP-SGD, in their own settings: the cheapest cells of docs/federated.md and docs/private.md.
+// Tests FedAvg's published rounds (McMahan et al., arXiv 1602.05629, table 1) and the accuracies of a published DP-SGD
+// tutorial, in their own settings: the cheapest cells of docs/federated.md and docs/private.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace dadsim::cli {
 namespace {
 
-/// The four files of MNIST, or nothing.
+/// Returns the folder of MNIST's four files; empty if they are missing.
 std::filesystem::path whole_mnist() {
   return test::kSanitized ? std::filesystem::path() : test::folder_with("train-images-idx3-ubyte.gz");
 }
 
-/// Rounds until the best accuracy so far meets the target, on the straight line between two evaluations, as the paper
-/// counts.
+/// Returns the rounds until the best accuracy so far meets the target, interpolated between two evaluations as in the
+/// paper.
 double rounds_to(const nlohmann::json& run, double target) {
   double best = 0, round = 0;
   for (const nlohmann::json& point : run["curve"]) {
@@ -35,18 +35,18 @@ double rounds_to(const nlohmann::json& run, double target) {
 TEST(PublishedRounds, OfFedAvgByHowManyClientsTakePart) {
   const std::filesystem::path data = whole_mnist();
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";
-  // Most of the time goes into evaluations; every eighth round is enough for a straight line between two.
+  // Evaluations take most of the time; one in eight rounds is enough to interpolate.
   const test::ClaimRuns runs("claims/fedavg-2nn",
                              {.changes = {"training.evaluate-every=8"}, .runs = {"C = 0", "C = 0.1"}, .data = data});
   const double one = rounds_to(runs.of("C = 0").front(), 0.97);
   const double ten = rounds_to(runs.of("C = 0.1").front(), 0.97);
   ASSERT_TRUE(std::isfinite(one));
-  // 316 and 87 rounds are published.
+  // The published values are 316 and 87 rounds.
   EXPECT_NEAR(ten / one / (87.0 / 316), 1, 0.25);
 }
 
-// 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy, tutorials/README.md); the second with
-// DADSIM_ALL_DRAWN.
+// The published values are 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy,
+// tutorials/README.md). The second is tested with DADSIM_ALL_DRAWN.
 TEST(PublishedAccuracy, OfDpSgdOnMnist) {
   const std::filesystem::path data = whole_mnist();
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";

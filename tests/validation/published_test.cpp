@@ -1,4 +1,4 @@
-// All-reduce times that others have published against their prediction, with one set of constants per class of link
+// Compares published all-reduce times with predictions that use one set of constants per class of link
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@ namespace dadsim {
 namespace {
 
 struct System {
-  const char* name;        ///< in tests/validation/all-reduce.csv
-  const char* platform;    ///< in platforms/
-  std::size_t ranks;       ///< the first hosts
+  const char* name;        ///< name in tests/validation/all-reduce.csv
+  const char* platform;    ///< file in platforms/
+  std::size_t ranks;       ///< number of hosts, from the first on
   double most;             ///< geometric-mean error from 1 MiB on
-  double below;            ///< and below
-  const char* calibrated;  ///< on this curve
-  const char* category;    ///< from 1 MiB on
+  double below;            ///< geometric-mean error below 1 MiB
+  const char* calibrated;  ///< curve on which the constants were calibrated
+  const char* category;    ///< error category from 1 MiB on
 };
 
 constexpr double kMebibyte = 1 << 20;
@@ -33,7 +33,7 @@ const System systems[] = {
 
 struct Row {
   double bytes;
-  std::string algorithm;  ///< choice of `auto`
+  std::string algorithm;  ///< algorithm chosen by `auto`
   test::Compared seconds;
 };
 

@@ -1,4 +1,4 @@
-// Steps and memory of plain PyTorch programs on one H100, against their prediction (docs/validation.md).
+// Compares steps and memory of plain PyTorch programs on one H100 with predictions (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ using PytorchRow = std::map<std::string, std::string>;
 
 enum class Told : std::uint8_t { program, nothing };
 
-/// With its program, or without `program`.
+/// Predicts a row, with its `program` attribute or without.
 report::RunResult predict_pytorch(const PytorchRow& row, Told told) {
   std::vector<std::string> settings{"platform.file=../../platforms/dgx-h100-pod.xml", "workers.worker.hosts=gpu-0",
                                     "workers.worker.device=h100-sxm5", "timed-as.batch=" + row.at("batch")};
@@ -31,7 +31,7 @@ report::RunResult predict_pytorch(const PytorchRow& row, Told told) {
   return study::run_experiment(scenario, false).runs.front();
 }
 
-/// Rows of one group; the table of `group` in the docs, and its residuals.
+/// Compares the rows of one group with the table of `group` in the docs, and adds their residuals.
 void expect_as_documented(const std::string& group, double bound) {
   test::DocumentedTable table("pytorch-" + group, {"case", "predicted ms", "measured ms", "error", "in the 90 % band",
                                                    "program not said", "memory predicted GB", "peak GB"});

@@ -15,7 +15,7 @@
 #include "estimate/bands.hpp"
 #include "validation/measured.hpp"
 
-// Every row of validation, in one file: what bands are computed from, and what their coverage is counted over.
+// Holds every row of validation in one file, from which bands are computed and their coverage is counted.
 
 namespace dadsim::test {
 
@@ -25,7 +25,7 @@ inline constexpr const char* kResidualColumns = "table,what,role,parts,predicted
 /// A row of residuals.csv.
 struct ResidualRow {
   std::string table, what;
-  std::string role;  ///< calibrated: a constant was fitted to this row alone; fitted: a few to many such; predicted
+  std::string role;  ///< calibrated: a constant fits this row alone; fitted: a few constants fit many rows; predicted
   std::string
       parts;  ///< categories with their shares of the prediction: "compute.several-devices:0.992 network.rdma:0.008"
   Compared seconds;
@@ -63,19 +63,19 @@ inline std::string parts_in_words(const std::vector<estimate::TimePart>& parts) 
   return text;
 }
 
-/// Rows of one table, which a test of validation adds with one call each.
+/// Rows of one table; a validation test adds each row with one call.
 class Residuals {
  public:
   explicit Residuals(std::string table) : table_(std::move(table)) {}
 
-  /// `parts`: a category alone, or several with their shares. Seconds.
+  /// Adds a row. `parts`: one category, or several with their shares. `seconds`: predicted and measured.
   void add(std::string what, std::string role, std::string parts, Compared seconds) {
     if (parts.find(':') == std::string::npos) parts += ":1";
     rows_.push_back({table_, std::move(what), std::move(role), std::move(parts), seconds});
   }
 
-  /// Expects the file to hold these rows of the table, to a thousandth. With DADSIM_WRITE_VALIDATION in the
-  /// environment, they replace the table's rows in the file.
+  /// Expects that the file holds these rows of the table, to a thousandth. With DADSIM_WRITE_VALIDATION in the
+  /// environment, first replaces the table's rows in the file.
   void expect_in_file() const {
     if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) write();
     std::vector<ResidualRow> known;

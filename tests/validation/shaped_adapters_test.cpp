@@ -1,4 +1,4 @@
-// Collectives and messages over adapters of 1 to 5 Gbit/s of one cluster against what others have published
+// Compares collectives and messages over adapters of 1 to 5 Gbit/s in one cluster with published measurements
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 struct ShapedRow {
   std::int64_t nodes = 2;
-  double gbit = 0, delay = 0;  ///< delay: seconds, of an adapter, what it sends
+  double gbit = 0, delay = 0;  ///< delay: seconds added by an adapter when it sends
   std::string operation;
   double bytes = 0;
   test::Compared seconds;
@@ -31,7 +31,7 @@ spec::GpuClusterSpec shaped_cluster(const ShapedRow& row) {
   cluster.port = *sim::find_link("pcie-3");
   cluster.nic = *sim::find_link("ethernet-10g");
   cluster.nic.bandwidth = row.gbit * 1e9 / 8;
-  cluster.nic.latency += row.delay / 2;  // a message crosses two
+  cluster.nic.latency += row.delay / 2;  // a message crosses two adapters
   cluster.mtu = 9001;                    // AWS uses 9001
   return cluster;
 }
@@ -74,8 +74,8 @@ std::vector<ShapedRow> shaped_rows() {
 }
 
 TEST(ShapedAdaptersValidation, AreAsDocumented) {
-  // Bounds of single rows, unfitted. A ring passes on whole chunks while NCCL's passes on slices, so 16 nodes count 30
-  // delays. Why broadcasts take longer than their bytes is not known.
+  // Bounds of single rows, not fitted. Here a ring passes on whole chunks, but NCCL's passes on slices, so 16 nodes
+  // count 30 delays. The extra time of broadcasts has no known cause.
   const std::map<std::string, double> most{{"send", 0.02}, {"all-reduce", 0.13}, {"broadcast", 0.23}};
   const std::vector<ShapedRow> all = shaped_rows();
   test::DocumentedTable table(

@@ -1,4 +1,4 @@
-// Transfers over networks that were measured after the last number of TCP and gloo was fitted, against their prediction
+// Compares transfers with predictions on networks that were measured after the last constant of TCP and gloo was fitted
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct BlindRow {
   std::string congestion;
 };
 
-/// star4_50M_5ms with that congestion control. Queues of 300 kB, but with BBR, which keeps them short.
+/// Returns star4_50M_5ms with that congestion control; queues have 300 kB, except with BBR, which keeps them short.
 spec::PlatformSpec star_platform(const std::string& topology, const std::string& congestion) {
   const std::vector<std::string> parts = test::split(topology, '_');
   const std::string lines =
@@ -57,7 +57,7 @@ std::vector<BlindRow> blind_rows() {
   return all;
 }
 
-/// Milliseconds of the same in testbed.csv; empty: it has no such row.
+/// Returns the milliseconds of the same transfer in testbed.csv; empty if there is no such row.
 std::string measured_before(const test::TestbedRow& row) {
   for (auto& cells : test::measured("testbed")) {
     if (cells["topology"] == row.topology && cells["operation"] == row.operation &&

@@ -1,4 +1,4 @@
-// Steps of DDP and rounds of DiLoCo between network namespaces, with real messages, against their prediction
+// Compares steps of DDP and rounds of DiLoCo between network namespaces, with real messages, with predictions
 // (docs/validation/local-updates.md; scripts/testbed --local-updates measures them).
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@ namespace {
 
 using LocalRow = std::map<std::string, std::string>;
 
-/// The hosts of a network of platforms/testbed/, whose first one serves if `served`.
+/// Returns the hosts of a network of platforms/testbed/; with `served`, the first host is the server and left out.
 std::string workers_of(const std::string& topology, bool served) {
   if (topology.starts_with("star4")) return served ? "host-[2-4]" : "host-[1-4]";
   return served ? "host-1 host-2 host-3 host-4" : "host-0 host-1 host-2 host-3 host-4";
 }
 
-/// Seconds of a step or round on warm connections; checks that as many bytes were measured as are predicted.
+/// Returns the seconds of a step or round on warm connections; expects the predicted bytes to equal the measured ones.
 double predict_warm(const LocalRow& row) {
   const std::string& topology = row.at("topology");
   const bool served = row.at("run").ends_with("aggregator");

@@ -31,7 +31,7 @@ inline TestbedRow testbed_row(std::map<std::string, std::string>& cells) {
           {0, std::stod(cells["median_s"])}};
 }
 
-/// Messages that are on the busiest link at the same time, and the bytes of each.
+/// Messages on the busiest link at the same time, and the bytes of each.
 struct Load {
   double messages, bytes;
 };

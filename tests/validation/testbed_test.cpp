@@ -1,4 +1,4 @@
-// Transfers and collectives over real TCP against their prediction, on the shipped platforms (docs/validation.md).
+// Compares transfers and collectives over real TCP with predictions on the shipped platforms (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr double kQueue = 3e5;  // bytes
 
 using test::TestbedRow;
 
-/// The platform file of a topology: star4_50M_5ms → star4-50m-5ms.
+/// Returns the platform file of a topology: star4_50M_5ms → star4-50m-5ms.
 std::string platform_of(const std::string& topology) {
   if (topology.starts_with("dumbbell44")) return "dumbbell44";
   std::string name = topology;
@@ -27,7 +27,7 @@ std::string platform_of(const std::string& topology) {
   return name;
 }
 
-/// All rows that are transfers or collectives, each with its prediction.
+/// Returns all rows of transfers or collectives, each with its prediction.
 const std::vector<TestbedRow>& rows() {
   static const std::vector<TestbedRow> all = [] {
     std::vector<TestbedRow> result;
@@ -62,7 +62,7 @@ struct Range {
   double least, greatest;  ///< measured ÷ predicted
 };
 
-/// Seconds, unloaded, of the longest way there and back.
+/// Returns the seconds of the longest round trip, without load.
 double round_trip(const TestbedRow& row) {
   if (row.is("dumbbell")) return 40e-3;
   if (row.is("hetero5")) return 35e-3;
@@ -170,7 +170,7 @@ TEST(TestbedValidation, EveryRowIsAsDocumented) {
   for (const TestbedRow& row : rows()) {
     if (row.is_gloo()) continue;
     const Range range = stated_range(row);
-    // Shorter messages are the software's affair more than the network's.
+    // Times of shorter messages depend more on software than on the network.
     if (row.bytes >= 16384) {
       residuals.try_emplace(class_of(row), class_of(row))
           .first->second.add(fmt::format("{} {} {} {:.0f}", row.topology, row.operation, row.connection, row.bytes),

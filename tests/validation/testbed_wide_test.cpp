@@ -1,5 +1,6 @@
-// Transfers and collectives over real TCP with other rates, delays and queues than those of testbed_test.cpp, measured
-// with scripts/testbed's tool; half of the configurations were held out of all fitting (docs/validation.md).
+// Compares transfers and collectives over real TCP, at other rates, delays and queues than in testbed_test.cpp, with
+// predictions. scripts/testbed's tool measured them; half of the configurations were held out of all fitting
+// (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,14 +18,15 @@
 namespace dadsim {
 namespace {
 
-/// BBR keeps queues short, and does not take losses for a sign: as in platforms/testbed, a queue that never fills.
+/// BBR keeps queues short and does not react to losses; as in platforms/testbed, it has a queue that never fills.
 constexpr double kBbrQueue = 1e9;  // bytes
 
 struct WideRow : test::TestbedRow {
   bool held_out = false;
 };
 
-/// star4_50M_5ms_300kB, dumbbell44_20M_10ms_100kB, with or without _bbr at the end.
+/// Network parsed from a name such as star4_50M_5ms_300kB or dumbbell44_20M_10ms_100kB, with or without _bbr at the
+/// end.
 struct WideNetwork {
   explicit WideNetwork(const std::string& topology) {
     const std::vector<std::string> parts = test::split(topology, '_');
@@ -51,7 +53,7 @@ spec::LinkSpec line(double rate, double latency, double queue) {
   return link;
 }
 
-/// A platform file of SimGrid: the trunk of a declared <wan> has no queue of its own.
+/// Returns a SimGrid platform file, because the trunk of a declared <wan> has no queue of its own.
 spec::PlatformFileSpec dumbbell(const std::string& topology, const WideNetwork& network) {
   static const test::TemporaryFolder folder;
   spec::PlatformFileSpec file;
@@ -125,8 +127,8 @@ std::string group_of(const WideRow& row) {
   return row.topology.ends_with("_bbr") ? "BBR" : row.is("star") ? "star" : "dumbbell44";
 }
 
-/// Returns the band's category of such a time, by whether its messages overflow the queue in front of a line. New
-/// connections, and connections under BBR, are slowed down by other causes.
+/// Returns the band category of a row, by whether its messages overflow the queue before a line. New connections and
+/// connections under BBR have other causes of delay.
 const char* category_of(const WideRow& row) {
   const WideNetwork network(row.topology);
   const test::Load load = test::load_of(row);
@@ -138,7 +140,7 @@ struct WideBound {
   const char* of;
   const char* operation;
   const char* connection;
-  double most;  ///< mean absolute error of the rows that were held out
+  double most;  ///< mean absolute error of the held-out rows
 };
 
 constexpr WideBound wide_bounds[] = {

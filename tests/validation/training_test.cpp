@@ -1,4 +1,4 @@
-// Measured steps of PyTorch over gloo against the shipped scenarios testbed-train-*.xml (docs/validation.md).
+// Compares measured steps of PyTorch over gloo with the shipped scenarios testbed-train-*.xml (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include "scenario/document/load.hpp"
@@ -16,13 +16,13 @@ struct TrainingRow {
   test::Compared by_roofline;   ///< computing by the roofline of the scenario's device
 };
 
-/// Seconds of a step on warm connections.
+/// Returns the seconds of a step on warm connections.
 double warm_step(const report::RunResult& run) {
   const auto steps = static_cast<double>(run.steps);
   return (run.step_seconds * steps - run.first_step_seconds) / (steps - 1);
 }
 
-/// A network as the table of measurements calls it, and what its scenario is called.
+/// A network's name in the table of measurements, and the name of its scenario.
 struct MeasuredNetwork {
   std::string name, scenario;
   double bound;  ///< bound of the mean absolute error with measured computing

@@ -15,8 +15,8 @@
 
 namespace dadsim::world {
 
-/// World of formulas: a message takes a latency plus its bytes ÷ bandwidth, without contention. Messages of a pair of
-/// nodes follow one another. For tests of protocols, and for results that can be computed by hand.
+/// A world of formulas: a message takes a latency plus its bytes ÷ bandwidth, without contention. Messages between the
+/// same pair of nodes are sent in sequence. For tests of protocols and for results that can be computed by hand.
 class ClosedFormWorld final : public World {
  public:
   struct SiteLine {
@@ -25,15 +25,15 @@ class ClosedFormWorld final : public World {
   };
   struct Rules {
     std::size_t nodes = 0;
-    std::function<SiteLine(Node from, Node to)> line;            ///< none: no time at all
-    std::function<double(Node node, const Work& work)> seconds;  ///< seconds of a computation; none: no time
-    std::function<std::string(Node from, Node to)> link;         ///< name of the line's only link; none: none
+    std::function<SiteLine(Node from, Node to)> line;            ///< empty: messages take no time
+    std::function<double(Node node, const Work& work)> seconds;  ///< seconds of a computation; empty: no time
+    std::function<std::string(Node from, Node to)> link;         ///< name of the line's only link; empty: no link
   };
   explicit ClosedFormWorld(Rules rules) : rules_(std::move(rules)), up_(rules_.nodes, true), computes_(rules_.nodes) {}
 
   Activity compute(Node node, const Work& work) override;
   Activity send(Node from, Node to, double bytes) override;
-  /// Around a ring, whose slowest line sets the pace of every round.
+  /// Simulates a ring, in which the slowest line determines the time of every round.
   Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
   Activity timer(double seconds) override;
   void cancel(Activity activity) override;
@@ -49,7 +49,7 @@ class ClosedFormWorld final : public World {
     double date = 0;
     Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
     bool message = false;
-    std::vector<Node> ring = {};  ///< ranks of a collective
+    std::vector<Node> ring = {};  ///< ranks of a collective, in the order of the ring
   };
   Activity begin(ParcelUnderway underway);
   void end(Activity activity, bool failed);
@@ -61,9 +61,9 @@ class ClosedFormWorld final : public World {
   Activity last_ = 0;
   std::map<Activity, ParcelUnderway> underway_;
   std::set<std::pair<double, Activity>> dates_;
-  std::vector<Event> posted_;  ///< to be told before anything else happens
+  std::vector<Event> posted_;  ///< delivered before all other events
   std::size_t reported_ = 0;
-  std::map<std::pair<Node, Node>, double> free_at_;  ///< when the line has sent what it was handed
+  std::map<std::pair<Node, Node>, double> free_at_;  ///< time at which the line has sent all its messages
   std::vector<bool> up_, computes_;                  ///< per node
   std::set<std::string> links_down_;
 };

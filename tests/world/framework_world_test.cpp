@@ -15,7 +15,7 @@ using spec::FrameworkSpec;
 
 constexpr Node kServer = 6;
 
-/// Six clients and a server on lines of 100 byte/s and half a second.
+/// Returns six clients and a server, connected by lines of 100 byte/s and half a second.
 ClosedFormWorld seven_nodes() {
   return ClosedFormWorld({.nodes = 7,
                           .line =
@@ -32,7 +32,7 @@ FrameworkSpec own(const auto& change) {
   return framework;
 }
 
-/// When each activity ended, by its number; those that failed with a minus sign.
+/// Returns the time at which each activity ended, by its number; failed activities are negative.
 std::map<Activity, double> ends_of(World& world) {
   std::map<Activity, double> ends;
   while (const std::optional<Event> event = world.next()) {
@@ -52,7 +52,7 @@ TEST(FrameworkWorld, PacksCarriesUnpacksAndSumsOneAfterTheOther) {
                        }),
                        7, kServer, 1000);
   const Activity message = world.send(2, kServer, 100);
-  // 2 + 0.5 s packed and copied, 1.5 s on the line, 4 s unpacked, 5 s summed.
+  // 2 + 0.5 s to serialise and copy, 1.5 s on the line, 4 s to deserialise, 5 s to sum.
   EXPECT_NEAR(ends_of(world).at(message), 13, 1e-12);
   EXPECT_NEAR(world.busy(2), 2.5, 1e-12);
   EXPECT_NEAR(world.busy(kServer), 9, 1e-12);
@@ -90,7 +90,8 @@ TEST(FrameworkWorld, CoresOfTheServerAreShared) {
 TEST(FrameworkWorld, UnequalMessagesLeaveAsSharesDo) {
   ClosedFormWorld lines = seven_nodes();
   FrameworkWorld world(lines, own([](FrameworkSpec& one) { one.server_deserialise = 10; }), 7, kServer, 1000);
-  // They arrive after 1.5 and 2.5 s. The first has 9 of its 10 s left then; shared, the second's 20 s take longest.
+  // The messages arrive after 1.5 and 2.5 s. The first then has 9 of its 10 s left; they share the processor, and the
+  // second's 20 s finish last.
   const Activity small = world.send(0, kServer, 100);
   const Activity large = world.send(1, kServer, 200);
   const std::map<Activity, double> ends = ends_of(world);

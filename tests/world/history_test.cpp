@@ -86,7 +86,7 @@ TEST(History, ALongChainIsNoDeepRecursion) {
 }
 
 TEST(History, WhatSomebodyElseHasGotMeanwhileIsNotWorkedOut) {
-  // A store that has nothing when it is asked what there is, and everything when it is asked for good.
+  // A store that finds nothing, but returns the value when it is claimed.
   struct Late final : HistoryStore {
     DatumPtr find(const ValueKey&) override { return nullptr; }
     void keep(const ValueKey&, const DatumPtr&) override { ++kept; }
@@ -131,7 +131,7 @@ TEST(History, WhatTheStoreHasIsNotWorkedOutAgain) {
     EXPECT_EQ(history.counts().learned, loop == 0 ? 2 : 0);
     EXPECT_EQ(history.counts().found, loop == 0 ? 0 : 1);
   }
-  History other(8, &store);  // another problem
+  History other(8, &store);  // a different problem
   other.get(sum(other, {number(other, 1), number(other, 2)}, true));
   EXPECT_EQ(other.counts().learned, 1);
 }

@@ -27,7 +27,7 @@ Outages some_outages(std::uint64_t seed) {
   return outages;
 }
 
-// Runs of one table have the same outages, whichever way they are simulated.
+// All runs of one table have the same outages, whichever world simulates them.
 TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     ClosedFormWorld inner({.nodes = 5,
@@ -59,7 +59,7 @@ TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
   }
 }
 
-// Elements mean the same in any order, also where two of a kind fit one host; and rules of others change nothing.
+// The order of elements does not matter, even if two match one host. Rules for other hosts have no effect.
 TEST(OutageCalendar, TheOrderOfRulesChangesNothing) {
   const auto outages_of = [](const Outages& outages) {
     OutageCalendar calendar(outages);
@@ -107,7 +107,7 @@ TEST(OutageCalendar, KnowsWhoWillNotComeUpAgain) {
   EXPECT_EQ(gone(), std::vector<std::size_t>{0});
 }
 
-// 8 GPUs on 4 nodes of unequal size.
+// Returns 8 GPUs on 4 nodes of unequal size.
 Outages of_nodes() {
   Outages outages;
   outages.hosts = {"g0", "g1", "g2", "g3", "g3", "g4", "g5", "g6"};

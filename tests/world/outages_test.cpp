@@ -30,7 +30,7 @@ std::vector<std::string> named(const std::string& name, std::size_t count) {
   return names;
 }
 
-/// Returns the events of hosts until `end`.
+/// Returns the changes of hosts until `end`.
 std::vector<Event> changes_until(World& world, double end) {
   const Activity last = world.timer(end);
   std::vector<Event> changes;
@@ -41,7 +41,7 @@ std::vector<Event> changes_until(World& world, double end) {
   }
 }
 
-/// Seconds up and down of each host, of periods that have ended, and their numbers.
+/// Sums of all finished periods of hosts, up and down: seconds and counts.
 struct Periods {
   double up = 0, down = 0, up_squared = 0;
   double ups = 0, downs = 0;
@@ -69,12 +69,12 @@ TEST(Outages, RandomFailuresHaveTheirMeansAndShape) {
   ClosedFormWorld inner = world_of(200);
   UnreliableWorld world(inner, {.what = {.random = {{.match = "h*", .mean_up = 1000, .shape = 2, .mean_down = 100}}},
                                 .hosts = named("h", 200)});
-  // Long against both, so that cutting off the last periods biases little: 1 %.
+  // The simulation is long against both means, so that cutting off the last periods biases the means by only 1 %.
   const Periods periods = periods_of(changes_until(world, 2e5), 200);
   const double n = periods.ups;
   EXPECT_NEAR(n, 200 * 2e5 / 1100, 0.02 * 200 * 2e5 / 1100);
   const double mean = periods.up / n;
-  // Weibull of shape 2 has the coefficient of variation sqrt(4/π − 1) = 0.5227.
+  // A Weibull distribution of shape 2 has the coefficient of variation sqrt(4/π − 1) = 0.5227.
   EXPECT_NEAR(mean, 1000, 10 + 4 * 522.7 / std::sqrt(n));
   const double deviation = std::sqrt(periods.up_squared / n - mean * mean);
   EXPECT_NEAR(deviation / mean, 0.5227, 0.02);
@@ -86,7 +86,7 @@ TEST(Outages, LinksFailWithoutTheCallerHearingOfIt) {
   UnreliableWorld world(inner, {.what = {.random = {{.links = true, .match = "0>1", .mean_up = 50, .mean_down = 50}}},
                                 .hosts = named("h", 2),
                                 .links = {"0>1", "1>0"}});
-  EXPECT_FALSE(world.next().has_value());  // nobody waits for anything
+  EXPECT_FALSE(world.next().has_value());  // no activity is pending
   std::int64_t failed = 0;
   std::int64_t back_failed = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -101,7 +101,8 @@ TEST(Outages, LinksFailWithoutTheCallerHearingOfIt) {
   }
   EXPECT_EQ(back_failed, 0);
   EXPECT_GT(world.calendar().link_outages(), 100);
-  // Down half of the time, and a second of 50 adds 1 %. Samples 11 s apart are correlated: about 2000·11/100·2 of them.
+  // The link is down half of the time, and a message of 1 s per 50 s fails 1 % more often. Samples 11 s apart are
+  // correlated: about 2000·11/100·2 are independent.
   EXPECT_NEAR(static_cast<double>(failed) / 2000, 0.51, 0.1);
 }
 
@@ -113,7 +114,7 @@ TEST(Outages, WindowsOfTheDayAreExact) {
                                      .until = 6 * 3600.0,
                                      .spread = 4 * 3600.0};
   UnreliableWorld world(inner, {.what = {.availability = {night}}, .hosts = named("h", 300)});
-  for (Node node = 0; node < 300; ++node) EXPECT_TRUE(world.is_up(node));  // midnight is 2 hours inside for the latest
+  for (Node node = 0; node < 300; ++node) EXPECT_TRUE(world.is_up(node));  // midnight is 2 h inside each window
   std::map<Node, std::vector<double>> dates;
   for (const Event& event : changes_until(world, 10 * kDay)) dates[event.node].push_back(event.at);
   double phases = 0;
@@ -136,8 +137,8 @@ TEST(Outages, WindowsOfTheDayAreExact) {
   EXPECT_NEAR(phases / 300, 0, 4 * 4 * 3600 / std::sqrt(12.0 * 300));
 }
 
-// A host may be kept down for good, because it has left or because two rules alternate. Changes by its other rules are
-// then no events, and nobody waits for them. With a rule that lets it come back, it comes when both rules allow it.
+// A host can be kept down permanently: it has left, or two rules alternate. Changes by its other rules then cause no
+// events and are not awaited. If a rule lets the host return, it comes up when both rules allow it.
 TEST(Outages, AHostThatIsKeptDownIsNotWaitedForByItsOtherRules) {
   using spec::AvailabilitySpec;
   AvailabilitySpec days{.hosts = "h1", .by = AvailabilitySpec::By::diurnal};
@@ -198,8 +199,8 @@ TEST(Outages, ListedOnesComeWhenTheyAreListed) {
   ClosedFormWorld inner = world_of(4);
   spec::FailureSpec what;
   what.outages = {{.match = "a", .from = 10, .seconds = 5},
-                  {.match = "a", .from = 12, .seconds = 10},  // overlaps: up again when both are over
-                  {.match = "b*", .from = 20},                // never returns
+                  {.match = "a", .from = 12, .seconds = 10},  // overlaps: up after both end
+                  {.match = "b*", .from = 20},                // permanent
                   {.match = "late", .from = 0, .seconds = 30}};
   what.availability = {{.hosts = "*",
                         .by = spec::AvailabilitySpec::By::file,
@@ -220,8 +221,8 @@ TEST(Outages, StateProfilesComeAgainAndAgain) {
   ClosedFormWorld inner = world_of(3);
   const std::vector<spec::StateProfileSpec> profiles = {
       {.name = "a", .changes = {{10, false}, {20, true}}, .period = 60},
-      {.name = "b", .changes = {{0, false}, {3, true}, {3, false}, {5, true}}},  // the last change of a date holds
-      {.name = "c", .changes = {{4, false}, {6, false}}, .period = 10},          // never on again
+      {.name = "b", .changes = {{0, false}, {3, true}, {3, false}, {5, true}}},  // the last change wins
+      {.name = "c", .changes = {{4, false}, {6, false}}, .period = 10},          // stays off permanently
       {.name = "elsewhere", .changes = {{1, false}}},
       {.links = true, .name = "0>1", .changes = {{7, true}, {8, false}, {9, true}}, .period = 100},
       {.links = true, .name = "not there", .changes = {{1, false}}}};
@@ -234,7 +235,7 @@ TEST(Outages, StateProfilesComeAgainAndAgain) {
   const std::vector<std::tuple<double, Node, bool>> expected = {
       {0, 1, false}, {4, 2, false},   {5, 1, true},   {10, 0, false},  {20, 0, true}, {70, 0, false},
       {80, 0, true}, {130, 0, false}, {140, 0, true}, {190, 0, false}, {200, 0, true}};
-  // An event due at the very end may come after the end.
+  // The last event is due exactly at the end, and may be missing.
   ASSERT_GE(seen.size(), expected.size() - 1);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], expected[i]) << i;
   EXPECT_EQ(world.calendar().link_outages(), 2);
@@ -292,7 +293,7 @@ TEST(Outages, DropOutsComeUniformlyOverComputationsWithTheirProbability) {
   EXPECT_GE(world.calendar().drop_outs(), static_cast<std::int64_t>(failed));
 }
 
-// Both rules are drawn, as an OutageCalendar does: 1 − 0.8 · 0.7 of the computations fail, and not 0.3.
+// Both rules are drawn, as by an OutageCalendar, so 1 − 0.8 · 0.7 of the computations fail, not 0.3.
 TEST(Outages, AHostDropsOutByEachOfItsRules) {
   constexpr std::size_t kNodes = 20;
   ClosedFormWorld inner = world_of(kNodes, 100);
@@ -354,14 +355,16 @@ Task<> computes(EventLoop& loop, std::int64_t& done, std::int64_t wanted) {
 
 TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   ClosedFormWorld inner = world_of(1, 10);
-  // In the midst of the fourth computation, which begins at 32 (one checkpoint of 2 s after 20 s of computing).
+  // The outage interrupts the fourth computation, which begins at 32 (after one checkpoint of 2 s after 20 s of
+  // computing).
   UnreliableWorld world(inner, {.what = {.outages = {{.match = "h", .from = 35, .seconds = 5}}}, .hosts = {"h"}});
   EventLoop loop(world, {"h"});
   loop.set_checkpoints(0, {.every = 20, .write = 2, .restore = 3});
   std::int64_t done = 0;
   loop.join(0, "computes", [&] { return computes(loop, done, 5); });
   loop.run();
-  // Up at 40, read until 43, the third computation again until 53, two more and a checkpoint after the first of them.
+  // The host is up at 40, restores until 43 and repeats the third computation until 53. Two more computations follow,
+  // with a checkpoint after the first.
   EXPECT_NEAR(loop.log().seconds, 53 + 10 + 2 + 10, 1e-9);
   const step::EventLog::NodeUse& use = loop.log().nodes[0];
   EXPECT_EQ(use.restored, 1);
@@ -371,7 +374,7 @@ TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   EXPECT_NEAR(use.down, 18, 1e-9);
 }
 
-/// Outages begin 2 s after one another, and reading a checkpoint takes 3.
+/// Outages begin every 2 s, but restoring a checkpoint takes 3 s.
 TEST(Checkpoints, OneThatIsNeverReadToItsEndIsStarvation) {
   ClosedFormWorld inner = world_of(1, 10);
   UnreliableWorld world(inner,

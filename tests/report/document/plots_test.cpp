@@ -1,4 +1,4 @@
-// Charts and tables of a document as files for a paper: SVG, CSV and LaTeX.
+// Tests the charts and tables of a document as files for a paper: SVG, CSV and LaTeX.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 const std::string kOddName = R"(a <b> & "c" 50 % of #1_x $y$ \end{tabular} ~^{})";
 
-/// Expects that the text is XML: tags in pairs, attributes in quotation marks, and no bare & or <.
+/// Expects well-formed XML: tags in pairs, attributes in quotation marks, and no bare & or <.
 void expect_well_formed(const std::string& xml) {
   static const std::regex tag(
       R"rx(<(/?)([a-z]+)((?:\s+[a-zA-Z:-]+="[^"<&]*(?:&(?:amp|lt|gt|quot);[^"<&]*)*")*)\s*(/?)>)rx");
@@ -43,8 +43,7 @@ void expect_well_formed(const std::string& xml) {
   EXPECT_TRUE(std::ranges::none_of(xml, [](unsigned char c) { return c < ' ' && c != '\n'; }));
 }
 
-/// Expects the grammar of a `tabular`: balanced braces, as many cells per row as columns, and no bare command
-/// character.
+/// Expects a valid `tabular`: balanced braces, as many cells per row as columns, and no unescaped special character.
 void expect_latex_table(const std::string& latex, std::size_t columns) {
   std::istringstream text(latex);
   std::string line;
@@ -98,7 +97,7 @@ Chart marks_over_decades() {
   return chart;
 }
 
-/// Returns the places of a series' marks, in pixels.
+/// Returns the positions of a series' marks, in pixels.
 std::vector<std::pair<double, double>> marks_of(const std::string& svg, const std::string& colour) {
   const std::regex mark(R"rx(translate\(([-\d.]+) ([-\d.]+)\)" d="[^"]*" fill="([^"]*)")rx");
   std::vector<std::pair<double, double>> places;

@@ -6,7 +6,7 @@
 namespace dadsim::report {
 namespace {
 
-/// A run that waits for what `bounds` say, with what each change saves of it.
+/// An explanation of a run with the given bounds, and the time that each tried change saves.
 class Checked {
  public:
   explicit Checked(std::vector<step::Bound> bounds) {
@@ -32,7 +32,8 @@ class Checked {
   Explanation explanation_;
 };
 
-// Half of what lies on the critical path is hoped for: less than a quarter of that has its reason.
+// The expected saving is half of a part's share of the critical path. Below a quarter of that, the report gives a
+// reason.
 TEST(PartSaving, WhatSavesMuchLessThanHalfOfItsShareSaysWhy) {
   const std::vector<step::Bound> bounds{{"up", "bandwidth", 3, 0.6}, {"site-1", "compute", 2, 0.4}};
   EXPECT_TRUE(Checked(bounds).with(WhatIf::Kind::bandwidth, "up", 0.07).of(0, 0).why_not);
@@ -40,7 +41,7 @@ TEST(PartSaving, WhatSavesMuchLessThanHalfOfItsShareSaysWhy) {
   EXPECT_TRUE(Checked(bounds).of(0, 0).why_not) << "nothing was tried";
 }
 
-// Against half of all that a change makes faster, and not of the one part: latencies lie on many links.
+// The saving is compared with half of all shares that a change speeds up, not of one part: many links have latencies.
 TEST(PartSaving, WhatSavesMoreThanHalfOfAllThatItSpeedsUpSaysWhy) {
   const std::vector<step::Bound> bounds{
       {"site-1", "compute", 2, 0.6}, {"up", "latency", 1, 0.2}, {"hub", "latency", 1, 0.2}};
@@ -48,7 +49,7 @@ TEST(PartSaving, WhatSavesMoreThanHalfOfAllThatItSpeedsUpSaysWhy) {
   EXPECT_TRUE(Checked(bounds).with(WhatIf::Kind::latency, "*", 0.26).of(1, 0).why_more);
 }
 
-// Queues count as tried with the latency of all links, and are no latency that the change halves.
+// Queueing counts as tried together with the latencies of all links, but halving latencies does not halve queueing.
 TEST(PartSaving, ALatencyIsMeasuredAgainstLatencyAlone) {
   const std::vector<step::Bound> bounds{{"up", "bandwidth", 3, 0.6},
                                         {"hub", "latency", 1, 0.12},

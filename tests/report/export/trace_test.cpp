@@ -17,7 +17,7 @@ using TraceJson = nlohmann::json;
 using Activity = step::Timeline::Activity;
 using Stream = step::Timeline::Stream;
 
-/// Two of eight workers and a link, with a name that needs care.
+/// Returns a timeline with two of eight workers and a link; one name needs escaping.
 step::Timeline sample_timeline() {
   step::Timeline timeline;
   timeline.seconds = 0.5;
@@ -82,7 +82,7 @@ TEST(Trace, KeepsTheRulesOfTheFormat) {
     EXPECT_TRUE(threads.contains(thread)) << event;
     EXPECT_GE(event["dur"].get<double>(), 0);
     EXPECT_TRUE(event["cat"].is_string() && event["args"].is_object());
-    EXPECT_GE(event["ts"].get<double>(), end[thread] - 1e-6) << event;  // in order, and none over another
+    EXPECT_GE(event["ts"].get<double>(), end[thread] - 1e-6) << event;  // in order, without overlap
     end[thread] = event["ts"].get<double>() + event["dur"].get<double>();
   }
   EXPECT_EQ(processes.size(), 2U);
@@ -112,7 +112,7 @@ TEST(Trace, SpansSayWhatTheyAre) {
       "bytes": 1e6, "bytes_per_second": 4e6}})json"));
   EXPECT_EQ(first[5], TraceJson::parse(R"json({"ph": "X", "name": "carrying", "cat": "link", "pid": 1, "tid": 4,
       "ts": 300000.0, "dur": 200000.0, "args": {"bytes": 500000.0, "cut_off": true}})json"));
-  // At its date.
+  // Step 3 starts at its own date.
   EXPECT_EQ(first[6]["name"], "step 3");
   EXPECT_EQ(first[6]["ts"], 6.5e6);
   EXPECT_EQ(first[7]["ts"], 6.5e6);
@@ -163,7 +163,7 @@ TEST(Trace, OfAnEventDrivenRunHasAProcessPerNode) {
     if (event["ph"] != "X" || event["pid"] < 3) continue;
     const std::pair<int, int> thread{event["pid"], event["tid"]};
     EXPECT_TRUE(threads.contains(thread)) << event;
-    EXPECT_GE(event["ts"].get<double>(), end[thread] - 1e-6) << event;  // in order, and none over another
+    EXPECT_GE(event["ts"].get<double>(), end[thread] - 1e-6) << event;  // in order, without overlap
     end[thread] = event["ts"].get<double>() + event["dur"].get<double>();
     spans.push_back(event);
   }
@@ -178,7 +178,7 @@ TEST(Trace, OfAnEventDrivenRunHasAProcessPerNode) {
   EXPECT_EQ(spans[1], TraceJson::parse(R"json({"ph": "X", "name": "update to aggregator (hub)", "cat": "lost", "pid": 4,
       "tid": 3, "ts": 8000000.0, "dur": 2000000.0, "args": {"bytes": 500, "number": 2, "failed": true}})json"));
   EXPECT_EQ(spans[2]["name"], "down");
-  // Two messages at the same time lie on two tracks, and the next one is on the first again.
+  // Two simultaneous messages lie on two tracks; the next message returns to the first track.
   EXPECT_EQ(threads.at({5, 3}), "sending");
   EXPECT_EQ(threads.at({5, 4}), "sending, 2");
   EXPECT_EQ(spans[5]["tid"], 3);

@@ -118,7 +118,7 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   EXPECT_EQ(html.find("src="), std::string::npos);
 }
 
-// Time against money of every run and choice: one within both limits, one within one, one that no band saves.
+// The chart shows time against money of every choice: one meets the limits, one likely meets them, and two miss them.
 TEST(PlanCharts, HaveChoicesByTheirStandingWithTheLimits) {
   PlanReport report = plan_sample();
   report.goal.money = 0.2;

@@ -10,7 +10,8 @@
 namespace dadsim::report {
 namespace {
 
-/// Gradient sharing and a compressor on a workload: 1,000 known steps of half a second each, and 600 that take less.
+/// Returns a result of two runs on a workload: 1,000 known steps of half a second, and 600 shorter steps with a
+/// compressor.
 Result two_at_scale() {
   Result result = sample_scale_result();
   RunResult plain = result.runs[0];
@@ -123,7 +124,7 @@ TEST(Comparison, SaysHowMuchFasterAndWhy) {
             std::string::npos);
 }
 
-// 64 GPUs instead of 32 at twice the batch: a longer step, and more tokens per second.
+// 64 GPUs instead of 32 with twice the batch take longer per step, but process more tokens per second.
 TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
   Compared run = compared(1.0, 1.17);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -136,7 +137,7 @@ TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
             "gpt-2-medium has 2 times the samples and takes 1.17 s instead of 1.00 s).");
 }
 
-// An equal number of steps with another batch is another training; an equal budget of tokens is the same one.
+// Equal steps with another batch are a different training; equal numbers of tokens are the same training.
 TEST(Comparison, EquallyManyStepsOfOtherBatchesAreComparedByThroughput) {
   Compared run = compared(1000, 1170);
   run.metric = Metric::time_at_scale;
@@ -157,7 +158,8 @@ TEST(Comparison, EqualWithinTheMarginIsSaid) {
       std::string::npos);
 }
 
-// Federated averaging with failures was "6.68 times faster than without": the two are other methods.
+// Regression: federated averaging with failures was reported as "6.68 times faster than without", although the methods
+// differ.
 TEST(Comparison, OtherMethodsUnderOneLabelAreNamed) {
   Compared run = compared(0.484, 0.293);
   run.after.algorithm = "fedavg";

@@ -9,7 +9,8 @@
 namespace dadsim::report {
 namespace {
 
-/// A run that computes and sends for so long, and takes 20 s to the target for every second of a step.
+/// Returns a run with these seconds of computing and sending per step; its time to the target is 20 s per second of a
+/// step.
 RunResult banded_run(const std::string& label, double computing, double sending, const std::string& collective) {
   RunResult run = sample_run("dad", label);
   run.step_seconds = computing + sending;

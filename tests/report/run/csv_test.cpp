@@ -15,7 +15,7 @@
 namespace dadsim::report {
 namespace {
 
-/// The cells of a CSV whose texts have no line breaks.
+/// Returns the cells of a CSV whose texts contain no line breaks.
 std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
   std::vector<std::vector<std::string>> lines;
   std::istringstream stream(csv);

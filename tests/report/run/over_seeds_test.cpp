@@ -6,7 +6,7 @@
 
 #include "report/run/figure_values.hpp"
 
-// Tests the table of a run with several seeds, of which the first is timed.
+// Tests the table of a run with several seeds; only the first seed is timed.
 
 namespace dadsim::report {
 namespace {

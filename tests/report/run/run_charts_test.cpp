@@ -1,4 +1,4 @@
-// The charts of a run's result, as pages draw them and --plots writes them.
+// Tests the charts of a run's result that pages draw and --plots writes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 namespace dadsim::report {
 
-/// Returns, as the script of a page does, the shares of the critical path by kind, 0…1: those of the nearest points,
+/// Returns the shares of the critical path by kind, 0…1, like the script of a page: those of the nearest points,
 /// weighted by distance⁻⁴.
 inline std::vector<double> shares_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at) {
   constexpr double kOnThePoint = 1e-6;  // squared distance that counts as zero

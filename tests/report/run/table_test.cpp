@@ -107,7 +107,7 @@ TEST(Table, FitsATerminal) {
   fit_tables_to(kTableWidth);
   EXPECT_EQ(to_table(document_of(result)), wide);
   for (const std::string& line : lines_of(narrow)) EXPECT_LE(display_width(line), 80) << line;
-  // Columns that do not fit stand below, under the same headings and for the same runs.
+  // Columns that do not fit continue below, under the same headings and for the same runs.
   for (const char* heading : {"accuracy, %", "to 95 %", "time per step", "per worker and step", "sent"})
     EXPECT_NE(narrow.find(heading), std::string::npos) << heading << narrow;
   std::size_t rows = 0;
@@ -290,7 +290,8 @@ TEST(Table, SaysWhatCorrectionsMendAndWhereTheyHurt) {
       "of 128.\n"
       "fedavg: 64 quantiles of each unit of training, a mean over sites, would be sent with the model: 25.6 kB for the "
       "inputs. Each site\n"
-      "  corrects its own test batches; it has 500 of 1,000 held-back samples, and a larger batch holds all of them.\n");
+      "  corrects its own test batches; it has 500 of 1,000 held-back samples, and a larger batch holds all of "
+      "them.\n");
 }
 
 }  // namespace

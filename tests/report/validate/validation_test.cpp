@@ -33,11 +33,11 @@ TEST(Validation, CountsErrorsAndBands) {
   const TableFigures figures = figures_of(sample().tables[0]);
   EXPECT_EQ(figures.rows, 2U);
   EXPECT_EQ(figures.refused, 1U);
-  EXPECT_NEAR(figures.mean_error, 0.3, 1e-12);     // 10 % and 50 %
-  EXPECT_NEAR(figures.signed_error, -0.2, 1e-12);  // +10 and -50
+  EXPECT_NEAR(figures.mean_error, 0.3, 1e-12);     // errors of 10 % and 50 %
+  EXPECT_NEAR(figures.signed_error, -0.2, 1e-12);  // errors of +10 % and −50 %
   EXPECT_EQ(figures.order, 1);
   EXPECT_EQ(figures.inside, 1U);
-  EXPECT_NEAR(figures.half_width, 0.25, 1e-12);  // 0.2 and 0.3
+  EXPECT_NEAR(figures.half_width, 0.25, 1e-12);  // half-widths of 0.2 and 0.3
   EXPECT_NEAR(figures.offset, std::sqrt(2 / 1.1), 1e-12);
 }
 
@@ -46,8 +46,8 @@ TEST(Validation, PredictsRowsByOneOfTheSameNetwork) {
   table.rows[0].own_band = {0.9, 1.1};
   table.rows[1].own_band = {0.5, 2.3};
   const TableFigures figures = figures_of(table);
-  // By the first, which takes 1 ÷ 1.1 of its prediction, the second takes 1.8 of 4, within its band; the other way
-  // about it is 2.2 of 1, and not.
+  // Row a takes 1 ÷ 1.1 of its prediction. Scaled by it, row b is predicted as 1.8, measured 4: within its band. In the
+  // other direction, row a is predicted as 2.2, measured 1: outside.
   EXPECT_NEAR(figures.own_inside, 0.5, 1e-12);
   EXPECT_NEAR(figures.own_median_error, 1.2, 1e-12);
   EXPECT_NEAR(figures.own_half_width, (0.1 + 0.9) / 2, 1e-12);

@@ -1,4 +1,4 @@
-// The sentences of statements that are made where no words are: what estimates, simulations and plans say.
+// Tests the sentences of statements that estimates, simulations and plans create without text.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -29,7 +29,7 @@ TEST(Statements, AreTheSameAsDataAndInWords) {
   EXPECT_EQ(json["values"]["spatial"], 0.1);
   EXPECT_EQ(json["words"], in_words(jitter));
   EXPECT_NE(in_words(jitter).find("sigma 0.1 between workers, 0.05 between steps"), std::string::npos);
-  // Values that are no number are null, in lists too.
+  // NaN and infinity become null, also in lists.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const Statement price = Statement{"device-price", {"gpu"}}
                               .with("currency", std::string("USD"))

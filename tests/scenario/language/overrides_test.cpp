@@ -60,7 +60,7 @@ TEST_F(Overrides, ChooseAmongSeveral) {
   EXPECT_EQ(load({"workers.worker[hospital-[1-5]].device=h100-sxm5"}).workers[0].device, "h100-sxm5");
 }
 
-// A label comes before an algorithm of the same name.
+// A label takes precedence over an algorithm of the same name.
 TEST_F(Overrides, LabelComesFirst) {
   const scenario::Scenario scenario = load({"run[3].label=dad", "run[2].label=other", "run[dad].cap=5"});
   EXPECT_EQ(scenario.runs[2].parameters.at("cap"), "5");

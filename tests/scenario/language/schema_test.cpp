@@ -51,7 +51,7 @@ TEST(Schema, AcceptsTheShippedScenarios) {
   }
 }
 
-// The folder may hold more scenarios than are named above.
+// The folder may contain more scenarios than the tests above name.
 TEST(Schema, AcceptsEveryFileInTheFolderOfScenarios) {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(shipped(""))) {
@@ -88,7 +88,7 @@ TEST(Schema, NamesTheElementThatIsWrong) {
   }
 }
 
-// The reader finds what the schema finds, so that its own words are the ones that are read.
+// The reader reports every error that the schema finds, so users see the reader's messages.
 TEST(Schema, NeverSpeaksWhereTheReaderDoes) {
   const TemporaryFolder folder;
   const std::string platform = folder.write("platform.xml", fake_platform());
@@ -113,7 +113,7 @@ TEST(Shipped, LoadAndComeBackFromPrint) {
   for (const char* name : {"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) data.write(name, "10000 784 10");
   setenv("DADSIM_DATA", data.path("").c_str(), 1);
   scenario::Catalog catalog = fake_catalog();
-  // The simulator checks a real platform, and the names of its hosts, where it is linked.
+  // The simulator, if linked, checks real platforms and their host names.
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion&) {
     return scenario::Catalog::PlatformAnswer{};
   };

@@ -39,8 +39,8 @@ TEST(LeNet, NeedsAnImage) {
 
 TEST(ResNet8, HasTheLayersOfThePaper) {
   const ModelShape shape = model_shape(make("resnet-8", kCifar), kCifar);
-  // Convolutions: 432 + 2·2304 + (4608 + 9216 + 512) + (18432 + 36864 + 2048); two per channel of a norm:
-  // 2·(3·16 + 3·32 + 3·64); classifier: 64·10 + 10.
+  // Convolutions: 432 + 2·2304 + (4608 + 9216 + 512) + (18432 + 36864 + 2048); norms, two per channel: 2·(3·16 + 3·32 +
+  // 3·64); classifier: 64·10 + 10.
   EXPECT_EQ(shape.parameters(), 78042);
   EXPECT_EQ(shape.name, "resnet-8");
   std::vector<std::int64_t> rows, filters;

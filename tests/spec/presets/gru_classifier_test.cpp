@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::int64_t kBatch = 32;
 
-/// The network that arXiv:2102.09631 trains on a multivariate series.
+/// Returns the network that arXiv:2102.09631 trains on a multivariate series.
 ModelShape shape_for(std::int64_t steps, std::int64_t features, std::int64_t classes) {
   const Preset& preset = *preset_registry().find("gru-classifier");
   const SampleShape sample{.height = 1, .width = steps, .channels = features};
   return model_shape(preset.make(default_parameters(preset), sample, classes), sample);
 }
 
-/// Floats that a site sends per step.
+/// Floats that a site sends per step, by method.
 struct Payload {
   std::int64_t gradient_sharing = 0;  ///< every gradient
   std::int64_t dad = 0;               ///< A and Δ
