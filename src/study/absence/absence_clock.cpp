@@ -88,8 +88,8 @@ void add_to(std::vector<double>& sum, const std::vector<double>& more, double sh
 
 using Outage = step::EventLog::Outage;
 
-/// Outages of a site: one where those of its devices overlap, and from the end of a step on that was taken all the
-/// same.
+/// Merges the outages of a site's devices where they overlap. An outage during a step that was taken nevertheless
+/// begins at the end of the step.
 std::vector<Outage> of_sites(std::vector<Outage> outages,
                              const std::vector<std::vector<std::pair<double, double>>>& outlasted) {
   for (Outage& one : outages) {
@@ -179,7 +179,7 @@ void AbsenceLog::note(const std::vector<std::int32_t>& of, double begin, double 
                       step::Participation::Part::End how) {
   for (const std::int32_t site : of) ++begun[static_cast<std::size_t>(site)];
   const bool taken = how == step::Participation::Part::End::used;
-  const std::int64_t number = participation.updates + (taken ? 0 : 1);  // the one that it was to be
+  const std::int64_t number = participation.updates + (taken ? 0 : 1);  // number of the step that was due
   for (const std::int32_t site : of) {
     if (participation.parts.size() >= step::Participation::kMostParts) return;
     participation.parts.push_back({number, site, begin, end, how});
@@ -237,10 +237,10 @@ constexpr double kMostWithoutStep = 90 * 86400.0;  // seconds
 /// Tries of one step before it is given up: if outages come more often than a step takes, no try succeeds. Each try is
 /// simulated. A step that succeeds one time in 300 is still taken, except in one run in 28.
 constexpr std::int64_t kMostTries = 1'000;
-/// Outages while one step is waited for: if hosts and links fail more often, the step never ends.
+/// Most outages while one step is waited for: if hosts and links fail more often, the step never ends.
 constexpr std::int64_t kMostChanges = 1'000'000;
 
-/// Waiting for all sites, patience and going on at once are deadlines.
+/// Maps the scenario's settings to deadlines: waiting for all sites, patience, and going on at once.
 world::ParticipationClock::Rules rules_of(const AbsenceClock::AbsenceSetting& setting) {
   const spec::AbsenceSpec& absence = setting.absence;
   const bool retries = absence.does == spec::AbsenceSpec::Does::retry;
@@ -348,7 +348,7 @@ void AbsenceClock::wait_for_change(const std::string& what) {
                                     : std::string("stays away for 90 days")));
 }
 
-/// When one of these sites, or the aggregator, is lost before that date.
+/// Returns the date at which one of these sites, or the aggregator, is lost before `end`; none if none is.
 std::optional<double> AbsenceClock::broken_off(double end, const Sites& sites) {
   while (calendar_.next_change() < end) {
     const double date = calendar_.next_change();
@@ -358,7 +358,7 @@ std::optional<double> AbsenceClock::broken_off(double end, const Sites& sites) {
   return std::nullopt;
 }
 
-/// Ends what began now at that date, without a result. Returns false.
+/// Ends the current work at `date`, without a result. Returns false.
 bool AbsenceClock::interrupt(const step::StepTiming& timing, double date) {
   const double share = timing.seconds > 0 ? (date - now_) / timing.seconds : 0;
   log_.add(timing, share, false);
@@ -367,7 +367,7 @@ bool AbsenceClock::interrupt(const step::StepTiming& timing, double date) {
   return false;
 }
 
-/// Something that all of these sites take part in, before the next step. False where it is broken off.
+/// Carries out work of all these sites before the next step. Returns false if an outage interrupts it.
 bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bool worth_something) {
   const double end = now_ + timing.seconds;
   if (const std::optional<double> date = broken_off(end, sites)) return interrupt(timing, *date);
@@ -379,8 +379,8 @@ bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bo
 
 // ---- before a step ----
 
-/// Sends the model to sites that have missed a step. Returns false if that is interrupted, or no site present has the
-/// model.
+/// Sends the model to sites that have missed a step. Returns false if an outage interrupts it, or no site present has
+/// the model.
 bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   if (!setting_.common_model) return true;
   const auto holds = [&](const std::vector<bool>& model, std::int32_t site) {
@@ -422,7 +422,7 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   return true;
 }
 
-/// All go back to the last checkpoint, and take the steps since then again. False where that is broken off.
+/// Returns all sites to the last checkpoint, to repeat the steps since then. Returns false if an outage interrupts it.
 bool AbsenceClock::restore() {
   step::StepTiming reading;
   reading.seconds = setting_.checkpoints.restore;

@@ -33,8 +33,8 @@ class Connectivity {
   Connectivity(const std::vector<sim::RouteLink>& routes, const std::vector<std::vector<std::string>>& hosts,
                const std::string& server, const std::vector<std::string>& links);
 
-  /// Returns per site, with an aggregator, whether the site reaches it. Among peers: whether the site is in the largest
-  /// group of `candidates` that all reach each other, as a greedy search finds it.
+  /// Returns, with an aggregator, whether each site reaches it. Among peers: whether the site is in the largest group
+  /// of `candidates` that all reach each other, by a greedy search.
   std::vector<bool> reached(const world::OutageCalendar& calendar, const std::vector<bool>& candidates) const;
 
  private:
@@ -58,11 +58,11 @@ class AbsenceLog {
 
   /// Adds idle seconds before the next step.
   void wait(double seconds) { before_.seconds += seconds; }
-  /// Adds a share of `timing` before the next step. Bytes that do not arrive are lost.
+  /// Adds `share` of `timing` before the next step. Bytes that do not arrive are lost.
   void add(const step::StepTiming& timing, double share, bool arrives);
   /// Marks a share of added computing as wasted.
   void waste(const step::StepTiming& timing, double share);
-  /// Ends a step of these sites at `now`. Returns its timing together with all that was added before it.
+  /// Ends a step of these sites at `now`. Returns its timing, including all time added before it.
   step::StepTiming step(const std::vector<std::int32_t>& of, const std::vector<std::int64_t>& rows,
                         const step::StepTiming& timing, double now);
   /// Ends a step that these sites had begun, without a result.
@@ -113,8 +113,8 @@ class AbsenceClock {
  public:
   struct AbsenceCheckpoints {
     double every = 0;    ///< seconds of computing
-    double write = 0;    ///< seconds for which all sites wait for a checkpoint
-    double restore = 0;  ///< seconds until all have read it again
+    double write = 0;    ///< seconds that all sites wait for a checkpoint to be written
+    double restore = 0;  ///< seconds until all sites have read the checkpoint again
   };
   struct AbsenceSetting {
     spec::AbsenceSpec absence = {};
@@ -127,7 +127,7 @@ class AbsenceClock {
     std::uint64_t seed = 1;
     AbsenceCheckpoints checkpoints = {};
     std::vector<std::string> names = {};  ///< names of sites, then of the aggregator
-    /// Returns the timing of sending the model to sites at a date: from a site, or from the aggregator (−1).
+    /// Returns the timing of sending the model to sites at a date, from a site or from the aggregator (−1).
     std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
     /// Returns the expected timing of step `number` of these sites at a date. Null, or none: the timing of the last
     /// step of the same sites, else of the last step.
@@ -146,8 +146,8 @@ class AbsenceClock {
   /// Advances until step `number` begins, and returns the sites that take part. `rows`: per site, rows of its batch.
   /// Throws NobodyComes.
   algorithms::Attendance::Present next(std::int64_t number, const std::vector<std::int64_t>& rows);
-  /// Ends the step of these sites; `timing` has a place for every node of the calendar. Returns the step's timing with
-  /// all that was before it: waiting, steps without a result, sending the model.
+  /// Ends the step of these sites; `timing` has a place for every node of the calendar. Returns the step's timing
+  /// including everything before it: waiting, steps without a result, sending the model.
   step::StepTiming took(const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& rows,
                         const step::StepTiming& timing);
 
@@ -183,12 +183,12 @@ class AbsenceClock {
   Connectivity connectivity_;
   double now_ = 0;
   double progress_at_ = 0;
-  std::int64_t changes_waited_ = 0;  ///< since then
+  std::int64_t changes_waited_ = 0;  ///< outages and repairs since the wait for the current step began
   std::vector<bool> has_model_, on_disk_;
-  std::vector<std::int64_t> seen_down_;  ///< times that nodes went down, as last seen, per site
+  std::vector<std::int64_t> seen_down_;  ///< times that each node went down, per site, when last checked
   bool to_restore_ = false;
   std::vector<step::StepTiming> since_checkpoint_;
-  double computed_ = 0;  ///< since the last checkpoint, seconds
+  double computed_ = 0;  ///< seconds of computing since the last checkpoint
   std::optional<std::int64_t> most_begun_;
   std::map<Sites, step::StepTiming> last_of_;
   std::optional<step::StepTiming> last_;

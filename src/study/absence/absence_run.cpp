@@ -24,7 +24,7 @@
 namespace dadsim::study {
 namespace {
 
-/// One message to each of some workers: from the aggregator, or from worker 0 to the others.
+/// Sends one message to each of some workers: from the aggregator, or from worker 0 to the others.
 schedule::Schedule message_to(std::size_t workers, bool from_aggregator, double bytes) {
   schedule::CollectiveTask message;
   message.bytes = schedule::PerWorker({bytes});
@@ -202,7 +202,7 @@ step::StepTiming StepTimes::hand_over(std::int32_t from, const std::vector<std::
   if (every_step_differs_) request.begins_at = date;
   const sim::TimedRun timed = sim::time_schedules(cluster_of_sites(sites, true), std::span(&schedule, 1), {}, request);
   step::StepTiming timing = timed.first ? *timed.first : timed.steps.front();
-  // Without a barrier, the seconds of a step are those by which a similar step delays the next.
+  // Without a barrier, a step's time is the delay that a similar step adds to the next one.
   if (!timed.first_steps.empty()) timing.seconds = timed.first_steps.front();
   timing = in_places(std::move(timing), sites, true);
   if (!every_step_differs_) handed_.emplace(key, timing);
@@ -266,7 +266,7 @@ Connectivity connectivity_of(const scenario::Scenario& scenario, const spec::Run
     for (const std::vector<std::string>& of_site : hosts) {
       if (server.empty()) {
         of_sites.insert(of_site[device]);
-      } else {  // sites around an aggregator need no way to each other
+      } else {  // sites around an aggregator need no route to each other
         ask({of_site[device], server});
       }
     }
@@ -275,7 +275,8 @@ Connectivity connectivity_of(const scenario::Scenario& scenario, const spec::Run
   return Connectivity(routes, hosts, server, outages.links);
 }
 
-/// Per site: probability that all its hosts are present, by the rules that match them; empty: no rule draws steps.
+/// Returns per site the probability that all its hosts are present, by the rules that match them. Empty: no rule draws
+/// the participants of steps.
 std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   std::vector<double> chances;
   for (const spec::AvailabilitySpec& one : what.availability) {
@@ -288,7 +289,7 @@ std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::F
   return chances;
 }
 
-/// All wait until the last has written, or read, its part.
+/// Returns the timing of a checkpoint: all sites wait until the last one has written, or read, its part.
 AbsenceClock::AbsenceCheckpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   AbsenceClock::AbsenceCheckpoints all;
   for (const spec::Placement& device : scenario.all_devices()) {
@@ -303,7 +304,7 @@ AbsenceClock::AbsenceCheckpoints checkpoints_of(const scenario::Scenario& scenar
   return all;
 }
 
-/// A clock with all that it needs, for one seed.
+/// Bundles a clock with everything that it refers to, for one seed.
 class OutageWalk {
  public:
   OutageWalk(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
@@ -354,7 +355,7 @@ class OutageWalk {
   AbsenceClock clock_;
 };
 
-/// Takes down every step as it is learned, with what it took.
+/// Records every step as it is learned, with its duration.
 class Attended final : public algorithms::Attendance {
  public:
   explicit Attended(OutageWalk& walk, const std::function<void(std::int64_t)>& progress = {})
@@ -382,7 +383,7 @@ class Attended final : public algorithms::Attendance {
   void limit_begun(std::int64_t most) override { walk_.clock().limit_begun(most); }
 
   std::vector<step::StepTiming> timings;
-  std::optional<report::Statement> stopped;  ///< set if a step waits in vain; no more are taken then
+  std::optional<report::Statement> stopped;  ///< filled if a step waits in vain; no more steps are taken then
 
  private:
   OutageWalk& walk_;
@@ -405,7 +406,7 @@ void follow(const step::Trajectory& learned, Attended& attended) {
   }
 }
 
-/// First step of these sites, simulated separately to find its time.
+/// Times the first step of these sites by a separate simulation.
 step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunSpec& run, const Problem& problem,
                             std::uint64_t seed, const std::vector<std::int32_t>& sites) {
   const algorithms::LearningProblem asked{problem.data, problem.partition, scenario.model, scenario.training, seed};
@@ -421,7 +422,7 @@ step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunS
   return trajectory;
 }
 
-/// Learns with the sites present. The time of a step is taken from the step before; that of the first step is simulated
+/// Learns with the sites present. A step is expected to last as long as the previous one; the first step is simulated
 /// separately.
 LearnedRunPtr learn_through(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,

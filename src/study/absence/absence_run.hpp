@@ -20,8 +20,8 @@
 
 namespace dadsim::study {
 
-/// Simulates the times of steps of the sites present. Known steps are not simulated again, unless every step has its
-/// own time.
+/// Simulates the times of steps with the sites present. A step simulated before is not simulated again, unless every
+/// step has its own time.
 class StepTimes {
  public:
   /// `learned`: the network that learns. `cluster`: of all sites.
@@ -33,14 +33,14 @@ class StepTimes {
   /// Returns the timing of distinct step `index` as step `number` of the run, counted from 0, at that date. All
   /// devices, then the aggregator, have their places in the timing. Throws SimulationError.
   step::StepTiming of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
-  /// Returns the timing of a step that may be taken; it is not counted.
+  /// Returns the expected timing of a step without counting it.
   step::StepTiming foresee(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
   /// Returns the timing of a message with the model, weights and optimizer state, from a site (from the aggregator: −1)
   /// to others.
   step::StepTiming hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date);
   double model_bytes() const { return model_bytes_; }
 
-  /// Returns how the network was simulated, with means over the counted steps.
+  /// Returns the use of the network, with means over the counted steps.
   step::NetworkUse network() const;
 
  private:
@@ -73,7 +73,7 @@ class StepTimes {
   std::map<std::size_t, KnownStepTime> known_;                          ///< by distinct step
   std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< if every step differs
   KnownStepTime last_known_;
-  std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by who hands the model to whom
+  std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by sender and receivers of the model
   step::NetworkUse network_;
   bool has_network_ = false;
   double steps_ = 0, seconds_ = 0;
@@ -85,7 +85,7 @@ struct AbsenceRun {
   LearnedRunPtr learned;        ///< the given run, or the one learned by the sites present
   step::Trajectory trajectory;  ///< every step separately
   sim::TimedRun timings;        ///< per step, with waiting, steps without a result, and sent models before it
-  std::vector<step::Assignment> assignment;  ///< by layers that choose
+  std::vector<step::Assignment> assignment;  ///< chosen alternatives of layers
   report::EventDrivenResult counted;
 };
 

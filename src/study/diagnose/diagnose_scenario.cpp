@@ -35,10 +35,10 @@ namespace {
 /// A possible fault of a training job or its cluster, as a change of the simulation.
 struct Suspect {
   std::string cause;        ///< cause in report/words/diagnoses.cpp
-  bool of_network = false;  ///< it changes collectives by themselves, too
+  bool of_network = false;  ///< true: it also changes collectives timed without a step
   double repeats = 1;       ///< steps of the changed scenario per step of the scenario
-  double rate = 0;          ///< byte/s left of an adapter; 0: the cause has no degrees
-  bool alone = false;       ///< a degree that single collectives can distinguish, and a step cannot
+  double rate = 0;          ///< byte/s left of an adapter; 0: the cause has no degrees of severity
+  bool alone = false;       ///< true: this severity shows in single collectives only, not in a step
   std::function<void(scenario::Scenario&, sim::Cluster&)> change;
 };
 
@@ -47,7 +47,7 @@ constexpr double kSlowDevice = 0.5;     // speed ÷ usual speed
 constexpr double kSmallBucket = 1e6;    // bytes
 constexpr double kManagement = 1.25e9;  // byte/s of 10 Gbit/s
 constexpr double kPeersByCpu = 2.4e9;   // byte/s (NVIDIA/nccl, issue 908)
-constexpr double kNearRates = 1.2;      // rates that are as near as this are one
+constexpr double kNearRates = 1.2;      // ratio of two rates below which they count as equal
 constexpr std::size_t kFewDevices = 2;
 /// Threads that serve an adapter's sockets by default: 4 and 5 GB/s over 100 and 200 Gbit/s (NVIDIA/nccl, issue 465;
 /// areal-project/AReaL, issue 639) are two threads of 20 Gbit/s.
@@ -124,7 +124,8 @@ class Suspects {
   }
   spec::GpuGeneration generation() const { return device().generation; }
 
-  /// An adapter has 16 lanes to the processor for itself; or those of half a node share them, or those of all.
+  /// Bandwidth for messages through the processor: 16 lanes per adapter, or 16 lanes shared by half or all of a node's
+  /// GPUs.
   void add_ways_through_the_cpu(const spec::GpuClusterSpec& cluster) {
     const double way = pcie_of(generation()).bandwidth / 2;
     double last = cluster.nic.bandwidth;
@@ -248,7 +249,7 @@ class Suspects {
     const auto* cluster = std::get_if<spec::GpuClusterSpec>(&scenario_.platform.what);
     const std::int64_t group = how.experts * how.expert_tensor;
     if (cluster == nullptr || cluster->nodes < 2 || group > cluster->gpus || how.devices() > 1) return;
-    // Neighbours are in different nodes: what experts hand one another leaves the node.
+    // Neighbours are in different nodes: rows exchanged between experts leave the node.
     add("experts-across-nodes", [](scenario::Scenario&, sim::Cluster& other) {
       const auto nodes = static_cast<std::size_t>(std::get<spec::GpuClusterSpec>(other.platform.what).nodes);
       const std::vector<std::string> hosts = other.hosts;
@@ -354,7 +355,7 @@ class Diagnoser {
       scenario_.network.fidelity = spec::Fidelity::flow;
   }
 
-  /// The scenario on the first of its devices, as many as were measured.
+  /// Restricts the scenario to its first devices, as many as were measured.
   scenario::Scenario on_devices(std::int64_t devices) const {
     scenario::Scenario some = scenario_;
     const std::vector<spec::Placement> all = scenario_.all_devices();
@@ -409,8 +410,8 @@ class Diagnoser {
     return simulated;
   }
 
-  /// Simulates the library's algorithm, and rings. A time alone does not show which was used (between two nodes a tree
-  /// needs half of the time of rings), so `seconds` has the nearer one.
+  /// Simulates the library's algorithm, and rings. A measured time alone does not show which one was used (between two
+  /// nodes a tree needs half the time of rings). `seconds` is the time nearer to the measurement.
   SimulatedTimes simulate_collectives(const sim::Cluster& cluster) const {
     CollectiveSizes sizes{.operation = measured_.operation, .bytes = {}};
     for (const MeasuredCollective& one : measured_.collectives) sizes.bytes.push_back(one.bytes);
@@ -492,8 +493,8 @@ class Diagnoser {
       tell_what_is_free(expected);
   }
 
-  /// Compares the mean with its band. If the mean is inside, one step size outside its band decides, unless another is
-  /// outside on the other side.
+  /// Compares the mean with its band. If the mean is inside, a single size outside its band decides, unless another
+  /// size is outside on the other side.
   report::Diagnosis::SpeedVerdict verdict() const {
     using enum report::Diagnosis::SpeedVerdict;
     const double measured = diagnosis_.measured();
@@ -548,7 +549,7 @@ class Diagnoser {
     std::ranges::stable_sort(diagnosis_.suspicions, {}, [](const report::Suspicion& one) {
       return std::pair{!one.explains, one.distance};
     });
-    // The nearest degree of a cause represents all its degrees.
+    // Only the severity nearest to the measurement is kept for each cause.
     std::set<std::string> named;
     std::erase_if(diagnosis_.suspicions,
                   [&](const report::Suspicion& one) { return !named.insert(one.cause.text("cause")).second; });
@@ -561,8 +562,8 @@ class Diagnoser {
     return statement;
   }
 
-  /// Returns the weight of errors between sizes relative to errors that all sizes share: the width of a time's band ÷
-  /// that of the ratio of two sizes, which counts as 2 `kNoDifference` at least.
+  /// Returns the weight of errors of single sizes relative to errors common to all sizes: the width of a time's band ÷
+  /// the width of the band of two sizes' ratio, the latter at least 2 `kNoDifference`.
   double weight_of_differences(const SimulatedTimes& one) const {
     if (diagnosis_.collective) {
       const std::string& category = one.rows.back().category;
@@ -621,7 +622,7 @@ class Diagnoser {
     if (slower ? one.distance < as_it_is : one.explains) diagnosis_.suspicions.push_back(std::move(one));
   }
 
-  /// A number of devices that steps were measured of.
+  /// Returns a number of devices for which steps were measured.
   struct Size {
     const MeasuredStep* measured = nullptr;
     scenario::Scenario scenario;

@@ -17,7 +17,7 @@ FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured) {
   constexpr int kMostSteps = 8;
   constexpr double kClose = 5e-4;  // share of the measured step
   constexpr double kMostMessages =
-      0.5;  // largest share of a step in messages from which the devices' speed can be told
+      0.5;  // largest share of messages in a step for which the devices' speed can be fitted
   scenario::Scenario scenario = scenario::ScenarioSource(file).load({}, make_catalog_without_learning());
   scenario.timing_only = true;
   const auto refuse = [&](const std::string& what, const std::string& remedy) {

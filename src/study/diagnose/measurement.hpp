@@ -21,9 +21,9 @@ struct MeasuredCollective {
   std::optional<double> bus_bandwidth = {};  ///< byte/s, where the time is not known
 };
 
-/// One of the figures of a step.
+/// Figure of a measured step.
 struct MeasuredStep {
-  std::int64_t devices = 0;  ///< the scenario's first devices, so many; 0: all
+  std::int64_t devices = 0;  ///< number of devices used, the scenario's first ones; 0: all
   std::optional<double> step_seconds = {};
   std::optional<double> tokens_per_second = {};  ///< sum over these devices
   std::optional<double> tokens_per_second_per_device = {};
@@ -45,7 +45,7 @@ struct Measurement {
   std::vector<MeasuredStep> steps = {};
   std::optional<formats::ProfiledStep> profile = {};
   std::vector<MeasuredCollective> collectives = {};
-  report::Operation operation = report::Operation::all_reduce;  ///< operation of the collectives
+  report::Operation operation = report::Operation::all_reduce;  ///< kind of the measured collectives
   std::size_t ranks = 0;                             ///< ranks of the collectives: the scenario's first; 0: all
   std::optional<CollectiveLog> collective_log = {};  ///< log to read collectives from (take_collectives)
 };

@@ -28,7 +28,7 @@ namespace {
 struct TrainerLog {
   std::string program;                    ///< name of the program
   std::optional<MeasuredStep> step = {};  ///< none: no line has a figure
-  std::string missing = {};               ///< lines that would have had one
+  std::string missing = {};               ///< names of the lines that would contain the figure
 };
 
 enum class Figure : std::uint8_t { none, seconds, milliseconds, steps_per_second, tokens_per_device, samples, percent };
@@ -45,7 +45,7 @@ constexpr const char* kTune = "torchtune";
 constexpr const char* kMegatron = "Megatron-LM";
 constexpr const char* kTrainer = "Hugging Face's Trainer";
 constexpr const char* kDeepSpeed = "DeepSpeed";
-/// The most precise figure of a program first.
+/// Figures of each program, the most precise first.
 constexpr std::array kTrainerLines{
     TrainerLine{kMegatron, "elapsed time per iteration", "(ms):", Figure::milliseconds},
     TrainerLine{"NeMo", "train_step_timing in s", "train_step_timing in s", Figure::seconds},
@@ -65,7 +65,7 @@ constexpr std::array kTrainerLines{
     TrainerLine{"tf_cnn_benchmarks", "total images/sec:", "total images/sec:", Figure::samples},
     TrainerLine{"timm", "Train: ", "Time:", Figure::seconds},
     TrainerLine{"PyTorch's ImageNet example", "Epoch: [", "Time", Figure::seconds},
-    // Their lines without a figure of speed.
+    // Lines of these programs that contain no speed.
     TrainerLine{kTrainer, "'loss':", "", Figure::none},
     TrainerLine{kDeepSpeed, "[Rank 0] step=", "", Figure::none},
     TrainerLine{kTune, "| loss:", "", Figure::none},
@@ -83,7 +83,7 @@ bool is_microseconds(std::string_view unit) {
   return unit.starts_with("us") || unit.starts_with("\xc2\xb5s") || unit.starts_with("\xce\xbcs");
 }
 
-/// A number at the begin of a text, with its unit if that is one of time: "5,762", "'0.25'", "123.45ms".
+/// Parses a number at the start of a text, with its unit of time if any: "5,762", "'0.25'", "123.45ms".
 std::optional<double> leading_number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t:='\""), text.size()));
   std::string digits;
@@ -134,8 +134,8 @@ MeasuredStep step_of(Figure figure, double value) {
   return {.step_seconds = value};
 }
 
-/// Progress bars: " 12/1200 [00:48<1:19:12,  4.00s/it, loss=1.1]". Of several bars, such as those of evaluations and
-/// loading, the one that has run longest is that of training.
+/// Reads progress bars: " 12/1200 [00:48<1:19:12,  4.00s/it, loss=1.1]". Of several bars (training, evaluation,
+/// loading), the longest-running one is taken as training.
 class Bars {
  public:
   void take(std::string_view line) {
@@ -221,7 +221,7 @@ std::string programs_with_logs() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// "12.345ms" of the table of a profiler, in seconds.
+/// Returns the seconds of an entry "12.345ms" in a profiler's table.
 std::optional<double> seconds_of(const std::string& word) {
   const std::size_t unit = word.find_first_not_of("0123456789.");
   const std::optional<double> number = parse_whole<double>(std::string_view(word).substr(0, unit));
@@ -233,7 +233,7 @@ std::optional<double> seconds_of(const std::string& word) {
   return std::nullopt;
 }
 
-/// Cells of a row, which two blanks or more stand between.
+/// Splits a row into cells separated by two or more blanks.
 std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
   while (true) {

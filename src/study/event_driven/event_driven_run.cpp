@@ -36,13 +36,13 @@ namespace {
 
 using models::Correction;
 
-/// Quantiles of more samples are no closer to those of training by much, and all of them are in memory at once.
+/// Limit that keeps memory small; more samples hardly bring the quantiles closer to those of training.
 constexpr std::size_t kMostSourceSamples = 2000;
 
 struct Arm {
   const char* name;
   Correction correction;
-  bool of_norms;  ///< means nothing without batch norms
+  bool of_norms;  ///< only meaningful with batch norms
 };
 constexpr std::array<Arm, 4> kArms = {{{"source", Correction::source, false},
                                        {"batch statistics", Correction::batch_statistics, true},
@@ -99,7 +99,8 @@ models::SourceQuantiles source_of(const models::Network& network, const algorith
   return mean;
 }
 
-/// The share of the samples of all sites together that each arm gets right, where `batch` are corrected together.
+/// Returns, per arm, the share of correct predictions over the samples of all sites, with `batch` samples corrected
+/// together.
 std::vector<double> accuracies_of(const models::Network& network, const std::vector<Arm>& arms,
                                   const std::vector<models::Samples>& sites, std::int64_t batch,
                                   const models::SourceQuantiles& source) {
@@ -118,7 +119,7 @@ std::vector<double> accuracies_of(const models::Network& network, const std::vec
   return accuracies;
 }
 
-/// Everything that the value depends on except the weights and the problem.
+/// Returns a key of everything that the value depends on, except the weights and the problem.
 std::string operation_name(const spec::EvaluationSpec& asked) {
   std::string name = fmt::format("shifts quantiles {} alpha {} batch {}", asked.quantiles, asked.label_alpha,
                                  fmt::join(asked.batches, " "));
@@ -128,11 +129,11 @@ std::string operation_name(const spec::EvaluationSpec& asked) {
   return name;
 }
 
-/// Makes the value of all requested accuracies of the network with these weights. Scalars: row by row of
-/// report::ShiftEvaluation, arm by arm. Then follow the bytes of the quantiles of the features and of the inputs of
-/// batch norms, and the held-back samples of the sites with the fewest and the most. Sites correct their own test
-/// batches. Quantiles of training are those of the barycentre of the sites, with their first samples. `learning` must
-/// outlive the computation of the value.
+/// Returns the computation of all requested accuracies of the network with these weights. It returns scalars: per row
+/// of report::ShiftEvaluation, per arm. Then follow the bytes of the quantiles of the features and of the inputs of
+/// batch norms, and the fewest and the most held-back samples of a site. Sites correct their own test batches.
+/// Quantiles of training are those of the barycentre of the sites, from their first samples. `learning` must outlive
+/// the computation of the value.
 world::Value shift_evaluation(protocols::Learning& learning, const world::Value& weights,
                               const spec::EvaluationSpec& asked) {
   return learning.history().make(
@@ -207,7 +208,8 @@ void set_checkpoints(const spec::FailureSpec& failures, world::EventLoop& loop) 
   }
 }
 
-/// Points of the curve: of versions, in the order in which they came to be. `trained` are the samples of all sites.
+/// Returns the points of the curve, one per evaluated version of the model, in order of creation. `trained`: samples of
+/// all sites.
 std::vector<report::CurvePoint> curve_of(const ProtocolLog& log, double trained, bool learns) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<report::CurvePoint> curve;
@@ -258,7 +260,7 @@ void add_islands(IslandSteps& islands, report::EventDrivenResult& result) {
   facts["seconds of a local step, the longest"] = most;
 }
 
-/// Everything of a simulation that lives as long as it does.
+/// Objects of a simulation that live as long as the simulation does.
 world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOptions& options,
                                    protocols::MessageLeak& leak) {
   world::EventLoop::Limits limits;
@@ -271,7 +273,7 @@ world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOpti
   return limits;
 }
 
-/// Simulates until the end, or until no participant can continue because of failures, and then reports that. Throws
+/// Simulates until the end, or until failures leave no participant able to continue; reports the latter. Throws
 /// Deadlock if no failure is the cause.
 std::optional<report::Statement> run_until_stopped(world::EventLoop& loop, const world::UnreliableWorld& world) {
   using Cause = world::Deadlock::DeadlockCause;
@@ -307,7 +309,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   // Processes elsewhere know the data of workers, not of islands.
   if (options.learns && options.remote != nullptr && replicas == 1) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
-  // Clients with local passes take batches as large as <training> states; others the rows of a common step.
+  // Clients with local passes take the batch size of <training>; others take their rows of a common step.
   const bool passes = run.parameters.contains("local-epochs");
   const double batches = static_cast<double>(timed.batch) / static_cast<double>(scenario.training.batch);
   protocols::TimedNetwork network{.shape = timed.shape,

@@ -20,10 +20,10 @@
 namespace dadsim::study {
 namespace {
 
-/// Pairs of devices whose routes are compared, at most: beyond that every island is timed for itself.
+/// Most pairs of devices whose routes are compared; islands with more pairs are timed individually.
 constexpr std::size_t kMostPairs = 10'000;
 
-/// The synchronous run that an island's replicas take each step of: gradient sharing with its defaults.
+/// Returns the synchronous run that times an island's steps: gradient sharing among its replicas, with defaults.
 spec::RunSpec inner_run(const scenario::Scenario& scenario, std::size_t replicas) {
   spec::RunSpec run = methods::run_of(algorithms::baseline());
   run.exchange = spec::ExchangeMode::peer;
@@ -39,7 +39,7 @@ TimedAs timed_alone(scenario::Scenario scenario, const TimedAs& timed, const spe
   return timed_as_of(scenario, learned, timed.rows / timed.sample_scale);
 }
 
-/// A step of gradient sharing with a sample a replica.
+/// Records a step of gradient sharing with one sample per replica.
 step::Trajectory record_step(const spec::RunSpec& run, const algorithms::LearningProblem& problem,
                              std::size_t replicas) {
   const std::vector<std::int32_t> one{problem.partition.at(0).at(0)};
@@ -54,7 +54,7 @@ step::Trajectory record_step(const spec::RunSpec& run, const algorithms::Learnin
   return trajectory;
 }
 
-/// Links and hosts of a route, numbered in the order in which the routes of the island first name them.
+/// Numbers the links and hosts of a route, in the order in which the island's routes first mention them.
 using RouteShape = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, double, double, double, std::string>>;
 
 RouteShape route_shape_of(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {
@@ -75,7 +75,7 @@ bool are_like(const sim::Cluster& a, const sim::Cluster& b) {
   });
 }
 
-/// Per island, the first that has the same devices and the same routes between them.
+/// Returns, per island, the first island with the same devices and the same routes between them.
 std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
   std::vector<std::size_t> like(islands.size());
   std::iota(like.begin(), like.end(), 0);
@@ -129,7 +129,7 @@ IslandSteps::IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec
     island.hosts = part(cluster.hosts);
     island.devices = part(cluster.devices);
     island.aggregator_host.clear();
-    island.framework = {};  // it carries messages between participants
+    island.framework = {};  // the framework carries only messages between participants
     island.causes = false;
     for (std::size_t i = 0; i < devices_; ++i) island.numbers.push_back(static_cast<std::uint32_t>(first + i));
     island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // place of an aggregator
@@ -204,7 +204,7 @@ std::vector<schedule::Schedule> IslandSteps::schedules_among(const spec::RunSpec
   for (const std::size_t number : numbers) {
     const step::Step& step = trajectory.distinct_steps.at(static_cast<std::size_t>(trajectory.steps.at(number)));
     schedule::Schedule& among = schedules.emplace_back(schedule_of(run, trajectory, step, learned_, whole));
-    std::vector<double> stretched;  // per island, seconds of its passes ÷ those on one device
+    std::vector<double> stretched;  // per island, seconds of its passes ÷ seconds of the passes on one device
     for (std::size_t island = 0; island < islands(); ++island) {
       const std::int64_t samples = step.sizes.samples.at(island);
       schedule::Schedule plain = plain_step(samples, whole);

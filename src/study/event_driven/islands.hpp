@@ -18,14 +18,14 @@
 
 namespace dadsim::study {
 
-/// The cluster as it is seen from outside of its islands: the first device of each, as slow as its slowest.
+/// Returns the cluster without the inside of islands: the first device of each, as slow as the island's slowest device.
 sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                 const sim::Cluster& cluster);
 
-/// Times the training steps of islands: a step of an island is the synchronous step of its devices alone, with the
-/// gradients of its replicas summed, in the simulation that times such steps (sim::time_schedules), on warm
-/// connections. An island whose devices and links are those of another takes as long. Where steps differ (jitter,
-/// profiles, background traffic), kVaryingSteps of them are timed, and follow one another again and again.
+/// Times the training steps of islands. A step of an island is the synchronous step of its devices alone, with the
+/// gradients of its replicas summed, simulated by sim::time_schedules on warm connections. Islands with equal devices
+/// and links share one timing. If steps differ (jitter, profiles, background traffic), kVaryingSteps of them are timed
+/// and repeated in turn.
 class IslandSteps {
  public:
   static constexpr std::size_t kVaryingSteps = 16;
@@ -34,41 +34,41 @@ class IslandSteps {
   IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec& run, const algorithms::LearningProblem& problem,
               const TimedAs& timed, double sample_scale, const sim::Cluster& cluster);
 
-  /// Mean seconds of the island's steps first … first + count − 1, each of so many learned samples.
+  /// Returns the mean seconds of the island's steps first … first + count − 1, with that many learned samples each.
   double seconds(std::size_t island, std::int64_t samples, std::int64_t first, std::int64_t count);
   std::size_t islands() const { return clusters_.size(); }
   std::size_t devices() const { return devices_; }  ///< devices of each island
   std::size_t replicas() const { return replicas_; }
-  /// Returns steps `numbers` of a method that is learned first, among islands: the method's step of the network `whole`
-  /// among as many devices. Passes take as long as those of the island's own step, times what they take longer than
-  /// passes of gradient sharing on one device. Devices share the rest of the work. `outside`: outside_of_islands().
+  /// Returns steps `numbers` of a method that is learned first, among islands: the method's step for the network
+  /// `whole`, among that many devices. Passes take their time in the island's own step, scaled by the method's passes ÷
+  /// the passes of gradient sharing on one device. Devices share all other work. `outside`: outside_of_islands().
   std::vector<schedule::Schedule> schedules_among(const spec::RunSpec& run, const step::Trajectory& trajectory,
                                                   const std::vector<std::size_t>& numbers, const TimedAs& whole,
                                                   const sim::Cluster& outside);
-  /// Share of the parameters on a device, for work that is done once per parameter.
+  /// Returns the share of the parameters on a device, for work that is done once per parameter.
   double share_of_parameters() const;
-  /// The fewest and the most seconds of the steps that were timed.
+  /// Returns the shortest and the longest of the timed steps, seconds.
   std::pair<double, double> range() const;
 
  private:
   using Key = std::pair<std::size_t, std::int64_t>;  ///< island, samples
   const std::vector<double>& steps_of(std::size_t island, std::int64_t samples);
   schedule::Schedule step_of(std::int64_t samples) const;
-  /// Returns a step of gradient sharing with so many samples on one device.
+  /// Returns a step of gradient sharing with that many samples on one device.
   schedule::Schedule plain_step(std::int64_t samples, const TimedAs& whole) const;
 
   std::size_t replicas_ = 1, devices_ = 1;
   spec::RunSpec inner_;  ///< gradient sharing among the replicas of an island
   spec::ModelShape learned_;
   TimedAs timed_;
-  step::Trajectory recorded_;  ///< one step of it
+  step::Trajectory recorded_;  ///< one recorded step of `inner_`
   std::vector<sim::Cluster> clusters_;
-  std::vector<std::size_t> like_;  ///< per island, the first that takes as long
+  std::vector<std::size_t> like_;  ///< per island, the first island with the same timing
   std::map<Key, std::vector<double>> seconds_;
 };
 
-/// World whose first nodes are islands. IslandSteps determines the time of their training steps; each device does its
-/// share of other work.
+/// World whose first nodes are islands. IslandSteps gives the time of their training steps; other work is divided among
+/// the devices of an island.
 class IslandWorld final : public world::World {
  public:
   IslandWorld(world::World& inner, IslandSteps& steps) : inner_(inner), steps_(steps) {}

@@ -18,7 +18,7 @@ struct LinkGroup {
   std::vector<std::string> links;
   double least_bandwidth = std::numeric_limits<double>::infinity(), most_bandwidth = 0;  ///< byte/s
   double least_latency = std::numeric_limits<double>::infinity(), most_latency = 0;      ///< seconds
-  double busy_share = 0;  ///< largest of any of them in any run
+  double busy_share = 0;  ///< share of time in use, of the busiest link in any run
 
   void add(const step::LinkUse& use);
 };
@@ -29,20 +29,20 @@ std::string pattern_of_link(const std::string& direction);
 /// Returns a change of the links, "twice the bandwidth of the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".
 report::Statement change_of(const char* kind, double factor, const LinkGroup& group);
 
-/// Returns the same change for each of the links.
+/// Returns a separate change for each of the links.
 std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency);
 void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes);
 /// Speeds up everything that the device does, including measured times.
 void speed_up(spec::DeviceSpec& device, double factor);
-/// Does the same for a device of the scenario, which may time a recorded step.
+/// Speeds up a device of the scenario likewise; it may time a recorded step.
 void speed_up(spec::DeviceSpec& device, double factor, const scenario::Scenario& scenario);
-/// Speeds up all that it does and waits for.
+/// Speeds up the computing and all waiting of the device.
 void speed_up(spec::FrameworkSpec& framework, double factor);
-/// Keeps the sum algorithm of each run that used a single one: no library has a choice for links without limits.
+/// Keeps the sum algorithm of each run that used a single one: libraries make no choice for links without limits.
 void keep_sums(const report::Result& as, scenario::Scenario& scenario);
-/// Simulates variations as accurately as their reference, if all runs had the same accuracy.
+/// Sets the fidelity of variations to that of the unchanged scenario, if all its runs had one fidelity.
 void keep_fidelity(const report::Result& as, sim::Cluster& cluster);
-/// Returns a framework that sends the same and takes no time.
+/// Returns a framework that sends the same messages and takes no time itself.
 spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework);
 
 }  // namespace dadsim::study

@@ -27,7 +27,7 @@ constexpr double kBeyondMeasure = 1e6;    // practically unlimited, and still ac
 constexpr std::int64_t kTriedSteps = 16;  // differing steps: what-ifs are compared on a sample of a run
 constexpr double kBuckets = 25e6;         // bytes: the default of PyTorch's DistributedDataParallel
 
-/// A variation, with its effect on scenario and cluster.
+/// A variation, with the changes that it makes to scenario and cluster.
 struct Variation {
   report::WhatIf what_if;
   std::function<void(scenario::Scenario&, sim::Cluster&)> make;
@@ -60,8 +60,8 @@ class Explainer {
   }
 
  private:
-  /// Compares a run whose steps differ with itself on a sample of them: a change of the cluster affects all of them
-  /// similarly, so that the ratio is known more precisely than needed (Cochran, Sampling Techniques, 1977, chapter 6).
+  /// Compares a run whose steps differ with itself on a sample of its steps. A change of the cluster affects all steps
+  /// similarly, so the ratio is known precisely enough (Cochran, Sampling Techniques, 1977, chapter 6).
   void compare_on_a_sample() {
     of_sample_.assign(scenario_.runs.size(), {1, std::nullopt});
     if (scenario_.network.timed_steps > 0) return;
@@ -103,7 +103,7 @@ class Explainer {
     for (std::size_t i = 0; i < tried.size(); ++i) {
       if (tried[i].result) {
         explanation_.what_ifs.push_back(std::move(*tried[i].result));
-      } else {  // another batch may not divide into as many pieces
+      } else {  // another batch may not divide into as many micro-batches
         explanation_.notes.push_back(report::Statement{"untried-change"}
                                          .with("fault", std::move(tried[i].message))
                                          .with(variations_[i].what_if.change));
@@ -139,7 +139,7 @@ class Explainer {
 
   // ---- links ----
 
-  /// Returns all links that carry something, grouped by `key`, the busiest first.
+  /// Returns all links that carry traffic, grouped by `key`, the busiest first.
   std::vector<LinkGroup> groups(std::string (*key)(const std::string&)) const {
     std::map<std::string, LinkGroup> groups;
     for (const report::RunResult& run : explanation_.result.runs) {
@@ -192,7 +192,7 @@ class Explainer {
         });
   }
 
-  /// Returns whether a group makes a difference, so that its links are varied one by one.
+  /// Returns whether changing a group of links has an effect, so that its links are varied one by one.
   bool matters(report::WhatIf::Kind kind, const std::string& pattern) const {
     for (const report::WhatIf& tried : explanation_.what_ifs) {
       if (tried.kind != kind || tried.on != pattern) continue;
@@ -213,7 +213,7 @@ class Explainer {
                           [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
     for (const LinkGroup& link : links) {
       const std::string group = pattern_of_link(link.pattern);
-      if (sizes[group] == 1) continue;  // it is the whole group
+      if (sizes[group] == 1) continue;  // the link is the whole group
       const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
       const bool by_latency = matters(report::WhatIf::Kind::latency, group);
       if (!by_bandwidth && !by_latency) continue;
@@ -327,7 +327,8 @@ class Explainer {
         [this](scenario::Scenario& scenario, sim::Cluster& cluster) {
           keep_sums(explanation_.result, scenario);
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
-          // Continuous background traffic delays nothing there, but would be a million times as many messages.
+          // Without limits, continuous background traffic delays nothing, but would be a million times as many
+          // messages.
           cluster.platform.background.clear();
         });
     add({.kind = report::WhatIf::Kind::limit,

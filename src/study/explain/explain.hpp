@@ -15,12 +15,12 @@ namespace dadsim::study {
 /// Cancelled.
 report::Explanation explain_scenario(const scenario::Scenario& scenario, const Learned& learned, bool show_progress);
 
-/// Returns the scenario to learn for an explanation, which is less than the original: up to its last target, one of the
-/// runs that are equal up to rounding, and one seed. Event-driven runs are simulated unchanged.
+/// Returns the reduced scenario to learn for an explanation: up to the last target, one run of each group equal up to
+/// rounding, and one seed. Event-driven runs are simulated unchanged.
 scenario::Scenario as_explained(scenario::Scenario scenario);
 
-/// Learns and times both; their common part is learned once. `name`: name of the second in sentences. `show_progress`
-/// on standard error. Throws InputError, SimulationError, Cancelled.
+/// Learns and times both scenarios; their common part is learned once. `name`: name of the second in sentences.
+/// `show_progress` on standard error. Throws InputError, SimulationError, Cancelled.
 report::Comparison compare_scenarios(const scenario::Scenario& before, const scenario::Scenario& after,
                                      std::string name, bool show_progress);
 

@@ -9,8 +9,8 @@
 
 namespace dadsim::study {
 
-/// Step `number` (from 1) of run `run` (from 0) of a scenario, as the nodes of a cluster carry it out. Throws
-/// InputError where the run is event-driven or has no such step, SimulationError.
+/// Returns the operations of step `number` (from 1) of run `run` (from 0) on each node of the cluster. Throws
+/// InputError if the run is event-driven or has no such step, SimulationError.
 step::StepOperations operations_of_step(const scenario::Scenario& scenario, const Learned& learned,
                                         const sim::Cluster& cluster, std::size_t run, std::int64_t number);
 

@@ -37,7 +37,7 @@ std::vector<ClientLog::LoggedTransfer> of_models(const std::vector<ClientLog::Lo
 
 struct SiteFacts {
   std::string name;
-  std::int64_t count = 0;   ///< 0: one, whose host has that name
+  std::int64_t count = 0;   ///< number of hosts; 0: one host with exactly that name
   double up = 0, down = 0;  ///< byte/s
   double training = 0;      ///< seconds
 };
@@ -92,7 +92,7 @@ std::string scenario_of_sites(const std::string& source, const std::vector<SiteF
         Open element(xml, "worker");
         element.set("hosts", site.count > 0 ? fmt::format("{}-[1-{}]", site.name, site.count) : site.name)
             .set("device", "rtx-3090");
-        // Training takes the time in the log: a site's speed is its only difference from others.
+        // Training takes the time in the log: sites differ only in speed.
         if (training > 0 && site.training > 0 && site.training != training)
           element.set("speed", std::clamp(training / site.training, 0.01, 100.0));
       }

@@ -11,7 +11,7 @@ namespace dadsim::study {
 
 /// Facts given in addition to logs.
 struct FederationFacts {
-  std::optional<double> model_bytes;   ///< replaces the logs'
+  std::optional<double> model_bytes;   ///< bytes of a model, in place of the logs' value
   std::optional<double> step_seconds;  ///< training time of a client per round
   std::optional<double> line;          ///< byte/s of every client, both ways
 };
@@ -29,14 +29,14 @@ struct ImportedFederation {
 /// byte/s: 1 Gbit/s.
 inline constexpr double kAssumedLine = 125e6;
 
-/// Returns the federation in logs of NVIDIA FLARE clients: each line as fast as its client's largest transfers, its
-/// training the median. Throws std::runtime_error, with a message for the user, if a log has no transfer in some
-/// direction, or none with a duration.
+/// Returns the federation in logs of NVIDIA FLARE clients. Each line is as fast as its client's largest transfers;
+/// training takes the median. Throws std::runtime_error, with a message for the user, if a log has no transfer with a
+/// duration in some direction.
 ImportedFederation federation_of(const std::vector<formats::ClientLog>& clients, const FederationFacts& facts);
 
-/// Returns the federation in the log of a Flower server: rounds and clients, and the median round time. Lines have the
-/// given rate, or the one that follows from rounds and a given training time; without either kAssumedLine. Throws
-/// std::runtime_error, with a message for the user, if neither the log nor the caller gives the bytes of a model.
+/// Returns the federation in the log of a Flower server: rounds and clients, and the median round time. The rate of
+/// lines is given, or follows from rounds and a given training time, or is kAssumedLine. Throws std::runtime_error,
+/// with a message for the user, if neither the log nor the caller gives the bytes of a model.
 ImportedFederation federation_of(const formats::ServerLog& server, const FederationFacts& facts);
 
 }  // namespace dadsim::study

@@ -30,7 +30,7 @@ namespace {
 
 using Open = scenario::XmlWriter::Open;
 
-/// Checks sizes: it refuses no layer of a network that can be trained today, and no product of sizes overflows.
+/// Checks sizes against limits above every network trained today, so that no product of sizes overflows.
 void check_sizes(const spec::Sizes& sizes) {
   constexpr std::int64_t kMostOfOthers = 10'000'000;
   constexpr double kMostParameters = 1e15;
@@ -70,7 +70,7 @@ spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes
   spec::ParameterValues asked;
   for (const spec::ParameterSpec& size : workload.parameters) {
     const auto found = sizes.find(size.name);
-    // Sizes missing in a config are absent: those of a family have other minima.
+    // A size missing in a config stays missing: the minimum of the family may differ.
     const bool choice = size.type == spec::ParameterSpec::Type::choice;
     if (found == sizes.end() && !choice && size.minimum > 0) continue;
     const std::string text = size_text(size, found == sizes.end() ? 0 : found->second);
@@ -153,7 +153,7 @@ std::string finish_element(scenario::XmlWriter& xml) {
   return text.substr(text.find('\n') + 1);
 }
 
-/// Checks an imported scenario; one that does not fit a memory is valid, since that is a result.
+/// Checks an imported scenario. A scenario that does not fit a memory is valid: that is a result.
 void check_made_of(const std::string& file, const std::function<void()>& read) {
   try {
     read();

@@ -16,16 +16,16 @@ namespace dadsim::study {
 /// A network from another program's description.
 struct ImportedModel {
   std::string type;             ///< type in that program: "llama"
-  std::string workload;         ///< workload with the same layers; empty: none, only a file with its layers
-  spec::ParameterValues sizes;  ///< sizes of that workload, in the form of <timed-as>
+  std::string workload;         ///< workload with the same layers; empty: none, so that a file lists the layers
+  spec::ParameterValues sizes;  ///< sizes of that workload, as attributes of <timed-as>
   spec::ModelShape shape;       ///< its layers
   std::vector<formats::ModelRemark> remarks;
   std::string quantised = {};                          ///< compressed storage of its weights; empty: none
   std::optional<formats::AdapterConfig> adapter = {};  ///< adapter learned on it
 };
 
-/// Imports a config.json of Hugging Face's transformers, with sequences of `sequence` tokens; 0: the usual number. The
-/// workload is the catalogue's if its layers are equal. `file` is named in errors. Throws InputError.
+/// Imports a config.json of Hugging Face's transformers, with sequences of `sequence` tokens (0: the usual number).
+/// Uses a workload of the catalogue if its layers are equal. `file` is named in errors. Throws InputError.
 ImportedModel import_model(const std::string& file, const std::string& text, std::int64_t sequence);
 
 /// Imports an adapter of PEFT. Its model comes from the config.json `base`, or else from the workload named after the
@@ -36,19 +36,19 @@ ImportedModel import_adapter(const std::string& file, const formats::AdapterConf
 /// Name and value of an attribute.
 using AttributeText = std::pair<const char*, const char*>;
 
-/// Writes its <timed-as> element: its workload with fused attention, or the layers in `layers`; with a batch per
+/// Writes the model's <timed-as> element: its workload with fused attention, or the file `layers`. Adds a batch per
 /// worker, a precision by name, and more attributes.
 std::string timed_as_element(const ImportedModel& model, const std::string& layers, std::int64_t batch,
                              const std::string& precision, std::span<const AttributeText> more = {});
 
 /// Writes a file of layers for <timed-as file="…"/> (docs/workloads.md). Throws InputError for layers with experts,
-/// which such a file cannot describe.
+/// which this format cannot describe.
 std::string file_of_layers(const std::string& file, const spec::ModelShape& shape);
 
 /// Writes the <timed-as> element of a recorded step in `file`.
 std::string timed_as_step(const std::string& file, const std::string& batch);
 
-/// Throws InputError with `file`, the imported file, if dadsim refuses the result: a scenario, or a file of layers or
+/// Throws InputError naming `file`, the imported file, if dadsim refuses the resulting scenario, file of layers or file
 /// of a step.
 void check_scenario_made_of(const std::string& file, const std::string& scenario);
 void check_workload_made_of(const std::string& file, const std::string& workload);

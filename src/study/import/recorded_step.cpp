@@ -46,7 +46,7 @@ struct RankProgram {
   };
   std::vector<TracePart> issued, received;
   std::vector<TracePart> alone;    ///< collectives of groups without other ranks
-  std::vector<TraceEvent> events;  ///< a computation, possibly empty, before each of the others and at the end
+  std::vector<TraceEvent> events;  ///< a computation, possibly empty, stands before each other event and at the end
   std::size_t host_operations = 0;
 };
 
@@ -97,8 +97,8 @@ class ProgramWriter {
   }
 
  private:
-  /// Messages that must end before a node begins, and that no computation before it has waited for: indices into
-  /// `issued`, followed by those into `received`.
+  /// Collects the messages that must end before a node begins and that no earlier computation has waited for: indices
+  /// into `issued`, then into `received`.
   using Pending = std::set<std::pair<bool, std::size_t>>;
 
   static bool sends(const ChakraNode& node) {
@@ -218,7 +218,7 @@ class ProgramWriter {
     }
   }
 
-  /// The predecessors of a collective go before it on its own line, or are waited for.
+  /// Places the predecessors of a collective before it on the same communication line, or waits for them.
   void issue(const ChakraNode& node, Pending& pending) {
     RankProgram::TracePart part = part_of(node);
     if (part.members.size() < 2) {
@@ -266,7 +266,7 @@ class ProgramWriter {
     if (std::ranges::find(members, rank_) == members.end())
       throw std::runtime_error(
           fmt::format("takes part in '{}' of group '{}' without being a member", node.name, node.group));
-    constexpr double kWord = 4;  // bytes that a barrier counts as summing
+    constexpr double kWord = 4;  // bytes that a barrier counts as an all-reduce
     const auto [kind, share] = kind_of(node.collective, members.size());
     const double bytes = node.collective == ChakraNode::Collective::barrier ? kWord : node.bytes;
     return {node.name, kind, std::move(members), share * bytes, 0, node.id};
@@ -282,7 +282,7 @@ class ProgramWriter {
   std::unordered_map<std::uint64_t, std::size_t> number_of_;
   std::unordered_map<std::size_t, Pending> pending_of_;
   Pending waited_;
-  std::size_t pending_count_ = 0;  ///< entries in all of pending_of_
+  std::size_t pending_count_ = 0;  ///< total number of entries in pending_of_
 };
 
 /// Orders the nodes of a rank by their dependences, then by their numbers, and skips those that neither compute on a
@@ -353,8 +353,8 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   return order;
 }
 
-/// Returns whether a collective is among the ranks of a tensor group; otherwise it is among corresponding ranks of all
-/// of them.
+/// Returns whether a collective is among the ranks of one tensor group. Otherwise it is among corresponding ranks of
+/// all tensor groups.
 bool is_within_tensor(const TracePart& part, const RankOrder& order) {
   const auto size = static_cast<std::int64_t>(part.members.size());
   const std::int64_t first = order.place_of(part.members.front());
@@ -366,7 +366,7 @@ bool is_within_tensor(const TracePart& part, const RankOrder& order) {
                   fmt::join(part.members, " "), order.tensor, order.tensor));
 }
 
-/// Bytes below which collectives are left out: norms of gradients and the like go among all stages.
+/// Bytes below which collectives are left out: small ones, such as norms of gradients, involve all stages.
 constexpr double kFewBytes = 4096;
 
 void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step) {
@@ -498,7 +498,7 @@ class StepMerger {
         of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
   }
 
-  /// Returns one value for each replica of a stage, from its ranks' values.
+  /// Returns one value per replica of a stage, from the values of its ranks.
   std::vector<double> per_replica(std::int64_t stage, const std::function<double(const RankProgram&)>& of) const {
     std::vector<double> values;
     for (std::int64_t replica = 0; replica < order_.replicas(); ++replica) {
@@ -562,13 +562,13 @@ class StepMerger {
   std::size_t collectives_ = 0;
 };
 
-/// Returns one number if all are equal, else the list.
+/// Returns one number if all values are equal, else the list.
 std::string list_of(const std::vector<double>& values) {
   const bool same = std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end();
   return same ? fmt::format("{}", values.front()) : fmt::format("{}", fmt::join(values, " "));
 }
 
-/// Returns the group of a rank that corresponds to `members` of rank 0: with the same distances.
+/// Returns the group of another rank that corresponds to `members` of rank 0: ranks at the same distances.
 Members members_of_rank(std::int64_t rank, Members members) {
   std::ranges::sort(members);
   if (members.size() < 2 || members.front() != 0) return members;

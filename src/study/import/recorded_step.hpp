@@ -36,7 +36,8 @@ struct RecordedStep {
 RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
                               const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t copies = 0);
 
-/// Writes its file for <timed-as file="…"/>. `precision`, by name: seconds are of computing alone; empty: as measured.
+/// Writes the step's file for <timed-as file="…"/>. `precision`: name of the precision, if seconds are of computing
+/// alone; empty: seconds as measured.
 std::string file_of_recorded_step(const std::string& name, const RecordedStep& step, const std::string& precision = {});
 
 }  // namespace dadsim::study

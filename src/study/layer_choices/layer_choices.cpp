@@ -22,7 +22,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Schedules of one or two tasks.
+/// Makes schedules of one or two tasks, to price them.
 struct Probes {
   const spec::RunSpec& run;
   std::size_t workers;
@@ -37,7 +37,7 @@ struct Probes {
     return {"price", std::move(task)};
   }
 
-  /// Through the aggregator: so many bytes up, and so many down.
+  /// Returns a schedule of one round trip through the aggregator, with that many bytes up and down.
   schedule::Schedule round_trip(double up, double down) const {
     schedule::Schedule schedule{workers, true, {}, precision};
     schedule.tasks = {collective(step::CollectiveKind::gather, up),
@@ -58,7 +58,7 @@ struct Probes {
     task.weights = 1e6;
     schedule.tasks.push_back({"price", std::move(task)});
     if (who == step::Role::aggregator) {
-      // Workers wait for it with a byte up and a byte down.
+      // Workers wait for the aggregator with a message of one byte up and one down.
       const schedule::Schedule there = round_trip(1, 1);
       schedule.tasks = {there.tasks[0],
                         there.tasks[1],
@@ -70,8 +70,8 @@ struct Probes {
   }
 };
 
-/// Prices of a run's collectives and computations, from what schedules of one or two of them take. `seconds_of` gives
-/// the seconds of steps.
+/// Finds the prices of a run's collectives and computations by simulating schedules of one or two of them. `seconds_of`
+/// simulates the seconds of steps.
 schedule::Prices measured_prices(
     const spec::RunSpec& run, std::size_t workers, spec::Precision precision,
     const std::function<std::vector<double>(const std::vector<schedule::Schedule>& steps)>& seconds_of) {
@@ -125,7 +125,7 @@ schedule::Prices measured_prices(
   return prices;
 }
 
-/// Some steps of a structure, as they would be timed with one plan or another.
+/// Some steps of a structure, which are timed with different plans.
 class PlanSearch {
  public:
   PlanSearch(const spec::RunSpec& run, const step::Trajectory& trajectory, std::size_t structure,
@@ -161,7 +161,7 @@ class PlanSearch {
     for (step::Assignment& plan : by_weights()) plans.push_back(std::move(plan));
     try_out(plans);
     improve();
-    // Steps differ: the last word is had over more of them.
+    // Steps differ: the final choice is made over more of them.
     std::vector<std::pair<double, step::Assignment>> ranked;
     for (const auto& [plan, seconds] : tried_) ranked.emplace_back(seconds, plan);
     std::ranges::sort(ranked);
@@ -176,10 +176,10 @@ class PlanSearch {
  private:
   using Steps = std::vector<const step::Step*>;
   static constexpr std::size_t kFewSteps = 2;      ///< steps on which every plan is tried
-  static constexpr std::size_t kManySteps = 16;    ///< steps on which the last plans are tried
-  static constexpr std::size_t kFinalists = 4;     ///< in addition to the uniform plans
+  static constexpr std::size_t kManySteps = 16;    ///< steps on which the finalists are tried
+  static constexpr std::size_t kFinalists = 4;     ///< plans tried again, in addition to the uniform ones
   static constexpr std::size_t kMostRounds = 6;    ///< rounds of improvements
-  static constexpr std::size_t kMostTrials = 600;  ///< plans that are simulated, roughly
+  static constexpr std::size_t kMostTrials = 600;  ///< approximate limit on simulated plans
 
   static Steps evenly(const Steps& all, std::size_t most) {
     Steps some;
@@ -197,7 +197,7 @@ class PlanSearch {
     return choose(alternatives_, costs_by(price), timed_.shape.layers.size());
   }
 
-  /// Each statistic wherever a layer has it; elsewhere what sends the fewest bytes.
+  /// Returns one plan per statistic: every layer that has it takes it; other layers send the fewest bytes.
   std::vector<step::Assignment> uniform() const {
     std::vector<step::Assignment> plans;
     std::set<std::string> done;
@@ -249,7 +249,7 @@ class PlanSearch {
     return seconds;
   }
 
-  /// Mean seconds of a step, per plan.
+  /// Returns the mean seconds of a step, per plan.
   std::vector<double> seconds_with(const std::vector<step::Assignment>& plans, const Steps& steps) const {
     std::vector<schedule::Schedule> schedules;
     for (const step::Assignment& plan : plans) {
@@ -264,7 +264,7 @@ class PlanSearch {
     return means;
   }
 
-  /// Simulates those that have not been; the quickest of all so far is the best.
+  /// Simulates the plans that have not been simulated; updates the quickest plan so far.
   void try_out(const std::vector<step::Assignment>& plans) {
     std::vector<step::Assignment> fresh;
     for (const step::Assignment& plan : plans) {
@@ -273,13 +273,13 @@ class PlanSearch {
     const std::vector<double> seconds = seconds_with(fresh, few_);
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       tried_[fresh[i]] = seconds[i];
-      // Less than a part in a million is no gain.
+      // A gain of less than a part in a million does not count.
       if (best_.empty() || seconds[i] < tried_.at(best_) * (1 - 1e-6)) best_ = fresh[i];
     }
   }
 
-  /// Every layer in turn takes something else, and the others what fits that best; then those changes together that
-  /// gain something each, the best one, two, four … of them.
+  /// Tries to change the choice of each layer in turn, with the fewest changes of other layers that this requires. Then
+  /// combines the 1, 2, 4 … best changes that gain time on their own.
   void improve() {
     const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
     struct PriceChange {
@@ -355,7 +355,7 @@ class PlanSearch {
                     alternatives_.all[static_cast<std::size_t>(alternative)].name);
   }
 
-  /// The plan that changes the fewest layers of `plan` if layer i takes a.
+  /// Returns the plan that changes the fewest layers of `plan` if layer i takes a.
   std::optional<step::Assignment> nearest(std::vector<schedule::LayerCosts> layers, const step::Assignment& plan,
                                           std::size_t i, std::size_t a) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -367,7 +367,7 @@ class PlanSearch {
         if (l == i) layers[l].costs[b] = b == a ? 0 : kNever;
       }
     }
-    return least_of(alternatives_, layers, timed_.shape.layers.size());  // nothing: nothing goes with it
+    return least_of(alternatives_, layers, timed_.shape.layers.size());  // none if no plan fits this choice
   }
 
   const spec::RunSpec& run_;

@@ -28,12 +28,12 @@ std::vector<step::Assignment> choose_alternatives(const spec::RunSpec& run, cons
 /// Returns true if layers of the run may choose a lossy method.
 bool may_be_settled(const spec::RunSpec& run);
 
-/// Returns the run to learn: layers that may choose a lossy method, but do not on this cluster, are learned exactly.
-/// They are found from first steps; each gets a rule in RunSpec::share.
+/// Returns the run to learn. Layers that may choose a lossy method, but do not on this cluster, are learned exactly.
+/// Timing first steps determines them; each gets a rule in RunSpec::share.
 spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned, const TimedAs& timed,
                       const sim::Cluster& cluster, const std::function<step::Trajectory()>& learn_first_steps);
 
-/// Names the choices in the run's first structure, for layers with an outer product, input first.
+/// Names the choices of layers with an outer product in the run's first structure, input first.
 std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajectory,
                                                   const std::vector<step::Assignment>& assignment,
                                                   const spec::ModelShape& timed);

@@ -51,7 +51,7 @@ bool divides_sequences(const spec::ModelShape& shape, std::int32_t context) {
   }
 }
 
-/// Experts of the block that has the fewest; 1: none has any.
+/// Returns the experts of the block with the fewest experts; 1 without experts.
 std::int64_t experts_of(const spec::ModelShape& shape) {
   std::int64_t fewest = 1;
   for (const spec::LayerShape& layer : shape.layers) {
@@ -60,7 +60,7 @@ std::int64_t experts_of(const spec::ModelShape& shape) {
   return fewest;
 }
 
-/// Parts that repeat; of a network in which nothing does, its layers.
+/// Returns the number of repeated blocks, or the number of layers if no block repeats.
 std::int64_t repeating_parts(const spec::ModelShape& shape) {
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(shape);
   const auto repeating = std::ranges::count_if(blocks, spec::repeats);
@@ -105,7 +105,7 @@ class Enumeration {
   bool is_fixed(const std::string& attribute) const {
     return std::ranges::any_of(space_.fixed, [&](const auto& one) { return one.first == attribute; });
   }
-  /// The number of an attribute that is fixed; if it is not, `searched`.
+  /// Returns the value of a fixed attribute; `searched` if it is not fixed.
   std::vector<std::int64_t> tried(const std::string& attribute, std::vector<std::int64_t> searched) const {
     for (const auto& [name, value] : space_.fixed) {
       if (name == attribute) return {parse_whole<std::int64_t>(value).value()};
@@ -119,7 +119,7 @@ class Enumeration {
     return is_fixed("pipeline") || static_cast<double>(most) <= kMostUneven * share;
   }
 
-  /// Powers of two, and the whole batch.
+  /// Returns powers of two, and the whole batch.
   static std::vector<std::int64_t> micro_batches_of(std::int64_t batch) {
     std::vector<std::int64_t> sizes = divisors_of(batch);
     std::erase_if(sizes, [&](std::int64_t size) {
@@ -149,7 +149,7 @@ class Enumeration {
     }
   }
 
-  /// Devices that divide experts are in one stage; devices that divide a layer are adjacent.
+  /// Checks that devices that divide experts are in one stage, and that devices that divide a layer are adjacent.
   void add_experts(report::Layout layout) {
     const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
     for (const std::int64_t group : tried("expert-parallel", divisors_of(experts_))) {
@@ -175,7 +175,7 @@ class Enumeration {
     }
   }
 
-  /// In which the stages of a layout may work.
+  /// Returns the pipeline schedules that the stages of a layout may use.
   std::vector<spec::PipelineOrder> orders_of(const report::Layout& layout) const {
     using enum spec::PipelineOrder;
     const spec::ParallelismSpec& how = layout.how;
@@ -214,7 +214,7 @@ class Enumeration {
     }
   }
 
-  /// Replicas that divide the sharded state: all of them (0), or those of a node (HSDP).
+  /// Returns the choices of replicas that divide the sharded state: all of them (0), or those of a node (HSDP).
   std::vector<std::int32_t> groups_of(const report::Layout& layout) const {
     std::vector<std::int32_t> groups;
     if (!is_fixed("sharding-group")) groups.push_back(0);

@@ -14,7 +14,7 @@ namespace dadsim::study {
 struct LayoutCandidate {
   report::Layout layout;
   report::StepParts estimate;  ///< by the closed form
-  double bytes = 0;            ///< on the device that needs most
+  double bytes = 0;            ///< bytes of memory, on the device that needs most
   bool simulated = false;
 };
 
@@ -23,14 +23,14 @@ struct LayoutSpace {
   std::int64_t devices = 1;
   std::int64_t devices_per_node = 1;  ///< a layer is not divided beyond a node
   std::int64_t global_batch = 1;      ///< samples of all replicas per step
-  bool plain_attention = true;        ///< its scores are kept, and can be computed again
-  bool divides_sequences = true;      ///< devices with parts of a sequence can share what workers share
+  bool plain_attention = true;        ///< true: attention scores are kept, and can be recomputed
+  bool divides_sequences = true;      ///< true: runs can share their messages among devices with parts of a sequence
   spec::Sharding most_sharding = spec::Sharding::parameters;  ///< most sharding that can replace the workers' sums
-  spec::ParallelismSpec base;                                 ///< values of all that is not searched
+  spec::ParallelismSpec base;                                 ///< values of the attributes that are not searched
   /// Attributes of <timed-as> that are not searched, with their values as they are printed.
   std::vector<std::pair<std::string, std::string>> fixed;
 
-  bool holds(const report::Layout& layout) const;  ///< true if the layout has all fixed values that have an effect
+  bool holds(const report::Layout& layout) const;  ///< true if fixed values with an effect match
 };
 
 /// Returns every layout of the network that divides evenly. Devices form replicas of tensor × context × pipeline; the

@@ -20,7 +20,7 @@ double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 
 }  // namespace
 
 GroupTimes::GroupTimes(const sim::Cluster& cluster) : cluster_(cluster) {
-  cluster_.flow_alone = false;  // groups are small
+  cluster_.flow_alone = false;  // groups are small enough for any fidelity
   cluster_.aggregator_host.clear();
   std::map<std::string, int> nodes;
   for (const sim::PlatformHost& host : sim::platform_hosts(cluster.platform)) nodes[host.name] = host.node;
@@ -36,7 +36,7 @@ double GroupTimes::Curve::at(double bytes) const {
   return t0 + (bytes - b0) * (t1 - t0) / (b1 - b0);
 }
 
-/// Groups of this kind that have devices in the first node.
+/// Returns the groups of this kind that have devices in the first node.
 std::size_t GroupTimes::sharing(const Group& group) const {
   const auto& [ranks, stride] = group;
   std::size_t own = 0;

@@ -11,19 +11,22 @@
 
 namespace dadsim::study {
 
-/// Times of collectives among groups of a cluster's devices, with all groups at once. Each group alone is simulated at
-/// three sizes; sizes between are interpolated. Groups that share the adapters of a node share the rate that all
-/// devices together reach.
+/// Times of collectives among groups of a cluster's devices, with all groups at once. One group alone is simulated at
+/// three sizes; other sizes are interpolated. Groups that share the adapters of a node share the rate that all devices
+/// together reach.
 class GroupTimes {
  public:
   explicit GroupTimes(const sim::Cluster& cluster);
 
-  /// Simulates, in few processes, all groups that `ask` asks for. They have any times while it does.
+  /// Simulates, in few processes, all groups that `ask` asks for. During that call of `ask` the returned times are
+  /// arbitrary.
   void prepare(const std::function<void()>& ask);
 
-  /// Seconds of an all-reduce of so many bytes among `ranks` devices that are `stride` apart. Throws SimulationError.
+  /// Returns the seconds of an all-reduce of `bytes` among `ranks` devices that are `stride` apart. Throws
+  /// SimulationError.
   double all_reduce(std::size_t ranks, std::size_t stride, double bytes);
-  /// Returns the seconds in which each of `ranks` devices in turn sends every other a block of `bytes`.
+  /// Returns the seconds of an exchange in which each of `ranks` devices in turn sends a block of `bytes` to every
+  /// other.
   double all_to_all(std::size_t ranks, double bytes);
 
  private:
@@ -40,7 +43,7 @@ class GroupTimes {
   sim::Cluster cluster_;
   std::vector<int> node_of_;  ///< per device
   std::map<Asked, Curve> curves_;
-  bool prepares_ = false;  ///< groups are asked for and not simulated yet
+  bool prepares_ = false;  ///< true while groups are only requested, before they are simulated
 };
 
 }  // namespace dadsim::study

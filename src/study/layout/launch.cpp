@@ -14,8 +14,8 @@
 namespace dadsim::study {
 namespace {
 
-/// A setting, and the attribute to report as lacking if the framework has no argument for it; empty: it is the
-/// framework's default.
+/// A setting, and the attribute to report as missing if the framework has no argument for it. An empty text: the value
+/// is the framework's default.
 struct SaidSetting {
   formats::LaunchSetting setting;
   std::string said;
@@ -33,7 +33,7 @@ std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   const auto add = [&](const char* quantity, const auto& value, const std::string& said = "") {
     all.push_back({{quantity, fmt::format("{}", value)}, said});
   };
-  /// An attribute with the same name in the framework.
+  /// Writes an attribute with the same name in the framework.
   const auto attribute = [&](const char* name, const auto& value, bool tells) {
     add(name, value, tells ? fmt::format("{}={}", name, value) : "");
   };
@@ -122,7 +122,7 @@ class LaunchOf {
   }
 
  private:
-  static constexpr std::int64_t kMostDivided = 4096;  // form of <timed-as>
+  static constexpr std::int64_t kMostDivided = 4096;  // largest number allowed in <timed-as>
   static constexpr std::int64_t kMostDevices = 16'777'216;
   static constexpr std::int64_t kMostBatch = 1'000'000'000;
 
@@ -268,7 +268,7 @@ Launch read_launch(const std::string& file, const std::string& framework, const 
 
 std::vector<std::string> assignments_of(const Launch& launch) {
   std::vector<std::string> set = report::assignments_of(launch.layout);
-  // An attribute that the layout lacks is taken back where a scenario writes it.
+  // An attribute that is in the scenario but not in the layout is removed.
   for (const std::string_view name : spec::kLayoutAttributes) {
     const std::string path = fmt::format("timed-as.{}=", name);
     if (std::ranges::none_of(set, [&](const std::string& one) { return one.starts_with(path); })) set.push_back(path);

@@ -11,21 +11,21 @@
 
 namespace dadsim::study {
 
-/// A layout with the settings of a framework in addition.
+/// A layout with further settings of a framework.
 struct Launch {
   report::Layout layout;
-  std::optional<spec::Precision> precision = {};  ///< none: the file does not say it
-  std::optional<bool> wide_gradients = {};        ///< in fp32 where products have 16 bit; none: as above
-  std::int64_t bucket = 0;                        ///< gradients that are summed at once; 0: not said
+  std::optional<spec::Precision> precision = {};  ///< none: the file does not state it
+  std::optional<bool> wide_gradients = {};        ///< sums 16-bit gradients in fp32; none: not stated
+  std::int64_t bucket = 0;                        ///< bytes of gradients summed at once; 0: not stated
   std::int64_t devices_per_node = 1;
 
   std::int64_t devices() const { return layout.replicas * layout.how.devices(); }
 };
 
-/// The launch of a scenario; buckets are those of the run of that label.
+/// Returns the launch of a scenario; buckets are those of the run with that label.
 Launch launch_of(const scenario::Scenario& scenario, const std::string& run);
 
-/// The file of a framework, and attributes that it has no argument for: "tensor-overlap=backward".
+/// File for a framework, and the attributes without an argument in it: "tensor-overlap=backward".
 struct WrittenLaunch {
   std::string text;
   std::vector<std::string> lacking;
@@ -36,7 +36,7 @@ WrittenLaunch write_launch(const std::string& framework, const Launch& launch);
 Launch read_launch(const std::string& file, const std::string& framework, const std::string& text,
                    std::optional<std::int64_t> devices);
 
-/// Assignments for --set that give a scenario the launch.
+/// Returns assignments for --set that give a scenario the launch.
 std::vector<std::string> assignments_of(const Launch& launch);
 
 }  // namespace dadsim::study

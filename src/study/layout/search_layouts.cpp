@@ -52,7 +52,7 @@ namespace {
 struct LayoutSetting {
   scenario::Scenario base;  ///< the scenario; its memory is not checked
   spec::RunSpec run;        ///< run with the steps
-  TimedAs timed;            ///< the network before anything divides it
+  TimedAs timed;            ///< network before it is divided
   sim::Cluster cluster;
   LayoutSpace space;
   report::Layout written;  ///< the scenario's own
@@ -120,14 +120,14 @@ LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& optio
   return setting;
 }
 
-/// By what the closed form was off where a layout was simulated, for others of its kind (the same tensor, context,
-/// pipeline and expert parallelism and sharding).
+/// Corrects the closed form by the errors it had for simulated layouts of the same kind (tensor, context, pipeline and
+/// expert parallelism and sharding).
 class EstimateCorrection {
  public:
   explicit EstimateCorrection(const std::vector<report::LayoutTrial>& trials);
 
   bool knows(const report::Layout& layout) const;
-  /// Simulated ÷ estimated: the least of the kind, or, without simulations of the kind, the least of all.
+  /// Returns the least simulated ÷ estimated time of the kind, or, without simulations of the kind, of all layouts.
   double factor(const report::Layout& layout) const;
 
   using Kind = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, spec::Sharding, std::int32_t>;
@@ -178,8 +178,8 @@ double EstimateCorrection::factor(const report::Layout& layout) const {
   const auto known = by_kind_.find(kind_of(layout));
   return known == by_kind_.end() ? of_all_ : known->second;
 }
-/// At most so many of the fitting candidates, which are in the order of their estimates: the quickest, few of a kind;
-/// the quickest of each kind; and some of the front of time against memory.
+/// Selects at most `count` of the fitting candidates, which are sorted by estimate: the quickest with few of a kind,
+/// the quickest of each kind, and some of the front of time against memory.
 
 std::vector<std::size_t> most_promising(const std::vector<LayoutCandidate>& candidates,
                                         const std::vector<std::size_t>& fitting, std::size_t most) {
@@ -203,8 +203,8 @@ std::vector<std::size_t> most_promising(const std::vector<LayoutCandidate>& cand
     pick(front[k * (front.size() - 1) / kOfFront]);
   return picked;
 }
-/// At most so many of those that were not simulated and may still be quicker than the best trial, by the closed form
-/// set right; the quickest first.
+/// Returns at most `count` layouts that were not simulated and, by the corrected closed form, may be quicker than the
+/// best trial; the quickest first.
 
 std::vector<std::size_t> still_promising(const std::vector<LayoutCandidate>& candidates,
                                          const std::vector<std::size_t>& fitting,
@@ -230,7 +230,7 @@ bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) 
   const auto& a = other.simulated->step_band;
   const auto& b = best.simulated->step_band;
   if (!a || !b) return false;
-  // The gap between two layouts timed by flow may be smaller than flow shows.
+  // Flow fidelity may be too coarse to rank two layouts with nearly equal times.
   const double doubt = std::max(report::doubt_of(*other.simulated), report::doubt_of(*best.simulated));
   const double ratio = other.simulated->step_seconds / best.simulated->step_seconds * (1 - doubt);
   return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;
@@ -268,11 +268,11 @@ void rank_trials(report::LayoutReport& report) {
 
 constexpr std::int64_t kManyDevices = 512;  // devices that take longer to load than candidates to estimate
 constexpr std::size_t kAtATime = 4;         // layouts simulated before the closed form is corrected again
-constexpr std::size_t kTogether = 2;        // layouts simulated before their work is compared with its limit
-constexpr double kOfOne = 0.1;              // share of the limit for the shorter steps of a layout in doubt
-constexpr double kWorthSaying = 0.97;  // share of the best time: layouts with more memory must beat it to be reported
+constexpr std::size_t kTogether = 2;        // layouts simulated before their total work is checked against its limit
+constexpr double kOfOne = 0.1;              // share of the work limit, for shorter steps of a doubtful layout
+constexpr double kWorthSaying = 0.97;       // share of the best time; a layout with more memory is reported if below
 
-/// "path=value" of --set, with what the layout and its memory need.
+/// Returns "path=value" of --set, for a layout and its memory.
 std::vector<std::string> ignoring_memory(std::vector<std::string> overrides) {
   overrides.emplace_back("workers.memory=ignore");
   return overrides;
@@ -481,8 +481,8 @@ class LayoutSearch {
     }
   }
 
-  /// Times the quickest layout with all its micro-batches, as a run of it does; all others too where shorter steps
-  /// were off.
+  /// Times the quickest layout with all its micro-batches, as in a run. Does so for all others if shorter steps were
+  /// inaccurate.
   void time_whole() {
     constexpr double kSame = 1e-3;  // share of the step
     if (report_.trials.empty()) return;
@@ -506,7 +506,7 @@ class LayoutSearch {
     std::vector<Prepared> prepared;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const double work = whole_work_[assignments_of(trials[i].layout)];
-      const bool in_doubt = report::doubt_of(*trials[i].simulated) > 0;  // and would be as a whole
+      const bool in_doubt = report::doubt_of(*trials[i].simulated) > 0;  // and would be doubtful as a whole step
       if (options_.most_work > 0 && (in_doubt || !affords(work))) continue;
       std::optional<scenario::Scenario> scenario = scenario_of(trials[i].layout);
       if (!scenario) continue;
@@ -526,7 +526,7 @@ class LayoutSearch {
     }
   }
 
-  /// The quickest of what does not fit, by the closed form set right.
+  /// Returns the quickest layout that does not fit, by the corrected closed form.
   void conclude() {
     rank_trials(report_);
     const std::vector<report::LayoutTrial>& trials = report_.trials;
@@ -553,9 +553,9 @@ class LayoutSearch {
   scenario::ScenarioSource source_;  ///< the scenario without a layout in <timed-as>
   scenario::Catalog catalog_;
   LayoutSetting setting_;
-  std::vector<std::string> overrides_;       ///< without those of a layout
+  std::vector<std::string> overrides_;       ///< settings except those of a layout
   std::vector<LayoutCandidate> candidates_;  ///< the quickest by the closed form first
-  std::vector<std::size_t> fitting_;         ///< indices of candidates that fit, in their order
+  std::vector<std::size_t> fitting_;         ///< indices of candidates that fit, quickest first
   std::optional<report::StepParts> written_estimate_;
   LearningStore store_;
   report::LayoutReport report_;

@@ -20,7 +20,7 @@ struct LayoutOptions {
   std::size_t simulated = 20;                ///< most layouts, in addition to the scenario's; 0: none
   bool simulates_written = true;             ///< the scenario's own layout is simulated too
   /// Most work (SimulationWork) of all simulations together, which bounds the time of an answer; 0: no limit. The
-  /// closed form alone ranks what lies beyond it.
+  /// closed form alone ranks candidates beyond this limit.
   double most_work = 0;
   double most_bytes = 0;                                   ///< most additional bytes per device; 0: no limit
   std::string run;                                         ///< label; empty: the first that shares anything

@@ -99,7 +99,8 @@ const StepEstimate::Layers& StepEstimate::layers_of(const report::Layout& layout
   return layers_.emplace(key, std::move(layers)).first->second;
 }
 
-/// Keys and values of the other parts of a sequence, and rows for experts that others have (step::Piece).
+/// Adds the seconds of messages inside a pass: keys and values of the other parts of a sequence, and rows for experts
+/// on other devices (step::Piece).
 void StepEstimate::add_handed_over(const report::Layout& layout, std::int64_t micro_batch, Layers& layers) {
   const spec::ParallelismSpec& how = layout.how;
   const spec::ModelShape& part = parts_of(layout);
@@ -165,7 +166,7 @@ const StepEstimate::EstimatedStage& StepEstimate::slowest_stage(const report::La
         stage.update += layers.update[i];
         stage.gradient_bytes += layers.gradient_bytes[i];
         stage.expert_bytes += layers.expert_bytes[i];
-        // An all-gather more in the backward pass, where norms are divided along the sequence.
+        // Norms divided along the sequence need one more all-gather in the backward pass.
         const double extra = how.sequence_parallel ? 1.5 : 1;
         stage.sums += layers.sums_forward[i] * (again ? 2 : 1) + layers.sums_backward[i] * extra;
       }
@@ -186,7 +187,7 @@ double StepEstimate::exchange_of(const report::Layout& layout, const EstimatedSt
   }
   double scatter = both / 2;
   double gather = both / 2 / timed_.gradient_width;
-  double among_groups = 0;  // the sum of what each of the devices of a group has
+  double among_groups = 0;  // sum over the devices of a group
   if (layout.how.sharding_group > 0) {
     const auto group = static_cast<std::size_t>(layout.how.sharding_group);
     const double inside = groups_.all_reduce(group, stride, stage.gradient_bytes + stage.expert_bytes);

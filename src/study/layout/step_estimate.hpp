@@ -30,18 +30,18 @@ namespace dadsim::study {
 /// in both directions. Computing follows the roofline (sim::seconds_on), layer by layer; sums come from GroupTimes.
 class StepEstimate {
  public:
-  /// All of these outlive it.
+  /// The arguments must outlive the estimate.
   StepEstimate(const TimedAs& timed, const spec::RunSpec& run, const spec::DeviceSpec& device, GroupTimes& groups)
       : timed_(timed), run_(run), device_(device), groups_(groups) {}
 
   report::StepParts of(const report::Layout& layout);
 
  private:
-  /// Seconds of each layer on one of the devices that divide it.
+  /// Seconds of each layer, on one of the devices that divide it.
   struct Layers {
     std::vector<double> forward, backward, update;
     std::vector<double> weights;                      ///< seconds of gradients of weights, part of backward
-    std::vector<double> sums_forward, sums_backward;  ///< seconds of what the devices of a layer hand one another
+    std::vector<double> sums_forward, sums_backward;  ///< seconds of messages among a layer's devices
     std::vector<double> gradient_bytes;
     std::vector<double> expert_bytes;  ///< bytes of gradients summed only among holders of the same experts
   };
@@ -49,7 +49,7 @@ class StepEstimate {
     double forward = 0, backward = 0, weights = 0, update = 0, sums = 0, gradient_bytes = 0, expert_bytes = 0;
     double seconds() const { return forward + backward + sums; }
   };
-  /// Tensor, context and expert parallelism.
+  /// Key: tensor, context and expert parallelism.
   using Division = std::tuple<std::int32_t, std::int32_t, std::int32_t>;
   const spec::ModelShape& parts_of(const report::Layout& layout);
   const Layers& layers_of(const report::Layout& layout, std::int64_t micro_batch);
@@ -63,7 +63,7 @@ class StepEstimate {
   const spec::DeviceSpec& device_;
   GroupTimes& groups_;
   PlainSteps plain_;
-  std::map<Division, spec::ModelShape> parts_;  ///< before layers are divided
+  std::map<Division, spec::ModelShape> parts_;  ///< shapes before layers are divided
   std::map<std::pair<Division, std::int64_t>, Layers> layers_;
   std::map<std::pair<Division, std::size_t>, std::vector<spec::LayerRange>> pieces_;
   using StageKey = std::tuple<Division, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, bool, bool>;

@@ -74,7 +74,7 @@ void forget_what_was_learned(LearnedRun& run) {
   if (cap > 0) run.remarks.push_back(report::Statement{"ranks-at-cap"}.with("cap", cap));
 }
 
-/// Refuses a scenario that needs learning; it may have been read for learning, and then be timed without it.
+/// Refuses a scenario that needs learning. It may have been read for learning, and then be timed without learning.
 void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   std::vector<Diagnostic> errors;
   for (const auto& [run, fault] : faults_where_nothing_is_learned(scenario)) {
@@ -102,8 +102,8 @@ spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cac
   });
 }
 
-/// Adds the remarks and the privacy spent of a run taken on its cluster. `begun`: per site, the steps that it has
-/// begun; empty: all have begun all.
+/// Adds the remarks and the privacy spent of a run taken on its cluster. `begun`: steps that each site has begun;
+/// empty: each site has begun all steps.
 void tell_how_it_went(const scenario::Scenario& scenario, const spec::RunSpec& run, const models::Dataset& data,
                       const algorithms::RunContext& planned, std::uint64_t seed, std::vector<std::int64_t> begun,
                       LearnedRun& result) {
@@ -173,7 +173,7 @@ class Learner {
     const auto problem_of = [&](const spec::RunSpec& run, const spec::TrainingSpec& steps) {
       return ProblemOfRun(scenario_, run, problem.data, problem.partition, steps, seed);
     };
-    // The whole training, even if only some of its steps are recorded: remarks refer to the whole.
+    // Learns the whole training, even if only some of its steps are recorded, because remarks refer to the whole.
     const algorithms::RunContext planned =
         algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
     const auto facts_of = [&](const spec::RunSpec& run) {
@@ -207,7 +207,7 @@ class Learner {
       result->guess = guess_of(problem.data.test);
       result->rows = planned.batch / static_cast<double>(problem.partition.size());
       const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // its remarks come after it has steps
+      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // remarks follow once its steps exist
       if (info != nullptr && info->remark && !later) {
         methods::RunFacts facts = facts_of(run);
         if (!scenario_.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
@@ -223,7 +223,7 @@ class Learner {
       if (beside != nullptr) result->remarks.push_back({"learned-as", {runs[*leader].label}});
       learned[missing[part]] = std::move(result);
     };
-    std::vector<std::size_t> first, then;  // parts of `missing`
+    std::vector<std::size_t> first, then;  // indices in `missing`, in order of learning
     for (std::size_t part = 0; part < missing.size(); ++part) {
       if (same_as(missing[part]) != missing[part]) continue;
       (follows(missing[part]) ? then : first).push_back(part);
@@ -315,7 +315,7 @@ LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::Run
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const algorithms::RunContext planned =
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
-  // Its noise is calibrated to the planned steps: a site that has begun as many has no ε left, and the run ends.
+  // Noise is calibrated to the planned steps. A site that has begun that many steps has no ε left, and the run ends.
   if (info != nullptr && info->privacy && info->asks_for_plan(run.parameters)) attendance.limit_begun(planned.steps);
   auto result = std::make_shared<LearnedRun>(described);
   result->trajectory =
@@ -356,7 +356,7 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
   Learner learner(scenario, store, learned.shared_cache, show_progress);
   learned.runs = learner.learn(scenario.runs, scenario.training, scenario.seed);
   if (!learned.nothing && scale_setting(scenario)) {
-    // The following runs need only the steps to the target.
+    // Later seeds need only the steps to the target.
     spec::TrainingSpec training = scenario.training;
     training.stop = spec::TrainingSpec::Stop::target;
     const bool beside = needs_reference(scenario);

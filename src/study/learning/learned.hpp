@@ -21,8 +21,8 @@
 
 namespace dadsim::study {
 
-/// Adds to each adversary the privacy that holds against it. Against other sites the privacy of what all sites receive
-/// holds; against those who see single messages or their sums, the privacy of these.
+/// Adds to each adversary the ε that holds against it. Against other sites, this is the ε of the results that all sites
+/// receive. Against adversaries that see single messages or sums of messages, it is the ε of those.
 void add_privacy(const methods::PrivacySpent& spent, step::Leak& leak);
 
 /// Learning of one run with one seed, and the properties of the learned network that timing needs.
@@ -30,7 +30,7 @@ struct LearnedRun {
   spec::ModelShape shape;
   std::string data;                        ///< name of the data set
   bool has_batch_statistics = false;       ///< batch norms
-  double rows = 0;                         ///< mean batch of a worker in a step with all sites, over both
+  double rows = 0;                         ///< rows per worker in a step with all sites, mean over both
   report::Guess guess = {};                ///< result of guessing on the held-back samples
   std::vector<report::Statement> remarks;  ///< remarks of the algorithm on this network
   step::Trajectory trajectory;
@@ -52,7 +52,7 @@ class LearningStore {
 
   virtual LearnedRunPtr find(std::uint64_t key);  ///< null if missing
   virtual void keep(std::uint64_t key, const LearnedRunPtr& run);
-  /// Adds runs that others have learned. A run counts once it has been found, as if learned here.
+  /// Adds runs that others have learned. Such a run counts as learned here once it has been found.
   void offer(std::map<std::uint64_t, LearnedRunPtr> runs) { offered_.merge(runs); }
   const MemoryStore<std::uint64_t, LearnedRunPtr>& runs() const { return runs_; }
   /// Returns the cache that event-driven runs share between simulations.
@@ -67,8 +67,8 @@ class LearningStore {
   std::shared_ptr<SharedCache> shared_cache_;
 };
 
-/// Returns whether a run learns the same as every exact run of the sites, up to rounding (pooled data have batch norms
-/// of their own).
+/// Returns whether a run learns the same as every exact run of the sites, up to rounding. (With pooled data this fails
+/// if there are batch norms.)
 bool learns_the_pooled_gradient(const spec::RunSpec& run);
 
 /// The learned half of a scenario.
@@ -77,20 +77,21 @@ struct Learned {
   /// trajectory.
   std::vector<LearnedRunPtr> runs;
   std::shared_ptr<SharedCache> shared_cache;
-  /// Per further seed and run of the scenario; these runs end at the target. Only if steps at scale are requested.
+  /// Learned runs per further seed and run of the scenario; these end at the target. Empty unless steps at scale are
+  /// requested.
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
   std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, if needs_reference()
   bool nothing = false;                  ///< nothing was learned: runs are timed and simulated, without accuracies
   double wall_seconds = 0;
-  /// Schedules of the runs above, for timing on several platforms.
+  /// Schedules of the runs above, kept for timing on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
   /// Simulations of these runs, reused by scenarios that time them on their own clusters; may be null.
   std::shared_ptr<TimingMemory> timings{};
 };
 
-/// Learns a run of the scenario with the sites present in each step. `described`: the known properties of the run
-/// without its steps. Nothing is kept, since presence depends on the cluster. With a seed other than the scenario's it
-/// ends at the target.
+/// Learns a run of the scenario with the sites present in each step. `described`: the properties of the run known
+/// without its steps. Stores nothing, since presence depends on the cluster. With a seed other than the scenario's the
+/// run ends at the target.
 LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                              SharedCache& shared_cache, std::uint64_t seed, algorithms::Attendance& attendance);
 /// Learns the first `steps` steps of a longer run again, independently.
@@ -98,10 +99,10 @@ LearnedRunPtr learn_first_steps(const scenario::Scenario& scenario, const spec::
                                 const LearnedRun& described, SharedCache& shared_cache, std::uint64_t seed,
                                 std::int64_t steps);
 
-/// Learns whatever `store` (may be null) lacks, and keeps it there. `show_progress` on standard error. For a
-/// timing-only scenario only steps are recorded: sizes that learning would determine have the largest values of the
-/// run's parameters. *Requires* a scenario without faults_of_runs(), which reading one checks. Throws InputError if
-/// something must be learned that is not, Cancelled.
+/// Learns whatever `store` (may be null) lacks, and stores it there. `show_progress` on standard error. For a
+/// timing-only scenario only steps are recorded: sizes that learning would determine take the largest values allowed by
+/// the run's parameters. *Requires* a scenario without faults_of_runs(), as reading a scenario checks. Throws
+/// InputError if a result of learning is needed and nothing is learned, Cancelled.
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
 
 }  // namespace dadsim::study

@@ -19,8 +19,8 @@
 
 namespace dadsim::study {
 
-/// Runs simulated so far, of scenarios with the same learning. Points of a sweep that differ only outside of
-/// simulations (prices, budgets, questions) are simulated once. For several threads.
+/// Runs simulated so far, for scenarios with the same learning. Points of a sweep that share all inputs of a simulation
+/// (and differ in prices, budgets or questions) are simulated once. For several threads.
 class TimingMemory {
  public:
   /// Returns run number `run` of a scenario on its own cluster: the result of `simulate`, now or for an earlier
@@ -36,7 +36,7 @@ struct Problem {
   Problem(const scenario::Scenario& scenario, std::uint64_t seed);
   models::Dataset data;
   models::Partition partition;
-  models::DriftedData drift;  ///< its samples follow those of the partition
+  models::DriftedData drift;  ///< drifted data; samples are those of the partition
 };
 
 /// Event-driven learning in memory, as far as it fits: the least recently used values are dropped.
@@ -49,7 +49,7 @@ class MemoryHistoryStore final : public world::HistoryStore {
   void release(const world::ValueKey& key) override;
 
  private:
-  std::mutex mutex_;  ///< protects the claims
+  std::mutex mutex_;  ///< protects `claimed_`
   std::condition_variable released_;
   std::set<world::ValueKey> claimed_;
   MemoryStore<world::ValueKey, world::DatumPtr> data_;

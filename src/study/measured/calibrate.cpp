@@ -264,7 +264,7 @@ class CalibrationFit {
     return result;
   }
 
-  /// Returns ∂ residual ÷ ∂ log of the constant, per measurement.
+  /// Returns ∂ residual ÷ ∂ log(constant), per measurement.
   Row slope(const DeviceSpec& device, const FitParameter& parameter) const {
     constexpr double kStep = 1e-5;
     const auto moved = [&](double by) {
@@ -280,8 +280,8 @@ class CalibrationFit {
     return high;
   }
 
-  /// Returns the uncertainty of each constant if every measurement has an error of one per cent; infinity if it is
-  /// open.
+  /// Returns the uncertainty of each constant if every measurement has an error of one per cent; infinity if the
+  /// measurements do not determine it.
   Row uncertainties(const DeviceSpec& device, const std::vector<FitParameter>& parameters) const {
     constexpr double kOff = 0.01;
     const std::size_t n = parameters.size();
@@ -387,7 +387,8 @@ std::string step_in_words(const MeasuredDeviceStep& one) {
   return fmt::format("{} with {} samples in {}", one.workload, one.batch, to_string(one.precision));
 }
 
-/// Throws if the fit is far from the measurements: names the worst row, and the one that pulls the other way.
+/// Throws if the fit is far from the measurements. The error names the row with the largest deviation, and the row with
+/// the largest deviation of opposite sign.
 void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> measured, const std::string& file,
                      const DeviceSpec& device) {
   std::vector<Diagnostic> errors;

@@ -19,8 +19,8 @@ struct MeasuredDeviceStep {
   int line = 0;  ///< line of the file, from 1
 };
 
-/// Largest difference of two times of the same step, and largest speed advantage of a larger batch over a smaller one,
-/// as shares: more cannot be measurement scatter.
+/// Limits of measurement scatter, as shares: difference of two times of the same step, and speed advantage of a larger
+/// batch over a smaller one.
 inline constexpr double kRepeatBound = 0.10;
 inline constexpr double kBatchBound = 0.05;
 
@@ -35,7 +35,8 @@ struct CalibratedConstant {
   double value = 0;     ///< share, or seconds
   bool fitted = false;  ///< false: unchanged
   bool in_seconds = false;
-  /// Its relative error if every measurement had an error of one per cent; NaN if nothing depends on it.
+  /// Relative error of the constant if every measurement had an error of one per cent; NaN if nothing depends on the
+  /// constant.
   double uncertainty = 0;
 };
 
@@ -53,10 +54,10 @@ inline constexpr double kIdentified = 0.10;
 inline constexpr double kFitBound = 0.15;
 
 /// Fits the identified constants of a device by least squares of the logarithms of the steps' times (Levenberg 1944,
-/// Marquardt 1963, over the logarithms of the constants). First come the efficiencies of each kind of product in each
-/// precision, then memory, the ramp and the cost of a kernel, one after the other as long as all fitted ones stay
-/// identified. Others keep the value of `base`, as do peaks and bandwidths. Throws InputError, with `file` and the
-/// lines, if measurements contradict each other or exceed the peak.
+/// Marquardt 1963, over the logarithms of the constants). The efficiencies of each kind of product in each precision
+/// are fitted first. Memory, the ramp and the cost of a kernel are added one by one while all fitted constants stay
+/// identified. All other constants, peaks and bandwidths keep the value of `base`. Throws InputError, with `file` and
+/// the lines, if measurements contradict each other or exceed the peak.
 Calibration calibrate(const spec::DeviceSpec& base, std::span<const MeasuredDeviceStep> measurements,
                       const std::string& file);
 

@@ -57,9 +57,9 @@ constexpr const char* kRowForm = "keep the row as the benchmark writes it";
 constexpr double kMicrosecond = 1e-6;
 constexpr double kGigabyte = 1e9;
 constexpr std::size_t kMostFaults = 20;
-/// Largest deviation of a bandwidth from size ÷ time, beyond the rounding of both.
+/// Largest accepted deviation of a bandwidth from size ÷ time, beyond the rounding of both.
 constexpr double kSlack = 0.02;
-constexpr double kToldApart = 1;  // GB/s, least algorithm bandwidth: its two decimals are 1 %
+constexpr double kToldApart = 1;  // GB/s, least algorithm bandwidth: its two decimals are then within 1 %
 
 /// The programs of nccl-tests (src/*.cu), which may also be built as …_mpi.
 constexpr std::array<std::string_view, 11> kTests{
@@ -193,7 +193,7 @@ class CollectiveLogReader {
     const auto at = [&](std::string_view word) { return std::ranges::find(words, word); };
     const auto says = [&](std::string_view word) { return at(word) != words.end(); };
     for (std::size_t i = 0; i < words.size(); ++i) {
-      // Building a test is not running it.
+      // A command that builds a test does not run the test.
       if (const std::string test = says("Linking") ? std::string() : test_in(words[i]); !test.empty()) {
         if (!says("concluded:"))
           test_ = test;
@@ -307,7 +307,7 @@ class CollectiveLogReader {
     if (columns_->bus_bandwidth == 0 || columns_->bus_bandwidth >= words.size()) return;
     const std::optional<double> bus = number_of(words[columns_->bus_bandwidth]);
     const std::optional<double> own = number_of(words[columns_->algorithm_bandwidth.front()]);
-    // Fewer than three digits cannot distinguish the factors.
+    // With fewer than three digits, the factors of the collectives cannot be distinguished.
     if (bus && own && *own >= kToldApart) log_.tables.back().bus_share = *bus / *own;
   }
 
@@ -381,7 +381,7 @@ std::optional<CollectiveColumns> columns_of(const std::vector<std::string>& word
     if (names[i].starts_with("busbw") && columns.bus_bandwidth == 0) columns.bus_bandwidth = i;
     if (names[i] == "#wrong") columns.wrong.push_back(i);
   }
-  // Any text may contain a size and a time.
+  // Ordinary text may contain a size and a time.
   if (known->several && (columns.elements == 0 || columns.time.size() != columns.algorithm_bandwidth.size()))
     return std::nullopt;
   return columns;

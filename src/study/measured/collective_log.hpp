@@ -16,10 +16,10 @@ struct CollectiveColumns {
   std::size_t elements = 0, type = 0;  ///< 0: absent
   std::vector<std::size_t> time;       ///< per way of measuring: out of place, in place
   std::vector<std::size_t> algorithm_bandwidth, wrong;
-  std::size_t bus_bandwidth = 0;  ///< first way of measuring; 0: absent
+  std::size_t bus_bandwidth = 0;  ///< column of the first way of measuring; 0: absent
   double unit = 1;                ///< seconds per unit of the times
   bool whole_rows = false;        ///< a row has as many cells as the heading
-  bool of_messages = false;       ///< sizes of operations with blocks are of one block
+  bool of_messages = false;       ///< true: sizes of operations with blocks are of one block
 };
 
 /// Returns the columns of a line that is the heading of a table with times: of nccl-tests, rccl-tests and MSCCL++
@@ -43,7 +43,7 @@ struct CollectiveLog {
   struct LoggedRow {
     double size = 0;                              ///< bytes, as the benchmark counts them
     double seconds = 0;                           ///< out of place, or in place if only that was measured
-    std::optional<double> in_place_seconds = {};  ///< if both were measured
+    std::optional<double> in_place_seconds = {};  ///< filled if both were measured
     int line = 0;                                 ///< line of the file, from 1
   };
   struct LoggedTable {
@@ -64,7 +64,7 @@ struct CollectiveLog {
 /// omitted with a warning. Throws InputError without any table or complete row, for a time that is invalid or
 /// contradicts its bandwidth, and for wrong results of the benchmark.
 CollectiveLog read_collective_log(const std::string& file, const std::string& text);
-/// Does the same; none without a heading of a known benchmark.
+/// Reads the same; returns none without a heading of a known benchmark.
 std::optional<CollectiveLog> find_collective_log(const std::string& file, const std::string& text);
 
 }  // namespace dadsim::study

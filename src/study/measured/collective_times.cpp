@@ -39,7 +39,7 @@ constexpr std::array<std::pair<std::string_view, Operation>, 12> kOtherNames{{
     {"fcollect", Operation::all_gather},
     {"bcast", Operation::broadcast},
     {"sendrecv", Operation::neighbour_exchange},
-    {"allgatherv", Operation::all_gather},  // OSU's have equal parts
+    {"allgatherv", Operation::all_gather},  // blocks have equal sizes in OSU's test
     {"gatherv", Operation::gather},
     {"scatterv", Operation::scatter},
     {"iallreduce", Operation::all_reduce},

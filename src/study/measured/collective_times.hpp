@@ -14,7 +14,7 @@
 
 namespace dadsim::study {
 
-/// Messages between ranks: in nccl-tests every rank sends to the next; in OSU one to another.
+/// Message pattern between ranks: in nccl-tests every rank sends to the next; in OSU one rank sends to another.
 inline constexpr std::string_view kSendTest = "sendrecv_perf";
 inline constexpr std::string_view kLatencyTest = "osu_latency";
 
@@ -28,8 +28,8 @@ std::string test_of(report::Operation operation);
 /// Returns the test names of all operations that nccl-tests measure.
 std::vector<std::string> names_of_tests();
 
-/// Returns an operation among `ranks` ranks, on a vector of `bytes` bytes as nccl-tests count them. `pairs`, from → to:
-/// of messages; if empty, every rank sends to the next, or only the first one sends.
+/// Returns an operation among `ranks` ranks, on a vector of `bytes` bytes as nccl-tests count them. `pairs`: from → to,
+/// for messages. If `pairs` is empty, every rank sends to the next, or only the first one sends.
 collectives::CollectiveRequest request_of(report::Operation operation, double bytes, std::size_t ranks,
                                           std::span<const std::pair<int, int>> pairs = {});
 

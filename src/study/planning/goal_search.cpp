@@ -111,8 +111,7 @@ class Search {
 
   bool is(Test test, std::size_t index) { return test(goal_, at(index)); }
 
-  /// Returns the last number on the side of `from` with the same result, between two numbers of which one passes the
-  /// test.
+  /// Returns the last number with the same result as `from`, between two numbers of which exactly one passes the test.
   std::size_t last_like(Test test, std::size_t from, std::size_t other) {
     const bool passes = is(test, from);
     while (other - from > 1) {

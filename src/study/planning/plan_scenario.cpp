@@ -34,14 +34,15 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns the interval of a time as factors on it; none if nothing is known.
+/// Returns the interval of a time as factors on the time; none if nothing is known.
 std::optional<estimate::Band> band_of(const estimate::Estimate& time) {
   if (!(time.value > 0) || (!time.low && !time.high)) return std::nullopt;
   return estimate::Band{time.low.value_or(0) / time.value,
                         time.high ? *time.high / time.value : std::numeric_limits<double>::infinity()};
 }
 
-/// Makes the trial of a workload: its own time to accuracy, if known; for a run that misses the target it is not.
+/// Makes the trial of a workload from its known time to accuracy, if any. That time is unknown for a run that misses
+/// the target.
 report::Trial trial_at_scale(const report::RunResult& run) {
   report::Trial trial;
   const std::optional<estimate::Estimate>& time = run.at_scale->time;
@@ -74,7 +75,7 @@ report::Trial trial_to_target(const report::RunResult& run) {
   return trial;
 }
 
-/// Makes the trial of a fixed amount of work without learning; for event-driven runs their rounds.
+/// Makes the trial of a fixed amount of work without learning; for event-driven runs the work is their rounds.
 report::Trial trial_of_work(const report::RunResult& run) {
   report::Trial trial;
   trial.reached = true;
@@ -103,7 +104,7 @@ void add_facts(const scenario::Scenario& scenario, const report::RunResult& run,
   trial.throughput = work.per_step() / work.step_seconds;
   trial.scaling = run.throughput->scaling_efficiency;
   if (!run.step_band) return;
-  // A lone worker computes as well as any other: that error is common to both sides.
+  // The error of a lone worker's computing time is common to both sides.
   std::vector<estimate::TimePart> alone = run.step_band->parts;
   std::erase_if(alone, [](const estimate::TimePart& part) { return !part.category.starts_with("compute."); });
   if (!alone.empty()) trial.scaling_band = estimate::ratio_band(alone, run.step_band->parts);
@@ -119,8 +120,8 @@ report::Trial trial_of(const report::RunResult& run, const report::Result& resul
   return trial;
 }
 
-/// Returns a trial if learning alone decides it, for a scenario of one run: some seed never reaches the target, so that
-/// there is nothing to time. None if all reach it, or if the order of events decides.
+/// Returns a trial if learning alone decides it, for a scenario of one run: some seed never reaches the target, so no
+/// timing is needed. None if every seed reaches it, or if the order of events decides.
 std::optional<report::Trial> never_reached(const scenario::Scenario& scenario, const Learned& learned) {
   if (learned.nothing || learns_on_cluster(scenario, scenario.runs.front())) return std::nullopt;
   std::vector<LearnedRunPtr> seeds{learned.runs.front()};
@@ -164,7 +165,7 @@ class Planner {
     report.description = base_.description;
     report.timing_only = base_.stand_in;
     report.rate_as_tcp = rate_as_tcp(base_);
-    // A federation does its rounds, independently of the timed network's training.
+    // A federation takes its rounds, independently of the timed network's training.
     const bool takes_steps =
         std::ranges::any_of(base_.runs, [](const spec::RunSpec& run) { return !run.event_driven; });
     if (const auto scale = scale_setting(base_); scale && (takes_steps || !base_.stand_in)) {
@@ -210,7 +211,7 @@ class Planner {
     }
   }
 
-  /// Removes the layout for a goal that leaves it open: every choice has a layout of its own, at the same global batch.
+  /// Removes the layout if the goal leaves it open: every choice then has its own layout, at the same global batch.
   void forget_layout() {
     global_batch_ = base_.goal->layouts->global_batch.value_or(base_.timed_as->batch *
                                                                static_cast<std::int64_t>(base_.workers.size()));
@@ -248,7 +249,7 @@ class Planner {
     const auto takes_steps = [](const spec::RunSpec& run) { return !run.event_driven; };
     if (!base_.stand_in || !limited || std::ranges::none_of(base_.runs, takes_steps)) return;
     const std::optional<report::ScaleSetting> scale = scale_setting(base_);
-    // Other batches may have published steps.
+    // Steps may be published for other batches only.
     if (!scale || scale->known || scale->why_not->kind == "batch-beyond-published") return;
     throw InputError({base_.file, 0,
                       fmt::format("<goal> needs the training steps of {}, which are not known: {}", scale->workload,
@@ -256,7 +257,7 @@ class Planner {
                       "set tokens=\"2T\", samples, epochs or steps of <timed-as>; or limit throughput or scaling"});
   }
 
-  /// Has other processes learn the choices with the first number of the range: equal learning once.
+  /// Lets other processes learn all choices with the first number of the range; equal learning is done once.
   void learn_choices() {
     std::vector<LearningTask> asked;
     std::set<std::uint64_t> known;
@@ -279,13 +280,13 @@ class Planner {
             asked.push_back({all, scenario.hash, static_cast<std::int64_t>(i)});
         }
       } catch (const InputError&) {
-        continue;  // is reported when it is tried
+        continue;  // the error is reported when the choice is tried
       }
     }
     store_.offer(learn_elsewhere(*queue_, asked));
   }
 
-  /// Returns the trial of one choice; an infeasible one is a trial too.
+  /// Returns the trial of one choice. An infeasible choice has a trial too.
   report::Trial evaluate(const std::vector<std::string>& changes, const std::string& label,
                          report::PlanReport& report) {
     std::vector<std::string> asked = changes;
@@ -299,7 +300,7 @@ class Planner {
     return trial;
   }
 
-  /// Loads a choice. A value that is refused is reported at the line of its <allow>.
+  /// Loads a choice. A refused value is reported at the line of its <allow>.
   scenario::Scenario load(const std::vector<std::string>& all) const {
     try {
       return source_.load_point(all, catalog_);
@@ -359,7 +360,7 @@ class Planner {
   }
 
   scenario::ScenarioSource source_;
-  std::string text_;  ///< scenario with the layout that it writes
+  std::string text_;  ///< scenario with its own layout
   TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;

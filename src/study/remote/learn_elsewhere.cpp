@@ -15,7 +15,7 @@
 namespace dadsim::study {
 namespace {
 
-/// All runs that a process has learned, by their keys.
+/// Serialises all runs that a process has learned, by their keys.
 struct LearnedRuns {
   std::vector<std::uint64_t> keys;
   std::vector<std::string> runs;
@@ -37,7 +37,7 @@ LearnedRuns learned_of(scenario::Scenario scenario, const std::string& task) {
   try {
     learn_scenario(scenario, &store, false);
   } catch (const InputError&) {
-    return {};  // is reported when it is used
+    return {};  // the error is reported when the scenario is used
   }
   LearnedRuns learned;
   store.runs().each([&](std::uint64_t key, const LearnedRunPtr& run) {

@@ -56,7 +56,7 @@ class LoadedProblem {
   std::unique_ptr<protocols::Learning> learning_;
 };
 
-/// Returns the loaded problem; the last one is kept.
+/// Returns the loaded problem; the most recent one stays loaded.
 std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext& context) {
   static std::mutex mutex;
   static std::shared_ptr<LoadedProblem> last;
@@ -97,7 +97,7 @@ std::vector<RemoteLearning::Result> RemoteLearning::wait() {
   for (const TaskQueue::Done& one : queue_.wait()) {
     const std::lock_guard lock(mutex_);
     const auto found = handed_.find(one.task);
-    if (found == handed_.end()) continue;  // forgotten
+    if (found == handed_.end()) continue;  // dropped since it was sent
     results.push_back({found->second, datum_from_bytes(one.result)});
     handed_.erase(found);
     if (!results.back().datum) refuse_piece("the learned numbers are damaged");

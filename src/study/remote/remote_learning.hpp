@@ -13,7 +13,7 @@
 
 namespace dadsim::study {
 
-/// Returns weights, named by what they were made of.
+/// Returns the name of weights: the key of the operation that made them.
 NamedState named_state(const world::ValueKey& key, world::DatumPtr datum);
 
 /// Local training, gradients and evaluations of event-driven runs of one scenario, each a task of a queue.
@@ -34,8 +34,8 @@ class RemoteLearning final : public world::RemoteOperations {
   std::map<TaskQueue::TaskId, world::ValueKey> handed_;
 };
 
-/// Does such tasks with the scenario at the local `path`, several at a time, and returns their results as bytes. The
-/// data are drawn or read once for many pieces. Throws InputError if the scenario differs there.
+/// Carries out such tasks with the scenario at the local `path`, several at a time. Returns their results as bytes.
+/// Data are drawn or read once for many pieces. Throws InputError if the scenario differs.
 std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece, const TaskStates& states);
 
 }  // namespace dadsim::study

@@ -23,18 +23,18 @@ struct TaskContext {
   };
   Kind kind = Kind::operations;
   std::vector<std::string> overrides{};  ///< overrides of the scenario
-  std::uint64_t hash = 0;                ///< hash of the data that must be equal there
+  std::uint64_t hash = 0;                ///< hash of data that must be equal in the other process
   std::string about{};                   ///< further data that all tasks of the context share
 };
 
 /// Bytes that tasks need, with a name that is unique over all machines and calls.
 struct NamedState {
   std::string name;
-  std::function<std::string()> bytes;  ///< made on demand
+  std::function<std::string()> bytes;  ///< makes the bytes on demand
 };
 
-/// Tasks that other processes do for a waiting study: a queue between the study's thread and the threads that
-/// distribute them. A task is data, for a process of the same build that has the scenario.
+/// Tasks of a waiting study that other processes carry out: a queue between the study's thread and the threads that
+/// distribute tasks. A task is data, for a process of the same build that has the scenario.
 class TaskQueue {
  public:
   using TaskId = std::uint64_t;
@@ -46,15 +46,16 @@ class TaskQueue {
     TaskId task = 0;
     std::string result;
     std::string from;     ///< name of the worker
-    std::string fault{};  ///< cause for which no process could do it; empty: done
+    std::string fault{};  ///< cause for which no process could carry it out; empty: done
   };
-  /// Passes each wait for results to `aside`, which lets tasks in this process continue meanwhile.
+  /// Passes each wait for results to `aside`, so that tasks in this process continue meanwhile.
   void wait_aside(std::function<void(const std::function<void()>& wait)> aside) { aside_ = std::move(aside); }
   /// Returns the results since the last call, after a short wait. Throws the error of fail().
   std::vector<Done> wait();
-  /// Waits for all of these tasks, for which no one else waits; returns their results, in order. Throws Cancelled too.
+  /// Waits for all of these tasks, on which no other thread may wait. Returns their results, in order. Throws Cancelled
+  /// too.
   std::vector<std::string> wait_for(const std::vector<TaskId>& tasks);
-  /// Makes a task that no process can do a result of its own, while the others continue. By default it ends the study.
+  /// Makes an impossible task a result, while the others continue. By default such a task ends the study.
   void let_each_count();
   std::size_t open() const;  ///< posted but not distributed
   /// Drops all posted tasks.
@@ -67,8 +68,8 @@ class TaskQueue {
     std::uint64_t id = 0;             ///< 0: there is none
     std::size_t tasks = 0;            ///< number of tasks in it
     std::size_t open = 0;             ///< number of tasks left
-    std::string bytes;                ///< for do_tasks()
-    std::vector<std::string> states;  ///< names of the additional states that it needs
+    std::string bytes;                ///< argument of do_tasks()
+    std::vector<std::string> states;  ///< names of the further states that the tasks need
   };
   /// Returns at most `most` tasks of one context; waits up to `seconds` for one.
   Piece next(std::size_t most, double seconds);
@@ -78,7 +79,7 @@ class TaskQueue {
   /// Takes the result of do_tasks() for a piece. Results that are no longer needed are dropped; results of a piece done
   /// twice must be equal. Throws InputError; `from` names the worker in messages.
   void take(std::uint64_t piece, std::string_view results, const std::string& from);
-  /// Returns a piece that was not done: its tasks will be offered again, in pieces of at most half as many.
+  /// Gives back a piece that was not done. Its tasks are offered again, in pieces of at most half as many tasks.
   void put_back(std::uint64_t piece);
   /// Abandons a piece that no worker can do: see let_each_count(). `piece` 0: the scheduler is gone.
   void give_up(std::uint64_t piece, const std::string& why);
@@ -91,7 +92,7 @@ class TaskQueue {
     std::shared_ptr<const TaskContext> context;
     std::string text;
     std::vector<std::string> states;
-    std::size_t at_most = static_cast<std::size_t>(-1);  ///< most tasks in its piece
+    std::size_t at_most = static_cast<std::size_t>(-1);  ///< most tasks in a piece with this task
   };
   struct State {
     std::function<std::string()> bytes;
@@ -108,8 +109,8 @@ class TaskQueue {
   TaskId last_ = 0;
   std::uint64_t last_piece_ = 0;
   std::deque<Task> open_;
-  std::map<std::uint64_t, std::vector<Task>> handed_;  ///< by piece
-  std::map<std::uint64_t, std::uint64_t> was_taken_;   ///< fingerprints of results, by piece
+  std::map<std::uint64_t, std::vector<Task>> handed_;  ///< tasks by piece
+  std::map<std::uint64_t, std::uint64_t> was_taken_;   ///< hashes of accepted results, by piece
   std::map<std::string, State> states_;
   std::vector<Done> done_;
   bool closed_ = false, each_counts_ = false;

@@ -45,7 +45,7 @@ std::optional<report::Statement> framework_of(const spec::FrameworkSpec& framewo
   return statement;
 }
 
-/// Returns the objectives of the runs, if sites have unequal samples and that makes a difference.
+/// Returns the objectives of the runs, if sites have unequal numbers of samples and that changes the objective.
 std::optional<report::Statement> objectives(const scenario::Scenario& scenario, const models::Partition* partition) {
   if (partition == nullptr || partition->size() < 2) return std::nullopt;
   const auto [least, most] = std::ranges::minmax(*partition, {}, [](const auto& site) { return site.size(); });
@@ -59,7 +59,7 @@ std::optional<report::Statement> objectives(const scenario::Scenario& scenario, 
       .with("most", static_cast<double>(most.size()));
 }
 
-/// A note; none if its condition does not hold.
+/// Returns a note; none if its condition does not hold.
 using Note = std::optional<report::Statement> (*)(const NoteContext&);
 using Said = std::optional<report::Statement>;
 
@@ -82,7 +82,7 @@ Said failures(const NoteContext& context) {
       "does", methods::method_page(context.run.spec.algorithm).section(methods::kOnFailure));
 }
 
-/// Describes absence in runs whose steps sites missed, or waited for.
+/// Describes absence in runs in which sites missed steps, or steps waited for sites.
 Said absence(const NoteContext& context) {
   if (context.run.spec.event_driven || !context.run.event_driven) return {};
   const spec::AbsenceSpec& what = context.run.spec.absence;
@@ -134,7 +134,7 @@ Said remark_on_timed(const NoteContext& context) {
   return report::Statement{"remark-on-timed"}.with("text", info_of(context).remark_on_timed(context.timed.shape));
 }
 
-/// Reports runs whose final loss is not finite, or above ten times the untrained network's.
+/// Reports runs whose final loss is not finite, or above ten times the loss of the untrained network.
 Said divergence(const NoteContext& context) {
   if (!context.run.divergence) return {};
   const report::Divergence& how = *context.run.divergence;
@@ -143,7 +143,7 @@ Said divergence(const NoteContext& context) {
   return statement.with("step", static_cast<double>(how.step)).with("event_driven", context.run.spec.event_driven);
 }
 
-/// Reports runs that end at the quality of a guess: the loss shows whether their steps were too long or too short.
+/// Reports runs that end no better than a guess. The loss shows whether their learning rate was too large or too small.
 Said at_chance(const NoteContext& context) {
   if (context.nothing_learned || !report::ends_at_chance(context.run, context.learned.guess)) return {};
   return report::Statement{"at-chance"}
@@ -177,13 +177,13 @@ Said first_steps(const NoteContext& context) {
       .with("step_seconds", context.run.step_seconds);
 }
 
-/// Reports a compression that never removed anything.
+/// Reports a compression that never left anything out.
 Said idle_compression(const NoteContext& context) {
   if (context.run.is_lossy.value_or(true)) return {};
   return report::Statement{"idle-compression"};
 }
 
-/// Reports ranks at the limit of the network that learned.
+/// Reports ranks at the limit of the learned network.
 Said censored_ranks(const NoteContext& context) {
   if (context.run.censored_layers == 0) return {};
   return report::Statement{"censored-ranks"}

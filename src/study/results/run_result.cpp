@@ -44,7 +44,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Basis of a device's time of a network.
+/// Source of a device's computing times for a network.
 struct ComputeBasis {
   std::string category;     ///< one of estimate::error_categories()
   report::Statement basis;  ///< "calibrated on DLPerf …"
@@ -93,7 +93,7 @@ spec::LayerKind main_kind(const spec::ModelShape& shape) {
   return std::ranges::max_element(work, {}, [](const auto& one) { return one.second; })->first;
 }
 
-/// Returns the device's own efficiency of these products; null: it uses its class's.
+/// Returns the device's own efficiency of these products; null: the device uses the efficiency of its class.
 const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::LayerKind kind,
                                           spec::Precision precision) {
   const spec::KindEfficiency* best = nullptr;
@@ -139,11 +139,11 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
           said("rate-calibrated").with("source", efficiency->source)};
 }
 
-/// Returns the error category, of estimate::error_categories(), of a run's message times: by the slowest transport in
-/// use, and by the messages.
+/// Returns the error category of a run's message times (estimate::error_categories()), which depends on the slowest
+/// transport in use and on the messages.
 std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
                              const report::RunResult& run) {
-  // Everything outside of computing is then the time of lines and software together, as in that category's rows.
+  // In this category, all time outside of computing counts as communication: lines and software together.
   if (!framework.none() && run.spec.communicates) return "network.framework";
   CarriedMessages carried{.gloo = network.rendezvous};
   for (const step::NetworkUse::Collective& one : run.network.collectives) {
@@ -154,7 +154,7 @@ std::string network_category(const spec::FrameworkSpec& framework, const spec::N
   return category_of_messages(run.network, carried);
 }
 
-/// Returns what the time of a step on such devices depends on, as tests/validation/bands_test.cpp reads rows.
+/// Returns the properties of a step that determine its category, as tests/validation/bands_test.cpp reads rows.
 estimate::StepSetting setting_of(const scenario::Scenario& scenario, const spec::DeviceSpec& device) {
   const spec::TimedAsSpec& timed = *scenario.timed_as;
   const spec::ParallelismSpec& how = timed.parallelism;
@@ -180,7 +180,7 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   if (!std::isfinite(run.step_seconds) || !(run.step_seconds > 0)) return;
   const std::string workload =
       scenario.timed_as && !scenario.timed_as->workload.empty() ? scenario.timed_as->workload : timed.shape.name;
-  // The least known of several devices counts.
+  // The device with the least reliable times counts.
   ComputeBasis compute;
   std::set<std::string> names;
   for (const spec::DeviceSpec& device : cluster.devices) {
@@ -216,7 +216,7 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
       compute.basis, names.size() == 1 ? device.memory_bandwidth / device.slowdown : 0);
   if (band.parts.size() > before && !measured && scenario.timed_as && scenario.timed_as->of_other_network())
     band.parts.back().unseen = estimate::unseen_in(setting_of(scenario, device), estimate::seen_steps());
-  // Thin products and passes over memory, without any measurements here.
+  // Compression consists of thin products and passes over memory; no measurements of these exist here.
   add("compute.assumed", added, "compression by " + run.spec.algorithm, report::Statement{"compression-assumed"});
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
@@ -265,13 +265,13 @@ class Bill {
                    double share_of_price = 1) const {
     report::Costs costs;
     double money = paid_bytes / kBytesPerGigabyte * costs_.egress_per_gb + seconds * costs_.rent / spec::kMonth;
-    if (run.spec.communicates) money += seconds * lines_per_second_;  // runs without communication need no lines
+    if (run.spec.communicates) money += seconds * lines_per_second_;  // without communication, no lines are rented
     double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
     bool powered = true;
     const std::size_t devices = run.busy_seconds.size() < workers_ ? run.workers : workers_;
     for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {
-      // A run of fewer workers uses the first; the aggregator comes after those it uses.
+      // A run of fewer workers uses the first nodes; the aggregator follows these nodes.
       const Terms& terms = nodes_[node < devices ? node : workers_];
       priced = priced && terms.per_second;
       powered = powered && terms.busy_watts;
@@ -453,8 +453,8 @@ double best_of(const std::vector<step::Evaluation>& curve) {
   return best;
 }
 
-/// Returns the seconds from the start until a run that is learned step by step has taken `step` steps: from its curve,
-/// and beyond it with mean steps.
+/// Returns the seconds until a run that is learned step by step has taken `step` steps: from its curve, and after the
+/// end of the curve with mean steps.
 double seconds_at(const report::RunResult& run, std::int64_t step) {
   const auto after = std::ranges::lower_bound(run.curve, step, {}, &report::CurvePoint::step);
   const auto steps = static_cast<double>(step);
@@ -478,7 +478,7 @@ double seed_scatter_of(const spec::RunSpec& run, bool exact) {
   const bool compressed = compressor != nullptr && !compressor->lossless;
   const double scatter = std::max(estimate::seed_scatter(method == nullptr ? "unknown" : method->family),
                                   compressed ? estimate::seed_scatter(compressor->family) : 0);
-  // An exact method that is not exact here learns with other weights or without some sites: no measurement covers it.
+  // An exact method that is not exact here learns with other weights or without some sites. It has no measured scatter.
   return scatter > 0 ? scatter : estimate::seed_scatter("unknown");
 }
 
@@ -539,7 +539,7 @@ std::size_t devices_of(const ResultContext& context, const spec::RunSpec& run) {
   return pooled ? static_cast<std::size_t>(context.timed.parallelism.devices()) : context.scenario.all_devices().size();
 }
 
-/// Lets all devices of a participant be at work while it is.
+/// Counts all devices of a participant as busy while the participant is.
 void repeat_busy_devices(const scenario::Scenario& scenario, report::RunResult& result) {
   const std::size_t each = scenario::devices_of_participant(scenario, result.spec);
   std::vector<double> busy;

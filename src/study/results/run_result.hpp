@@ -43,7 +43,7 @@ std::vector<std::int64_t> existing_steps(const step::Trajectory& trajectory, con
 
 /// Returns the result of run `i`, without members that need the other runs.
 report::RunResult result_of_steps(const ResultContext& context, std::size_t i, const TimedSteps& run);
-/// Does the same for an event-driven run.
+/// Returns the same for an event-driven run.
 report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::EventDrivenRun run);
 
 /// Fills in the members that need all runs: bands, arrivals, the time to accuracy at scale, throughput, costs, notes.

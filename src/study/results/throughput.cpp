@@ -59,8 +59,8 @@ bool are_fixed(const spec::PlatformSpec& platform) {
          std::holds_alternative<spec::WanSpec>(platform.what);
 }
 
-/// Removes line speeds from the question of a lone worker, which sends nothing, unless a line is so slow that SimGrid
-/// merges dates that it otherwise separates.
+/// Removes line speeds from the timing of a lone worker, which sends nothing. Keeps a line so slow that SimGrid merges
+/// dates which it otherwise separates.
 void forget_quickness(spec::PlatformSpec& platform) {
   constexpr double kQuick = 1e6;  // byte/s, far above that limit
   for_each_link(
@@ -85,7 +85,7 @@ std::string question_of(scenario::Scenario alone) {
   return fmt::format("{:016x}", scenario::hash_of(alone));
 }
 
-/// Returns the network with all of its sequences and experts; with whole attention, or as computed.
+/// Returns the undivided network, with all sequences and experts; attention is whole, or as computed.
 spec::ModelShape undivided_shape(const std::optional<spec::TimedAsSpec>& timed_as, const TimedAs& timed, bool whole) {
   if (!timed_as || timed_as->workload.empty()) return timed.shape;
   spec::TimedAsSpec asked = *timed_as;
@@ -118,7 +118,7 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
   return {"fewer-passes"};
 }
 
-/// Returns the reason why a worker's step takes longer alone than next to others, for which it has to wait.
+/// Returns the reason why a worker's step takes longer alone than with others, for which it has to wait.
 report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed_as, const StepAlone& alone,
                                    const report::RunResult& run) {
   constexpr double kAsMuch = 0.999;
@@ -181,7 +181,7 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
   const double flops = model_flops(undivided_shape(scenario.timed_as, timed, true), 1);  // per sample
   const double masked = model_flops(undivided_shape(scenario.timed_as, timed, false), 1);
   std::optional<StepAlone> alone;
-  // A timing of computing alone asks for no more: none of its runs communicates.
+  // A timing of computing alone ends here: none of its runs communicates.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   const bool scales =
       some_share && learned.nothing && scenario.stand_in && !timed.recorded && are_alike(scenario.all_devices());

@@ -18,8 +18,8 @@ struct StepAlone {
 /// SimulationError.
 StepAlone time_step_alone(const scenario::Scenario& scenario, const TimeAnother& time_another);
 
-/// Fills in each run's throughput. Scaling efficiency is reported if nothing is learned: one worker is timed alone for
-/// it, by `time_another`. Throws SimulationError.
+/// Fills in each run's throughput. Reports scaling efficiency only if nothing is learned, by timing one worker alone
+/// with `time_another`. Throws SimulationError.
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     const TimeAnother& time_another, report::Result& result);
 

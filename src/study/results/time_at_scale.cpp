@@ -17,9 +17,9 @@ namespace {
 
 /// Steps to the target by seed, and those of gradient sharing to compare with.
 struct SeedSteps {
-  std::vector<estimate::StepsToTarget> runs;  ///< per run of the scenario
+  std::vector<estimate::StepsToTarget> runs;  ///< steps per run of the scenario
   estimate::StepsToTarget gradient_sharing;
-  std::optional<std::size_t> reference_run;  ///< the run with these steps, if it is one of the scenario
+  std::optional<std::size_t> reference_run;  ///< index of gradient sharing, if it is one of the runs
   std::vector<double> best;                  ///< accuracy per run, with the first seed
   double best_of_gradient_sharing = 0;
 };
@@ -33,7 +33,7 @@ estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const
     const auto reached = [](const auto& one) { return one.has_value(); };
     const bool measured = std::ranges::all_of(steps.gradient_sharing, reached);
     if (as_many && !measured) return {estimate::Estimate{1, {}, {}}};
-    if (steps.runs.at(i).size() > 1) return relative;  // the reason is in there
+    if (steps.runs.at(i).size() > 1) return relative;  // it holds the reason
     const double best = measured ? steps.best.at(i) : steps.best_of_gradient_sharing;
     const bool missed = !measured || !steps.runs.at(i).front();
     if (std::isfinite(best) && missed) relative.why_not->with("best_accuracy", best);
@@ -83,7 +83,7 @@ void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, re
   run.at_scale = std::move(scale);
 }
 
-/// Returns whether its steps equal those of gradient sharing up to rounding, so that it needs as many.
+/// Returns whether a run's steps equal those of gradient sharing up to rounding, so that both need equally many.
 bool needs_as_many_steps(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return info != nullptr && info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
@@ -148,7 +148,7 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
   result.scale = setting;
   const std::optional<NamedLadder> ladder = named_ladder(scenario);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    // Its learning depends on the cluster: no number of steps would hold for another network.
+    // Learning depends on the cluster: its number of steps does not hold for another network.
     if (scenario.runs[i].event_driven) continue;
     const std::optional<bool>& is_lossy = result.runs[i].is_lossy;
     const bool as_many = needs_as_many_steps(scenario.runs[i]);

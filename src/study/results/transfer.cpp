@@ -62,7 +62,7 @@ std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::Run
   return reference == nullptr || !learned_the_same(learned.trajectory, reference->trajectory);
 }
 
-/// Warns of runs without an aggregator, of which every site sends all its factors to every other, if a host is free.
+/// Warns of runs without an aggregator, in which every site sends all its factors to every other, if a host is free.
 std::optional<std::string> warning_of_peers(const scenario::Scenario& scenario) {
   if (scenario.aggregator) return std::nullopt;
   std::vector<std::string> free = scenario::hubs_of(scenario.platform);
@@ -96,7 +96,7 @@ std::string category_of_messages(const step::NetworkUse& network, const CarriedM
     if (carried.gloo) return "network.gloo";
     return carried.at_once_bytes > queue ? "network.tcp-overflow" : "network.tcp";
   }
-  // Between TPUs nothing was measured.
+  // No messages between TPUs were measured.
   const bool of_tpus = std::ranges::any_of(network.links, [](const step::NetworkUse::LinkClass& link) {
     const spec::LinkSpec* known = sim::find_link(link.name);
     return known != nullptr && known->costs == spec::MessageCosts::ici;
@@ -128,7 +128,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
   try {
     const spec::DataFacts facts = models::inspect_data(scenario.data.source);
     warnings.insert(warnings.end(), facts.notes.begin(), facts.notes.end());
-    // It has no effect either if relative steps come from a scale study.
+    // The learning network's size also has no effect if relative steps come from a scale study.
     if (!scale_setting(scenario) || !scenario.ladder.empty()) return warnings;
     const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
     const TimedAs timed = timed_as_of(scenario, learned);
@@ -148,7 +148,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
       warnings.push_back(text + "; use a larger batch, wider layers or a stronger compression");
     }
   } catch (const InputError&) {
-    // Unreadable data are an error of their own, reported when they are read.
+    // Unreadable data are reported separately, when they are read.
   }
   return warnings;
 }

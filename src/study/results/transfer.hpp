@@ -15,7 +15,7 @@ namespace dadsim::study {
 /// Properties of messages that determine the error of their times.
 struct CarriedMessages {
   double most_bytes = 0;     ///< bytes of the largest collective
-  double at_once_bytes = 0;  ///< bytes queued on the busiest link at the same time
+  double at_once_bytes = 0;  ///< bytes queued simultaneously on the busiest link
   bool gloo = false;         ///< messages are sent like those of PyTorch's backend for CPUs
 };
 
@@ -23,7 +23,7 @@ struct CarriedMessages {
 /// links in use, the library, and the size.
 std::string category_of_messages(const step::NetworkUse& network, const CarriedMessages& carried);
 
-/// Returns the bytes on the busiest link of a star at the same time, for a collective of `workers` workers.
+/// Returns the bytes that a collective of `workers` workers queues simultaneously on the busiest link of a star.
 double bytes_at_once(const step::NetworkUse::Collective& collective, double workers);
 
 /// Fills in RunResult::is_lossy and RunResult::censored_layers: the findings of a run learned on one network that hold
@@ -35,11 +35,11 @@ double bytes_at_once(const step::NetworkUse::Collective& collective, double work
 void annotate_transfer(const scenario::Scenario& scenario, const Learned& learned, std::size_t run,
                        const TimedAs& timed, report::RunResult& result);
 
-/// Returns warnings to a scenario's author that are known before learning, in sentences: other contents of its tables,
-/// and compressions for which the learning network is too small, if relative steps are asked for.
+/// Returns warnings that are known before learning: other contents of tables, and compressions for which the learning
+/// network is too small if relative steps are asked for.
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario);
-/// Returns warnings that are known once it is timed: outages that begin after all runs, or last longer than half of
-/// the longest.
+/// Returns warnings that are known after timing: outages that begin after all runs, or last longer than half of the
+/// longest run.
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario, const report::Result& result);
 
 }  // namespace dadsim::study

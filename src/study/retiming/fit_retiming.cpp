@@ -30,20 +30,20 @@
 namespace dadsim::study {
 namespace {
 
-using Point = std::vector<double>;                      ///< base-2 logarithms of factors, one a knob
+using Point = std::vector<double>;                      ///< base-2 logarithms of factors, one per knob
 using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retiming
 
-/// Rounds to thousandths: short in a page, and the same number there as here.
+/// Rounds to thousandths, so that the page and this program use the same short number.
 double rounded(double value);
 
-/// Returns number i of well-spread points of the cube from −reach to reach, of at most four dimensions.
+/// Returns point number i of a well-spread sequence in the cube from −reach to reach, of at most four dimensions.
 Point halton(std::size_t i, std::size_t knobs, double reach);
 
 /// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
 std::vector<Point> skeleton(std::size_t knobs, double reach);
 
-/// Returns the candidate metrics. Distances are shortened along the direction in which everything slows down alike, and
-/// along the speed of computing, which matters little to many runs.
+/// Returns the candidate metrics. Each shortens distances along two directions: all parts slowing down alike, and the
+/// speed of computing, which matters little to many runs.
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
 
 /// Returns number i of the van der Corput sequence in this base, 0…1 (Halton, Numerische Mathematik 2, 1960).
@@ -86,7 +86,7 @@ std::vector<Point> skeleton(std::size_t knobs, double reach) {
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
   constexpr std::array kShortened{1.0, 0.3, 0.1};
   const std::size_t size = knobs.size();
-  std::vector<double> slower;  // a unit vector
+  std::vector<double> slower;  // unit vector along which everything slows down
   for (const report::Retiming::Knob& knob : knobs)
     slower.push_back((knob.what == report::Retiming::Knob::KnobKind::latency ? 1 : -1) /
                      std::sqrt(static_cast<double>(size)));
@@ -112,7 +112,7 @@ constexpr std::array<std::size_t, 5> kPointsWanted{1, 12, 40, 90, 160};  // by t
 constexpr std::size_t kRounds = 3;                                       // rounds that add held-out points, per reach
 constexpr std::size_t kHeldOut = 24;
 constexpr double kGoodEnough = 0.03;
-constexpr double kWorthALook = 0.02;    // error above which more points around it are timed
+constexpr double kWorthALook = 0.02;    // error above which more points around this one are timed
 constexpr std::size_t kAround = 3;      // points timed around it
 constexpr std::size_t kFewSteps = 3;    // steps to fit to, of a run whose steps differ
 constexpr std::size_t kManySteps = 6;   // steps to compare with
@@ -125,7 +125,7 @@ constexpr double kMostMessages = 8000;
 constexpr double kMostTasks = 40'000;
 constexpr double kCoarse = 0.1;  // share of these limits above which there are fewer knobs, with less reach
 
-/// A step of each run on a cluster.
+/// Timing of a step of each run on a cluster.
 struct Timed {
   std::vector<double> seconds;                       ///< per run, a mean step
   std::vector<std::map<std::string, double>> kinds;  ///< per run: seconds of the critical path by kind
@@ -235,7 +235,7 @@ class Retimer {
     retiming_.knobs.push_back({Knob::KnobKind::speed, "speed of the workers", *devices.begin(), *devices.rbegin(), {}});
   }
 
-  /// Why so many simulations would take too long; empty: they do not.
+  /// Returns why that many simulations would take too long; empty if they would not.
   std::optional<report::Statement> too_long() {
     double messages = 0;
     nominal_ = time(Point(retiming_.knobs.size(), 0.0), few_, &messages);
@@ -255,7 +255,7 @@ class Retimer {
     return std::nullopt;
   }
 
-  /// All runs on a cluster, in one simulation for those of one fidelity: to start it takes longer than most steps.
+  /// Times all runs on a cluster, in one simulation per fidelity: starting a simulation takes longer than most steps.
   Timed time(const Point& at, const std::vector<Sample>& samples, double* messages = nullptr) const {
     if (interrupted().load()) throw Cancelled();
     Timed timed;
@@ -302,7 +302,7 @@ class Retimer {
   }
 
   void add_points(const std::vector<Point>& all) {
-    std::vector<Point> points;  // no function goes through one point twice
+    std::vector<Point> points;  // distinct points: no function takes two values at one
     for (const Point& point : all) {
       if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
     }
@@ -349,14 +349,14 @@ class Retimer {
     }
   }
 
-  /// A point not far from another: where the time bends, it does so along a surface.
+  /// Returns a point near another one. Where the time bends, it does so along a surface, so that neighbours bend too.
   Point near(const Point& point, double reach) {
     constexpr double kShareOfReach = 0.3;
     Point other = next_point(kShareOfReach * reach);
     for (std::size_t k = 0; k < point.size(); ++k) other[k] = rounded(std::clamp(point[k] + other[k], -reach, reach));
     return other;
   }
-  /// The next of the sequence that nothing is fitted to yet.
+  /// Returns the next point of the sequence that the fit does not use yet.
   Point next_point(double reach) {
     for (;;) {
       Point point = halton(++drawn_, retiming_.knobs.size(), reach);
@@ -405,7 +405,7 @@ class Retimer {
     }
   }
 
-  /// The worst error of any run.
+  /// Returns the largest error of any run.
   double hold_against(const std::vector<Point>& points, const std::vector<Timed>& truth) {
     double worst = 0;
     retiming_.held_out = static_cast<std::int64_t>(points.size());
@@ -439,7 +439,7 @@ class Retimer {
   std::vector<Timed> timed_;          ///< per point
   std::vector<std::size_t> far_off_;  ///< indices of the last held-out points with large errors
   bool coarse_ = false;
-  std::size_t drawn_ = 0;  ///< points drawn of the well-spread sequence
+  std::size_t drawn_ = 0;  ///< points taken so far from the well-spread sequence
 };
 
 }  // namespace
@@ -467,9 +467,9 @@ report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned&
   };
   try {
     return Retimer(scenario, learned, result, show_progress).fit();
-  } catch (const sim::SimulationError& error) {  // a cluster on which the simulation comes to no end
+  } catch (const sim::SimulationError& error) {  // the simulation does not end on this cluster
     return without(error);
-  } catch (const std::invalid_argument& error) {  // times that no function goes through
+  } catch (const std::invalid_argument& error) {  // no function interpolates these times
     return without(error);
   }
 }

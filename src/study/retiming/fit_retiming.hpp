@@ -11,19 +11,19 @@
 namespace dadsim::study {
 
 /// Fits the times of the steps of all runs that are not event-driven. Variables are the bandwidths of the two busiest
-/// kinds of links, all latencies and the speed of the workers, each as a factor of the scenario's value. `result` is
-/// that of the scenario itself.
+/// kinds of links, all latencies and the speed of the workers, each as a factor on the scenario's value. `result`: the
+/// result of the scenario itself.
 ///
 /// Times a few steps of each run on up to some hundred clusters, all runs on one cluster in one simulation. Then times
 /// more steps on clusters outside of the fit. If a run is off by more than 3 % there, these clusters join the fit and
-/// others are drawn; if that does not help either, the range of the factors shrinks. Choices of layers and collectives
-/// that the scenario leaves open are those of the cluster in question, then those of the scenario. Fits nothing, with a
-/// reason, if equal steps take different times, if the simulations would take long, or if a simulation or the fit fails
-/// (Retiming::failure). Throws EnvironmentError, Cancelled.
+/// others are drawn. If the error stays too large, the range of the factors shrinks. Choices of layers and collectives
+/// that the scenario leaves open are made for each timed cluster, and otherwise kept as in the scenario. Fits nothing,
+/// with a reason, if equal steps take different times, if the simulations would take long, or if a simulation or the
+/// fit fails (Retiming::failure). Throws EnvironmentError, Cancelled.
 report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result,
                               bool show_progress);
 
-/// Turns the knobs of a cluster: `at` holds the base-2 logarithm of each one's factor.
+/// Changes a cluster by its knobs: `at` holds the base-2 logarithm of each knob's factor.
 void turn(const report::Retiming& retiming, const std::vector<double>& at, sim::Cluster& cluster);
 
 }  // namespace dadsim::study

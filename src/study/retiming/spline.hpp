@@ -9,10 +9,10 @@ namespace dadsim::study {
 /// and do not all lie in one plane.
 class Spline {
  public:
-  /// `metric`: M.
+  /// Fits the spline. `metric`: M.
   Spline(const std::vector<std::vector<double>>& points, const std::vector<std::vector<double>>& metric);
 
-  /// w_1 … w_n, v_0, v_1 … v_d.
+  /// Returns w_1 … w_n, v_0, v_1 … v_d.
   std::vector<double> weights(const std::vector<double>& values) const;
 
   /// Returns the root mean square error of each value from the spline through all others (Rippa, Advances in

@@ -54,7 +54,7 @@ sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const sche
 }
 
 double work_of(const std::vector<schedule::Schedule>& schedules) {
-  constexpr double kLeastDevices = 16;  // a task of fewer takes as long: it is made, read and dated
+  constexpr double kLeastDevices = 16;  // smaller tasks cost as much to create, read and date
   double work = 0;
   for (const schedule::Schedule& one : schedules) {
     work += static_cast<double>(one.tasks.size()) *
@@ -63,16 +63,16 @@ double work_of(const std::vector<schedule::Schedule>& schedules) {
   return work;
 }
 
-/// Times a run by two shorter steps. Returns nothing if that is not possible, or no shorter. Throws SimulationError if
+/// Times a run by two shorter steps. Returns nothing if that is impossible, or saves nothing. Throws SimulationError if
 /// flow refuses steps of `work.most`.
 std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const ScheduleMemory::TrajectoryPtr& trajectory,
                                             const spec::ModelShape& learned, const TimedAs& timed,
                                             const std::vector<step::Assignment>& assignment,
                                             const sim::Cluster& cluster, SimulationWork& work) {
-  constexpr double kTimesInDoubt = 4;  // a step in doubt is timed several times
-  constexpr double kSame = 2.5e-3;     // share, difference of micro-batches that count as equally long
+  constexpr double kTimesInDoubt = 4;  // work factor: a step in doubt is timed several times
+  constexpr double kSame = 2.5e-3;     // share by which equally long micro-batches may differ
   std::string refused;
-  double own = 0;  // work of the step timed last
+  double own = 0;  // work of the most recently timed step
   const auto time = [&](std::int64_t micro_batches, std::int64_t all) -> std::optional<sim::TimedRun> {
     TimedAs shorter = timed;
     shorter.micro_batches = micro_batches;
@@ -91,7 +91,7 @@ std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const Sche
   };
   std::optional<FewerMicroBatches> numbers = fewer_micro_batches(timed, cluster);
   std::optional<sim::TimedRun> few = numbers ? time(numbers->few, numbers->all) : std::nullopt;
-  std::optional<double> before;  // seconds of a micro-batch in the steps before
+  std::optional<double> before;  // seconds of a micro-batch in the previous pair of steps
   while (numbers) {
     std::optional<sim::TimedRun> more = time(numbers->more, numbers->all);
     const std::optional<FewerMicroBatches> next = further(*numbers);
@@ -117,7 +117,7 @@ std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const Sche
   return std::nullopt;
 }
 
-/// Every training step by itself, so that each is timed at its own date.
+/// Returns the trajectory with every training step separate, so that each is timed at its own date.
 step::Trajectory unfolded(const step::Trajectory& trajectory) {
   step::Trajectory result = trajectory;
   result.distinct_steps.clear();
@@ -157,7 +157,7 @@ EventDrivenOptions watched_by(Progress& progress, const std::string& label) {
   return options;
 }
 
-/// All that holds for every run.
+/// Returns the parts of a result that are common to all runs.
 report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
                         const std::vector<RunMemory>& memory, bool steps_known, const models::Partition* partition) {
   report::Result result;
@@ -220,7 +220,7 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   learned.runs[i] = absence.learned;
   const std::size_t taken = absence.timings.steps.size();
   for (std::size_t seed = 0; absence.counted.stopped && seed < learned.other_seeds.size(); ++seed) {
-    LearnedRunPtr& other = learned.other_seeds[seed][i];  // is timed as the first is, and so ends with it
+    LearnedRunPtr& other = learned.other_seeds[seed][i];  // timed like the first seed, so ends with it
     if (run.absence.goes_without() || other->trajectory.steps.size() <= taken) continue;
     other = learn_first_steps(scenario, run, *other, *learned.shared_cache, scenario.seed + seed + 1,
                               static_cast<std::int64_t>(taken));
@@ -233,7 +233,7 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   report::RunResult result =
       result_of_steps(context, i, {absence.trajectory, absence.timings, absence.assignment, traced});
   result.event_driven = absence.counted;
-  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // with the last tries
+  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // with tries of the last step
   return result;
 }
 
@@ -247,7 +247,7 @@ report::RunResult run_among_islands(const ResultContext& context, std::size_t i,
   const ProblemOfRun own(scenario, run, problem->data, problem->partition, scenario.training, scenario.seed);
   IslandSteps islands(scenario, run, own.asked(), context.timed, context.timed.sample_scale, cluster);
   sim::Cluster outside = outside_of_islands(scenario, run, cluster);
-  outside.network.jitter = {};  // steps of islands have that of devices
+  outside.network.jitter = {};  // the island's own steps already include jitter
   const bool in_order = every_step_differs(cluster);
   const step::Trajectory trajectory = in_order ? unfolded(known.trajectory) : known.trajectory;
   std::vector<std::size_t> numbers(trajectory.distinct_steps.size());
@@ -310,7 +310,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                              const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace,
                              SimulationWork* shortens) {
   const auto start = std::chrono::steady_clock::now();
-  Learned learned = learned_first;  // learning on the cluster adds to it
+  Learned learned = learned_first;  // completed by learning on the cluster
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape, any.rows);
   const std::vector<RunMemory> memory = memory_of_runs(scenario, timed);

@@ -22,28 +22,28 @@ struct TraceRequest {
   std::vector<std::int64_t> steps;  ///< rising, the first step of training is 1; empty: no timelines
 };
 
-/// Work of simulations by flow: tasks × devices of a stage (16 at least), and four times that where flow has doubts,
-/// as steps are then timed several times.
+/// Work of simulations by flow: tasks × devices of a stage (16 at least). Four times that if flow has doubts, as steps
+/// are then timed several times.
 struct SimulationWork {
   double most = std::numeric_limits<double>::infinity();  ///< limit of a step; whole steps above it are not simulated
   double done = 0;                                        ///< work of the steps simulated
   double whole = 0;                                       ///< work of the whole step
 };
 
-/// All of a result that is known before anything is timed: its runs are missing.
+/// Returns the parts of a result that are known before timing; its runs are missing.
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned);
 
-/// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
-/// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
-/// `shortens`: steps of many micro-batches follow from shorter ones where flow times them (fewer_micro_batches). Where
-/// flow has doubts, these are lengthened until two agree, or up to `shortens->most`, and the step keeps the doubts.
-/// Throws SimulationError, Cancelled.
+/// Times learned runs on a cluster (the scenario's, or a changed one), and assembles the result. Learning is reused if
+/// only the platform, its use or the timed network differ. `show_progress` on standard error. `shortens`: steps of many
+/// micro-batches follow from shorter steps if flow times them (fewer_micro_batches). If flow has doubts, shorter steps
+/// are lengthened until two agree, or up to `shortens->most`, and the step keeps the doubts. Throws SimulationError,
+/// Cancelled.
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
                              bool show_progress, const TraceRequest& trace = {}, SimulationWork* shortens = nullptr);
 
-/// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) that the
-/// store (may be null) does not have, and times it on its cluster. Throws InputError, SimulationError, and Cancelled
-/// when interrupted() is set.
+/// Learns every run of the scenario that the store (may be null) lacks, or only records its steps if the scenario asks
+/// for no more. Times the runs on the scenario's cluster. Throws InputError, SimulationError, and Cancelled when
+/// interrupted() is set.
 report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, LearningStore* store = nullptr);
 
 }  // namespace dadsim::study

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMuchShorter = 0.7;  // micro-batches of both steps ÷ all
 
-/// Continues numbers of two shorter steps in a straight line.
+/// Extrapolates numbers linearly from two shorter steps.
 class Line {
  public:
   explicit Line(const FewerMicroBatches& numbers)
@@ -51,7 +51,7 @@ class Line {
 
 constexpr const char* kDoubt = "late-ranks-by-flow";
 
-/// Returns the share of a step by which flow may be wrong; nothing if it was timed otherwise, or is in another doubt.
+/// Returns the share of a step by which flow may be wrong; nothing for a step timed otherwise, or with another doubt.
 std::optional<double> share_in_doubt(const sim::TimedRun& timed) {
   if (timed.network.messages > 0 || timed.first || !timed.first_steps.empty()) return std::nullopt;
   double share = 0;

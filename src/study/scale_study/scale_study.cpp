@@ -47,7 +47,8 @@ double mean_between(const estimate::StepsToTarget& steps) {
   return sum;
 }
 
-/// From gradient sharing's own steps, for each number of parameters with two batches or more that reach the target.
+/// Fills in critical batches from gradient sharing's steps. Each number of parameters needs two batches that reach the
+/// target.
 void add_critical_batches(ScaleStudyReport& report) {
   std::map<double, std::vector<estimate::StepsAtBatch>> by_size;
   for (const StudiedRung& rung : report.rungs) {
@@ -59,7 +60,7 @@ void add_critical_batches(ScaleStudyReport& report) {
   }
 }
 
-/// The largest sizes of the first kind.
+/// Holds out the `count` largest sizes of the first kind.
 void hold_out_largest(std::int64_t count, ScaleStudyReport& report) {
   std::set<double, std::greater<>> sizes;
   for (const StudiedRung& rung : report.rungs) {
@@ -72,7 +73,7 @@ void hold_out_largest(std::int64_t count, ScaleStudyReport& report) {
     rung.held_out = std::find(sizes.begin(), end, rung.size.of(report.against.front())) != end;
 }
 
-/// Rungs of a run that have relative steps and a size; those that are held out too, or not.
+/// Returns the rungs of a run that have relative steps and a size, with or without held-out rungs.
 std::vector<estimate::Rung> usable_rungs(const ScaleStudyReport& report, const StudiedRun& run, bool with_held_out) {
   std::vector<estimate::Rung> rungs;
   for (std::size_t i = 0; i < run.rungs.size(); ++i) {
@@ -85,7 +86,7 @@ std::vector<estimate::Rung> usable_rungs(const ScaleStudyReport& report, const S
   return rungs;
 }
 
-/// None if there are too few rungs, or they hardly differ.
+/// Returns the fit; none if there are too few rungs, or if they hardly differ.
 std::optional<estimate::Ladder> ladder_of(std::vector<estimate::Rung> rungs) {
   if (rungs.size() < 3 || rungs.size() < rungs.front().size.size() + 2) return std::nullopt;
   try {
@@ -144,8 +145,8 @@ void expect_of_workload(const ScaleStudyReport& report, StudiedRun& run) {
   run.workload = run.fit->at(size, report.level);
 }
 
-/// Evaluations by training steps of every worker, also where the run counts rounds: each with the samples that went
-/// into the model until then.
+/// Returns evaluations by training steps of every worker, also for runs that count rounds. The steps follow from the
+/// samples that went into the model until each evaluation.
 std::vector<step::Evaluation> curve_by_steps(const report::EventDrivenRun& run) {
   std::vector<step::Evaluation> curve;
   for (const report::CurvePoint& point : run.curve) {
@@ -230,7 +231,7 @@ class Study {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       try {
         scenarios_.push_back(source_.load_point(overrides_of(i), catalog_));
-        scenarios_.back().scale_study = base_.scale_study;  // compared with gradient sharing, whatever its runs are
+        scenarios_.back().scale_study = base_.scale_study;  // needed to compare with gradient sharing
       } catch (const InputError& error) {
         std::string rung;
         for (const std::string& change : changes_of(i))
@@ -324,7 +325,8 @@ class Study {
     }
     for (std::int64_t seed = 0; seed < scenario.training.seeds; ++seed) {
       if (interrupted().load()) throw Cancelled();
-      // Populations of hosts and their speeds are drawn from the seed too. A round holds many steps: each is evaluated.
+      // Populations of hosts and their speeds also depend on the seed. A round holds many steps, so every round is
+      // evaluated.
       const std::vector<std::string> overrides = overrides_of(
           point,
           {fmt::format("seed={}", scenario.seed + static_cast<std::uint64_t>(seed)), "training.evaluate-every=1"});
@@ -410,10 +412,10 @@ void check_sizes(const scenario::Scenario& scenario, report::ScaleStudyReport re
   for (const bool with_held_out : {true, false}) {
     std::vector<estimate::Rung> rungs;
     for (StudiedRung& rung : report.rungs) {
-      rung.size.critical_batch = 1;  // fitted later, to steps at several batches
+      rung.size.critical_batch = 1;  // fitted later, from steps at several batches
       if (with_held_out || !rung.held_out) rungs.push_back({decades_of(rung.size, report.against), 1, 0});
     }
-    if (rungs.size() < report.against.size() + 2) continue;  // sizes occur several times: nothing is predicted
+    if (rungs.size() < report.against.size() + 2) continue;  // sizes repeat: no prediction
     try {
       static_cast<void>(estimate::Ladder(std::move(rungs)));
     } catch (const std::invalid_argument& error) {

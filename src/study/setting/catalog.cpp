@@ -33,8 +33,7 @@ namespace {
 
 using ScenarioFaults = std::vector<scenario::Catalog::ScenarioFault>;
 
-/// Reports a collective's fault in the words used when it is timed; an algorithm for any ranks needs no look at the
-/// platform.
+/// Reports a collective's fault in the same words as its timing. Algorithms for any ranks need no look at the platform.
 std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, step::CollectiveKind kind,
                                          const std::string& algorithm) {
   collectives::CollectiveRequest request;
@@ -48,7 +47,7 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
       return refused.fault();
     }
   };
-  collectives::RankLayout uneven;  // without any structure to rely on
+  collectives::RankLayout uneven;  // ranks without any regular structure
   uneven.node_of = {0, 0, 1};
   if (!fault(uneven)) return {};
   std::vector<std::string> hosts;
@@ -61,11 +60,12 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::runtime_error&) {
-    return {};  // an invalid platform has findings of its own
+    return {};  // findings of an invalid platform are reported elsewhere
   }
 }
 
-/// Reports collective algorithms named by runs: a run would otherwise fail when it is timed, after its learning.
+/// Reports collective algorithms named by runs before learning; otherwise such a run fails after learning, when it is
+/// timed.
 ScenarioFaults faults_of_named_collectives(const scenario::Scenario& scenario) {
   ScenarioFaults faults;
   if (scenario.workers.size() < 2) return faults;
@@ -200,7 +200,7 @@ scenario::Catalog make_catalog() {
 scenario::Catalog make_catalog_without_learning() {
   scenario::Catalog catalog = make_catalog();
   catalog.check = [](scenario::Catalog::Check what, scenario::Scenario scenario, const spec::SampleShape& sample) {
-    // Clients without learning hold nothing; there is still a network of each kind.
+    // Clients without learning have no data; there is still one network per kind.
     if (what == scenario::Catalog::Check::memory)
       for (spec::RunSpec& run : scenario.runs) run.event_driven = false;
     if (what == scenario::Catalog::Check::runs) scenario.timing_only = true;

@@ -7,7 +7,7 @@
 namespace dadsim::study {
 
 /// Calls `link` for every link of a declared platform, including absent ones with bandwidth 0, and `pair` for every
-/// direction between regions or clusters. A platform file has none that could be changed here.
+/// direction between regions or clusters. Links of a platform file cannot be changed here and are skipped.
 void for_each_link(spec::PlatformSpec& platform, const std::function<void(spec::LinkSpec&)>& link,
                    const std::function<void(spec::WanSpec::Pair&)>& pair);
 

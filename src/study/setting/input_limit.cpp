@@ -10,7 +10,7 @@ void at_least(double seconds, step::StepTiming& timing) {
   if (!(longer > 0)) return;
   timing.seconds = seconds;
   timing.exposed_seconds += longer;
-  // Removing any of the others leaves the input's time.
+  // Removing other bounds would leave the input's time unchanged.
   timing.bounds = {{"", "overlap", seconds - longer, 1 - longer / seconds},
                    {"input", "bandwidth", longer, longer / seconds}};
   std::ranges::stable_sort(timing.bounds, std::ranges::greater{}, &step::Bound::seconds);

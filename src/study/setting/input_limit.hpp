@@ -10,8 +10,8 @@
 
 namespace dadsim::study {
 
-/// Lengthens every step to the input time of its largest batch, at TimedAs::input_rate samples per second: input is
-/// read ahead, overlapping with everything else, and a step cannot end before the next batch is present. The added time
+/// Lengthens every step to the input time of its largest batch, at TimedAs::input_rate samples per second. Input is
+/// read ahead, overlapping with everything else, but a step cannot end before the next batch is present. The added time
 /// is exposed, and belongs to the input on the critical path. `timings` are of the trajectory's distinct steps.
 void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, sim::TimedRun& timings);
 

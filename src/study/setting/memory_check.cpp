@@ -32,7 +32,7 @@ double models_held(const spec::RunSpec& run, double sites, bool fails) {
   return info->models_held ? info->models_held(run.parameters, sites, fails) : 1;
 }
 
-/// Replicas that share gradients, and with them divide states.
+/// Returns the number of replicas that share gradients, and may divide states among themselves.
 std::int64_t sharing_replicas(const scenario::Scenario& scenario, const spec::RunSpec& run) {
   const bool apart = has_islands(scenario, run) && scenario::devices_of_participant(scenario, run) > 1;
   return static_cast<std::int64_t>(apart ? scenario::replicas_of_participant(scenario, run) : scenario.workers.size());
@@ -99,8 +99,7 @@ estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::Ru
   return use;
 }
 
-/// Returns the least memory that such a run is known to take: published descriptions of jobs often omit what they
-/// recompute.
+/// Returns the least memory that the run can take. Published descriptions of jobs often omit what they recompute.
 double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run, TimedAs timed) {
   const bool blocks = std::ranges::any_of(
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
@@ -162,7 +161,7 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
   const bool own = info != nullptr &&
                    (info->sharing == methods::Sharing::no_sharing || info->sharing == methods::Sharing::own_weights);
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
-  constexpr double kPerNetwork = 8000;  // bytes to hold one together, however small it is
+  constexpr double kPerNetwork = 8000;  // least bytes held together with one network
   const bool fails = !(run.conditions.failures_of(scenario.failures) == spec::FailureSpec{});
   const double held = models_held(run, static_cast<double>(scenario::participants_of(scenario, run)), fails);
   const double copies = 2 + estimate::optimizer_state_per_parameter(scenario.training.optimizer);

@@ -14,10 +14,10 @@
 
 namespace dadsim::study {
 
-/// Returns the least bytes of this machine needed to learn a run. For each network held at a time (one if all sites
-/// share it, else one per site): its weights, their gradient, the optimizer's state, the outputs of layers for a batch,
-/// and the samples. For event-driven runs also the clients' results until they have entered a model. Measured peaks are
-/// up to a half higher. 0 if the layers do not fit the samples.
+/// Returns the least bytes of this machine needed to learn a run. One network is held if all sites share it, else one
+/// per site. Each takes its weights, their gradient, the optimizer's state, the outputs of layers for a batch, and the
+/// samples. For event-driven runs, add the clients' results until they enter a model. Measured peaks are up to a half
+/// higher. Returns 0 if the layers do not fit the samples.
 double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::SampleShape& sample);
 
 /// Returns why the runs of a scenario cannot be learned on a machine of `limit` bytes (0: unknown), with as many in
@@ -33,9 +33,9 @@ struct RunMemory {
   /// kept.
   double least = 0;
   std::string device;         ///< device of that worker
-  double available = 0;       ///< byte; 0 if no worker's is known
+  double available = 0;       ///< bytes; 0 if no worker's memory is known
   bool some_unknown = false;  ///< some worker's memory is unknown
-  bool checked = true;        ///< false for the references, which represent no real placement
+  bool checked = true;        ///< false for the references, which correspond to no real placement
 };
 
 /// Returns the memory of a run on one of `workers` workers with this timing.

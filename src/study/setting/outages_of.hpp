@@ -15,7 +15,8 @@ std::vector<std::string> node_names(const scenario::Scenario& scenario);
 /// Returns the hosts of the participants of an event-driven run, each by its first device, then the aggregator's.
 std::vector<std::string> node_names(const scenario::Scenario& scenario, const spec::RunSpec& run);
 
-/// Returns the outages of an event-driven run: of links, and of participants, who are up while all their devices are.
+/// Returns the outages of an event-driven run, of links and of participants. A participant is up while all its devices
+/// are.
 world::Outages outages_of_participants(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                        const std::function<std::vector<std::string>()>& links);
 

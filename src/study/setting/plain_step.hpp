@@ -12,7 +12,7 @@ namespace dadsim::study {
 
 struct SmallProblem;
 
-/// Training steps of a single device: forward and backward pass, and the update by SGD with momentum; nothing is sent.
+/// Training steps of a single device: forward and backward pass, and the update by SGD with momentum, without messages.
 class PlainSteps {
  public:
   PlainSteps();

@@ -10,7 +10,7 @@
 
 namespace dadsim::study {
 
-/// The data of participants: those of the replicas of each together.
+/// Returns the data of participants: each has the data of all its replicas.
 models::Partition data_of_islands(const models::Partition& workers, std::size_t islands);
 
 /// Learning problem of a run. A participant of several replicas has their data, and the sum of their batches.

@@ -83,7 +83,7 @@ step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSp
   return trajectory;
 }
 
-/// Collectives of a run's steps, and why the devices that divide workers cannot carry them out.
+/// Kinds of collectives in a run's steps, and the fault if devices that divide workers cannot carry them out.
 struct Carried {
   Kinds kinds;
   std::optional<Fault> fault;
@@ -99,7 +99,7 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
     return {recorded_kinds(trajectory.structures.front()), std::nullopt};
   const schedule::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
   Carried carried{scheduled_kinds(schedule), std::nullopt};
-  // Otherwise all workers take part, and have been checked.
+  // Without divided workers, all workers take part, and have been checked.
   if (!timed.parallelism.divides() && !timed.recorded && !islands) return carried;
   std::vector<std::string> hosts;
   const std::size_t each = islands ? scenario::devices_of_participant(scenario, run) : 1;
@@ -109,7 +109,7 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
   return carried;
 }
 
-/// Reports an algorithm that relies on nodes of equal size, if some of their sites may be absent; none: it serves any
+/// Reports an algorithm that relies on nodes of equal size if some sites may be absent; none: the algorithm serves any
 /// ranks.
 std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::string& algorithm) {
   collectives::CollectiveRequest request;
@@ -122,9 +122,9 @@ std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::stri
   return fault;
 }
 
-/// Reports the collective algorithms named by a run that none of its steps uses, and so would have no effect. It takes
-/// one step to see the kinds in use, on the scenario's network with one sample per site; for a run that names none,
-/// nothing is computed. `learned`: the shape of that network.
+/// Reports the collective algorithms named by a run that none of its steps uses. One step with one sample per site, on
+/// the scenario's network, shows the kinds in use. Computes nothing for a run that names no algorithm. `learned`: the
+/// shape of that network.
 methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                          const spec::ModelShape& learned) {
   using step::CollectiveKind;
@@ -195,7 +195,7 @@ double clients_at_work(const spec::RunSpec& run, double sites) {
   return std::min(clients, sites);
 }
 
-/// Adds what the framework cannot send, and what its server cannot hold.
+/// Adds faults of the framework: messages that it cannot send, and a model that its server cannot hold.
 void add_faults_of_framework(const scenario::Scenario& scenario, const spec::ModelShape& learned, Faults& faults) {
   const spec::FrameworkSpec& framework = scenario.framework;
   const bool refuses = framework.longest_message > 0;
@@ -233,7 +233,8 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
   }
 }
 
-/// Adds faults of runs with a recorded step, which defines the messages: only their collective algorithms may differ.
+/// Adds faults of runs with a recorded step, which defines the messages; such runs may differ only in their collective
+/// algorithms.
 void add_faults_of_recorded(const std::vector<spec::RunSpec>& runs, Faults& faults) {
   const std::string& plain = algorithms::baseline().name;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -10,13 +10,13 @@
 
 namespace dadsim::study {
 
-/// Returns the faults of runs whose course learning would decide, in a scenario without learning, each with the index
-/// of its run.
+/// Returns the faults of runs that depend on learned numbers, in a scenario without learning, each with the index of
+/// its run.
 std::vector<std::pair<std::size_t, Fault>> faults_where_nothing_is_learned(const scenario::Scenario& scenario);
 
-/// Returns all obstacles to carrying out the runs of a completely read scenario, each with the index of its run:
-/// devices with too little memory, batches and steps with which a method cannot meet its parameters (the data are
-/// loaded if a method examines them) and, without learning, decisions that learning would make.
+/// Returns all obstacles to the runs of a completely read scenario, each with the index of its run. These are devices
+/// with too little memory, batches and steps for which a method cannot meet its parameters and, without learning,
+/// decisions that depend on learned numbers. The data are loaded if a method examines them.
 std::vector<std::pair<std::size_t, Fault>> faults_of_runs(const scenario::Scenario& scenario,
                                                           const spec::SampleShape& sample);
 

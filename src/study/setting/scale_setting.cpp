@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kLadder = "use a file written by `dadsim scale-study scenario.xml --json FILE`";
 
-/// Returns the user's own number of steps.
+/// Returns the number of steps that the scenario itself gives.
 std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, std::int64_t batch,
                                               std::int64_t dataset_size) {
   estimate::KnownSteps known;

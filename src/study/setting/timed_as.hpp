@@ -18,16 +18,16 @@ struct TimedAs {
   spec::ModelShape shape;
   std::string description;  ///< network with its batch and precision
   std::int64_t batch = 0;
-  double rows = 0;          ///< mean rows per worker in a step with all sites: `batch`, or as data are dealt
+  double rows = 0;          ///< mean rows per worker in a step with all sites: `batch`, or by the division of data
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
   spec::ParallelismSpec parallelism = {};
-  std::int64_t micro_batches = 0;     ///< micro-batches that pass in a step, of those of the batch; 0: all
+  std::int64_t micro_batches = 0;     ///< micro-batches of a step that are simulated; 0: all
   double gradient_width = 1;          ///< bytes of a summed gradient ÷ those of the precision
   double input_rate = 0;              ///< most samples per second per worker; 0: no limit
   estimate::StateWidths states = {};  ///< optimizer bytes per parameter
   double update_share = 1;            ///< bytes moved by an update ÷ those with fp32 masters and moments
-  double step_seconds = 0;            ///< payload: default time of a local step without a measurement
+  double step_seconds = 0;            ///< payload: seconds of a local step without a measurement
   double saved_numbers = 0;           ///< numbers that a framework sends with a model in addition to parameters
   std::shared_ptr<const schedule::Schedule> recorded;  ///< recorded step; null: it follows from layers
 };
@@ -37,11 +37,11 @@ struct TimedAs {
 /// network is its workers' mean; the learning network's is what <training> asks for.
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned, double rows = 0);
 
-/// Returns whether participants take their passes as groups of devices: islands.
+/// Returns whether participants run their passes as groups of devices: islands.
 bool has_islands(const scenario::Scenario& scenario, const spec::RunSpec& run);
 
-/// Returns the network whose messages and work are counted outside of islands. Islands send all of it, however their
-/// devices divide it.
+/// Returns the network whose messages and work are counted outside of islands. Islands send the whole network, however
+/// their devices divide it.
 TimedAs whole_network(scenario::Scenario scenario, const TimedAs& timed, const spec::ModelShape& learned);
 
 /// Returns for example "MLP 784-256-10 (203,530 parameters), batch 32 per worker".

@@ -39,7 +39,7 @@ constexpr std::string_view kDigits = "<digits train=\"8000\" test=\"2000\"/>";
 constexpr const char* kUnknownName = "unknown";
 constexpr std::int64_t kSitesBatch = 32;  // samples of a site per step, the default of the language
 
-/// The value of each site; of one for all, that.
+/// Returns the value for a site: its own, or the one given for all sites.
 const std::string& line_of_site(const std::vector<std::string>& values, std::int64_t site) {
   return values[values.size() == 1 ? 0 : static_cast<std::size_t>(site)];
 }
@@ -50,7 +50,7 @@ void check_line_count(const SitesRequest& request, const char* option, const std
                               fmt::format("give one value for all sites, or {} separated by commas", request.sites)});
 }
 
-/// Half of a round trip, as the language writes it.
+/// Returns half of a round trip, as text in the scenario language.
 std::string one_way(const std::string& round_trip) {
   const std::optional<double> seconds = scenario::parse_quantity(scenario::Unit::seconds, round_trip);
   if (!seconds)
@@ -59,7 +59,7 @@ std::string one_way(const std::string& round_trip) {
   return fmt::format("{}s", *seconds / 2);
 }
 
-/// Lines as the language has them: bandwidths as they are, links of the catalogue by their names.
+/// Converts lines to the scenario language: bandwidths stay, links of the catalogue become their names.
 std::vector<std::string> lines_in(const char* option, std::vector<std::string> lines,
                                   std::vector<report::Statement>& taken) {
   const std::vector<std::string> links = names_of_links();
@@ -89,14 +89,14 @@ std::string lines_element(const SitesRequest& request) {
   return text;
 }
 
-/// Replaces a text of scenarios/hospitals.xml.
+/// Replaces one passage of scenarios/hospitals.xml.
 void put_in(std::string& text, std::string_view place, const std::string& put) {
   const std::size_t at = text.find(place);
   if (at == std::string::npos) throw std::logic_error("scenarios/hospitals.xml has no " + std::string(place));
   text.replace(at, place.size(), put);
 }
 
-/// Question of scenarios/hospitals.xml with other sites. Data and algorithms are the same; a run ends at the target.
+/// Returns scenarios/hospitals.xml with the given sites. Data and algorithms stay; a run ends at the target.
 std::string sites_text(const SitesRequest& request, const std::string& device, const std::string& workload) {
   std::string asked(kHospitals.substr(kHospitals.find("  <data>")));
   put_in(asked, "<training", "<training stop=\"target\"");
@@ -123,7 +123,7 @@ std::string sites_text(const SitesRequest& request, const std::string& device, c
       request.sites, lines_element(request), device, asked);
 }
 
-/// Returns the part of the data that the strongest adversary reads in messages.
+/// Returns the share of the data that the strongest adversary reads in messages.
 std::string revealed_by(const report::RunResult& run) {
   const double samples = report::most_leaked(run, &step::LeakFigures::samples_handed_over);
   if (samples > 0) return fmt::format("{} of the samples, as they are", human_percent(samples));
@@ -131,7 +131,7 @@ std::string revealed_by(const report::RunResult& run) {
   return std::isfinite(batch) ? fmt::format("{} of a batch", human_percent(batch)) : "–";
 }
 
-/// Runs that share, those that reach the target first.
+/// Returns the runs that share, those that reach the target first.
 report::DocumentTable sites_table(const report::Result& result) {
   const report::Answer answer = answer_to(result);
   report::DocumentTable table;

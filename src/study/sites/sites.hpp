@@ -8,11 +8,11 @@
 
 namespace dadsim::study {
 
-/// Question of `dadsim sites`. Lines are quantities of the language, one for all sites or one for each.
+/// Request of `dadsim sites`. Lines are quantities of the scenario language, one for all sites or one for each.
 struct SitesRequest {
   std::int64_t sites = 2;
   std::vector<std::string> up, down;    ///< "20Mbps"
-  std::vector<std::string> round_trip;  ///< seconds with their unit; to the hub and back
+  std::vector<std::string> round_trip;  ///< seconds with their unit, to the hub and back
   std::string device = "rtx-3090";      ///< device of each site
   std::string model = {};               ///< workload that is timed; empty: the network that learns
   std::string data = "digits";          ///< "digits", or the path of a CSV file
@@ -24,9 +24,9 @@ struct SitesAnswer {
   std::string scenario;  ///< text of the scenario that was run
 };
 
-/// Learns with the algorithms of scenarios/hospitals.xml and times them on these lines. Reports which one reaches the
-/// target first, its time and bytes, and what its messages reveal. The members of the JSON are those of
-/// docs/output-json.md. Throws InputError, SimulationError, Cancelled.
+/// Learns with the algorithms of scenarios/hospitals.xml and times them on these lines. Reports the algorithm that
+/// reaches the target first, its time and bytes, and the data revealed by its messages. docs/output-json.md documents
+/// the members of the JSON. Throws InputError, SimulationError, Cancelled.
 SitesAnswer ask_sites(const SitesRequest& request, bool show_progress);
 
 }  // namespace dadsim::study

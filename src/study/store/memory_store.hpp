@@ -15,8 +15,8 @@
 
 namespace dadsim::study {
 
-/// Values by their keys, in memory as far as they fit: the least recently used are dropped first. Keys without an order
-/// are searched one by one. For several threads.
+/// Values by their keys, in memory as far as they fit: the least recently used are dropped first. If keys cannot be
+/// ordered, they are searched linearly. For several threads.
 template <class Key, class Value>
 class MemoryStore {
  public:
@@ -29,7 +29,7 @@ class MemoryStore {
     entries_.splice(entries_.begin(), entries_, found);
     return found->value;
   }
-  /// The first value of a key stays. `bytes`: room that the value takes.
+  /// Keeps a value, unless the key has one already. `bytes`: size of the value.
   void keep(const Key& key, Value value, double bytes = 0) {
     const std::lock_guard lock(mutex_);
     if (place_of(key) != entries_.end()) return;
@@ -42,7 +42,7 @@ class MemoryStore {
       entries_.pop_back();
     }
   }
-  /// The value of a key, found or worked out by `ask`; two threads that ask at once may both work it out.
+  /// Returns the value of a key, computed by `ask` if missing. Two threads that ask at once may both compute it.
   template <class Ask>
   Value answer(const Key& key, const Ask& ask) {
     if (std::optional<Value> known = find(key)) return *std::move(known);
@@ -79,17 +79,17 @@ class MemoryStore {
 
   mutable std::mutex mutex_;
   double most_bytes_, bytes_ = 0;
-  std::list<Entry> entries_;                                  ///< last used first
+  std::list<Entry> entries_;                                  ///< most recently used first
   std::map<Key, typename std::list<Entry>::iterator> index_;  ///< entries by key
 };
 
-/// A thousand answers by the texts of their questions; a text has to say all that its answer depends on.
+/// Keeps a thousand answers by the texts of their questions. A text must contain everything that its answer depends on.
 template <class Answer>
 class AnswerMemory {
  public:
   template <class Ask>
   Answer answer(const std::string& text, const Ask& ask) {
-    return answers_.answer({fingerprint(text), text.size()}, ask);  // the text itself may list 100,000 hosts
+    return answers_.answer({fingerprint(text), text.size()}, ask);  // hashed: a text may list 100,000 hosts
   }
 
  private:

@@ -174,7 +174,7 @@ void Database::close() {
 
 Database::~Database() {
   if (connection_ == nullptr) return;
-  if (interrupted().load()) ends_by_itself();  // with its log folded in
+  if (interrupted().load()) ends_by_itself();  // folds its log in
   // Leaves one file without a log next to it, which can be read where nothing can be written. If that fails, the log
   // stays and is read with the file.
   if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);

@@ -37,7 +37,7 @@ class Database {
   std::string bytes();
 
   const std::string& path() const { return path_; }
-  /// Marks the database as verified: later read errors are the disk's fault, and throw OutputError too.
+  /// Marks the database as verified: the disk is then blamed for later read errors, which throw OutputError too.
   void trust() { trusted_ = true; }
   /// Executes statements without parameters and results, separated by semicolons.
   void execute(const std::string& statements);
@@ -47,8 +47,8 @@ class Database {
   /// Returns the mutex to lock around statements if several threads use the database.
   std::mutex& mutex() { return mutex_; }
 
-  /// All changes or none, whatever happens to the process: rolled back unless committed. Locks the mutex while it is
-  /// open.
+  /// Transaction: makes all changes or none, whatever happens to the process. Rolled back unless committed. Locks the
+  /// mutex while open.
   class Transaction {
    public:
     explicit Transaction(Database& database);
@@ -70,7 +70,7 @@ class Database {
   std::string path_;
   Access access_;
   bool trusted_ = false;
-  bool leaves_index_ = false;  ///< files next to the database at its end are its own
+  bool leaves_index_ = false;  ///< files next to the database are its own, to be removed at the end
   sqlite3* connection_ = nullptr;
   std::mutex mutex_;
 };

@@ -93,7 +93,7 @@ class Merging {
     ++files_;
   }
 
-  /// Writes their common parts, after all files.
+  /// Writes the common parts of all files, after the last one.
   void finish() {
     if (!errors_.empty()) throw InputError(std::move(errors_));
     merged_.identity.shard = merged_.identity.shards = 1;
@@ -174,7 +174,7 @@ void count_what_is_there(Database& database, MergedSweep& merged) {
   for (; next <= merged.identity.points; ++next) merged.missing.push_back(next);
 }
 
-/// Copies the readable records; the others are computed again. `weights`: includes those of event-driven runs, for
+/// Copies the readable records; other records are computed again. `weights`: includes weights of event-driven runs, for
 /// trials that are still open.
 void copy_cache(const std::string& file, Database& to, bool weights) {
   Database from(file, Database::Access::read);

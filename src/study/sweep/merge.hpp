@@ -23,10 +23,11 @@ struct MergeOptions {
   bool salvage = false;    ///< keep the intact parts of damaged files
 };
 
-/// Merges the results of several files of the same sweep into a new one, which equals the file of a single process,
-/// byte for byte, whatever the order of the files. A complete sweep keeps no weights of event-driven runs: nothing
-/// would continue from them. The file appears completely or not at all. Throws InputError if files belong to different
-/// sweeps or builds, are damaged, or hold different results for the same trial; OutputError, Cancelled.
+/// Merges the results of several files of the same sweep into a new one. The new file equals the file of a single
+/// process, byte for byte, whatever the order of the files. A complete sweep keeps no weights of event-driven runs,
+/// since nothing would continue from them. The new file appears completely or not at all. Throws InputError if files
+/// belong to different sweeps or builds, are damaged, or hold different results for the same trial; OutputError,
+/// Cancelled.
 MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files,
                          const MergeOptions& options = {});
 

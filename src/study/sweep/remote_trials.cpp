@@ -43,7 +43,7 @@ std::string do_tasks(const std::string& path, std::string_view piece, TaskStates
   throw std::logic_error("a task of no kind");
 }
 
-/// A trial for a process that has not read the whole sweep.
+/// A trial, described for a process that has not read the whole sweep.
 struct TrialTask {
   SweepTrial trial;
   std::uint64_t hash = 0;              ///< hash of its point's scenario, with the first seed
@@ -138,7 +138,7 @@ class RemoteSweep {
   }
 
  private:
-  /// Trials that are still to be posted, and their common part.
+  /// Trials that are still to be posted, and their common data.
   struct Batch {
     SweepBatch trials;
     std::shared_ptr<const TaskContext> context;
@@ -295,7 +295,7 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
     last = learns;
     batches.back().points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
   }
-  // Points of other pieces reuse what event-driven runs learned here before.
+  // Points of other pieces reuse learning of event-driven runs in this process.
   static const auto memory = std::make_shared<MemoryHistoryStore>(1e9);
   options.memory = memory;
   const TrialScenarios scenarios(path, piece.context.overrides, identity.seeds > 1, tasks);
@@ -316,7 +316,7 @@ void take_results(Database& file, const SweepIdentity& sweep, std::string_view b
     refuse(from, why, "give a piece of this sweep");
   ResultsReader reader(piece);
   write_settings(file, reader.settings());
-  Database::Transaction together(file);  // at most one wait for the disk for all of them
+  Database::Transaction together(file);  // all results wait for the disk at most once
   copy_trials(reader, file, [&](const TrialResults& trial) {
     refuse(from, fmt::format("has other results for point {} than the file", trial.trial.point),
            "set DADSIM_KERNELS=portable on all machines, so that they round alike");

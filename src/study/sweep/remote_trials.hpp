@@ -20,7 +20,7 @@ namespace dadsim::study {
 SweepProgressNumbers run_sweep(const SweepPoints& sweep, const std::string& file, TaskQueue& queue, bool show_progress,
                                const std::function<void()>& on_open = {});
 
-/// Returns the context that a sweep's trials share as tasks, or one of these tasks.
+/// Returns the context shared by all tasks of a sweep's trials, or one of these tasks.
 std::shared_ptr<const TaskContext> context_of_trials(const SweepPoints& sweep, const SweepIdentity& identity);
 std::string task_of_trial(const SweepPoints& sweep, const SweepTrial& trial);
 

@@ -172,7 +172,7 @@ void TrialWriter::write(const SweepTrial& trial, const std::vector<SweepRun>& ru
         run_ << run.figures.text(i);
       } else if (const double value = run.figures.number(i);
                  figures()[i].kind != Figure::Kind::number && std::isfinite(value) && value == std::trunc(value)) {
-        run_ << static_cast<std::int64_t>(value);  // known steps may have fractions, which the column accepts as well
+        run_ << static_cast<std::int64_t>(value);  // the column also accepts steps with fractions
       } else {
         run_ << value;
       }

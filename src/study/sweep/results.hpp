@@ -19,7 +19,7 @@ struct SweepIdentity {
   std::uint64_t hash = 0;
   std::string scenario_file, scenario_name;
   std::string scenario;  ///< text of the file
-  std::string resolved;  ///< scenario with every default filled in
+  std::string resolved;  ///< scenario with every default explicit
   std::int64_t points = 0, seeds = 1;
   double target_accuracy = 0;  ///< target of the scenario itself
   std::int64_t shard = 1, shards = 1;
@@ -41,7 +41,7 @@ struct SweepTrial {
   auto operator<=>(const SweepTrial&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
-/// The figures of a run of a trial.
+/// Figures of one run in a trial.
 struct SweepRun {
   SweepTrial trial;
   std::int64_t number = 0;  ///< from 1, in the order of the scenario

@@ -111,7 +111,7 @@ class Timers {
         room_(2 * threads),
         free_(static_cast<std::ptrdiff_t>(threads)) {}
   ~Timers() {
-    failed_ = true;  // waiting ones end at once
+    failed_ = true;  // waiting trials end at once
     begun_.clear();
   }
   Timers(const Timers&) = delete;
@@ -119,7 +119,7 @@ class Timers {
 
   using LearnedPtr = std::shared_ptr<const Learned>;
 
-  /// Waits for a free place, and starts a timing. Rethrows an error of an earlier one.
+  /// Waits for a free thread, and starts a timing. Rethrows an error of an earlier timing.
   void time(std::size_t point, std::int64_t seed, LearnedPtr learned) {
     while (begun_.size() >= room_ || (failed_ && !begun_.empty())) finish_first();
     const auto work = [this, job = Job{point, seed, std::move(learned)}] { run_in_turn(job); };
@@ -130,7 +130,7 @@ class Timers {
     }
   }
 
-  /// Waits until all are timed. Rethrows an error of one of them.
+  /// Waits until all trials are timed. Rethrows an error of one of them.
   void finish() {
     while (!begun_.empty()) finish_first();
   }
@@ -279,7 +279,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
       const scenario::Scenario scenario = scenario_of(batch.points.front(), batch.seed);
       auto outcome = outcome_of([&] { return learn_scenario(scenario, &store, options.show_progress && line.idle()); });
       if (!outcome.result) {
-        // For example, the data cannot be dealt as asked, which shows only when they are dealt.
+        // An error may show only now: for example, the data cannot be divided as the scenario demands.
         for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(outcome));
         continue;
       }

@@ -20,22 +20,22 @@ struct SweepOptions {
   bool learn_only = false;    ///< times nothing
   bool retry_failed = false;  ///< repeats points that failed before
   bool any_build = false;     ///< uses what another build of dadsim learned
-  bool keep_weights = true;   ///< keeps weights of event-driven runs in the file, in addition to evaluations
-  std::string learned{};      ///< file of results whose learning is reused; may be empty
+  bool keep_weights = true;   ///< keeps weights of event-driven runs in the file as well as evaluations
+  std::string learned{};      ///< file of results whose learning is reused; empty: none
   bool show_progress = false;
-  /// Earlier learning of this process's simulations; none: nothing.
+  /// Learning from earlier simulations of this process; none: nothing to reuse.
   std::shared_ptr<MemoryHistoryStore> memory{};
   std::map<std::uint64_t, LearnedRunPtr> offered{};  ///< runs that others learned for these trials
 };
 
 struct SweepProgressNumbers {
   std::int64_t trials = 0;                                    ///< points of the shard times seeds
-  std::int64_t before = 0;                                    ///< already present
+  std::int64_t before = 0;                                    ///< trials present before
   std::int64_t finished = 0;                                  ///< finished now
   std::int64_t failed = 0;                                    ///< all failed trials in the file
   std::int64_t learned = 0;                                   ///< runs learned now
   std::int64_t plays = 0;                                     ///< simulated event-driven runs
-  std::int64_t operations_learned = 0, operations_found = 0;  ///< operations of those
+  std::int64_t operations_learned = 0, operations_found = 0;  ///< computed operations of those, and reused operations
 };
 
 /// Trials with the same learning: points of one learning problem, with one seed.
@@ -50,8 +50,8 @@ using ScenarioOfTrial = std::function<scenario::Scenario(std::size_t point, std:
 /// Returns the shard's open trials, in learning order.
 std::vector<SweepBatch> open_batches(const SweepPoints& sweep, Database& database, const Shard& shard);
 
-/// Learns and times these trials, of which `database` has none; otherwise like run_sweep(). `learned`, if any, is a
-/// file of results whose learning is reused. The numbers count these trials, and all in `database`.
+/// Learns and times these trials, which `database` lacks; otherwise like run_sweep(). `learned`, if any, is a file of
+/// results whose learning is reused. The returned counts refer to these trials; `failed` counts all in `database`.
 SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::vector<SweepBatch>& batches,
                                  Database& database, Database* learned, const SweepOptions& options);
 

@@ -37,7 +37,7 @@ std::string key_text(std::uint64_t key) { return fmt::format("{:016x}", key); }
 
 std::string key_text(const world::ValueKey& key) { return key_text(key[0]) + key_text(key[1]); }
 
-/// Returns whether it is small: an evaluation has only scalars.
+/// Returns whether a value is small: an evaluation has only scalars.
 bool is_small(const world::Datum& datum) { return datum.numbers.empty(); }
 
 world::DatumPtr find_datum(Database& database, const world::ValueKey& key) {

@@ -46,8 +46,8 @@ void copy_records(Database& from, Database& to, bool weights);
 /// second of learning at the latest, and by flush(). For several threads.
 class SweepHistoryStore final : public world::HistoryStore {
  public:
-  /// `file` keeps the learning; `other`, if any, is only read. `memory`: none: a gigabyte of its own. If others fill it
-  /// too, values found there are kept in the file like learned ones, since the other file may be lost.
+  /// `file` keeps the learning; `other`, if any, is only read. `memory`: shared memory; none: a gigabyte of its own.
+  /// Values that others put into shared memory are written to the file too, since the other file may be lost.
   SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes = kMostHistoryBytes,
                     std::shared_ptr<MemoryHistoryStore> memory = nullptr);
 
@@ -91,7 +91,7 @@ class SweepLearningStore : public LearningStore {
   LearnedRunPtr find(std::uint64_t key) override;
   void keep(std::uint64_t key, const LearnedRunPtr& run) override;
 
-  std::int64_t learned() const { return learned_; }  ///< number of runs kept, and so learned, since its construction
+  std::int64_t learned() const { return learned_; }  ///< runs learned and kept since construction
 
  private:
   Database& file_;

@@ -162,7 +162,7 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
 struct PointWinners {
   std::vector<std::string> labels;  // the most points first; equal numbers in the order of the scenario
   std::map<std::string, std::int64_t> won;
-  std::int64_t open = 0;    // points whose quickest run cannot be distinguished from others
+  std::int64_t open = 0;    // points whose quickest run is not distinguishable
   std::int64_t nobody = 0;  // points at which no run reaches the target
 };
 
@@ -219,13 +219,13 @@ std::vector<std::string> changes_of(const SweepResults& results, std::size_t poi
   return changes;
 }
 
-/// Returns the best point, if one run is timed, or points do different work.
+/// Returns the best point, if one run is timed or points do different work.
 std::optional<report::Statement> best_statement(const SweepResults& results, const std::vector<PointOutcome>& all) {
   const std::optional<BestPoint> best = best_point(all);
   if (!best || all.size() < 2) return std::nullopt;
-  // If several runs compete at each point, with the same work at all points, the answer is who wins at each point.
+  // If several runs do equal work at all points, the answer is the quickest run at each point.
   if (winners_of(all).labels.size() > 1 && !report::is_of_work(metric_of(all))) return std::nullopt;
-  // Different networks have no best one.
+  // With different networks there is no best point.
   const std::string& workload = results.runs.front().figures.text("workload");
   if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
     return std::nullopt;
@@ -265,7 +265,8 @@ report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome,
   return side;
 }
 
-/// Compares exactly two points: the speed of each run at the second relative to the first. Empty otherwise.
+/// Compares exactly two points: the speed of each run at the second point relative to the first. Empty for other
+/// counts.
 std::vector<report::Statement> two_points(const SweepResults& results, const std::vector<PointOutcome>& all) {
   if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
     return {};
@@ -311,7 +312,7 @@ std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const
   return runs;
 }
 
-constexpr std::size_t kMostRows = 28;    // points in a separate table
+constexpr std::size_t kMostRows = 28;    // points listed in a table
 constexpr std::size_t kMostLabels = 8;   // in a summary; the others are counted together
 constexpr std::size_t kMostAcross = 40;  // columns of a map
 constexpr std::size_t kMostDown = 24;    // and rows
@@ -397,7 +398,7 @@ std::string never_reached(const PointOutcome& outcome) {
   return fmt::format("never reached: best {} ({})", human_percent(nearest.best_accuracy), cut(nearest.label));
 }
 
-/// Lists the infeasible points by reason.
+/// Lists the infeasible points by cause.
 std::string infeasible_points(const SweepResults& results) {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> by_words;
   for (const FailedTrial& one : results.failed) {
@@ -510,8 +511,8 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
   return text;
 }
 
-/// Describes the spread of each run's relative steps over the points, if they vary: with the learning network, the
-/// target or the batch.
+/// Describes how each run's relative steps vary over the points, if they do: with the learning network, the target or
+/// the batch.
 std::string spread_of_relative_steps(const SweepResults& results) {
   struct RelativeStepsSpread {
     std::string label;

@@ -63,7 +63,7 @@ class PointErrors {
  public:
   PointErrors(std::string file, const spec::SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
 
-  /// `overrides`: the point's, one per varied path.
+  /// `overrides`: assignments of the point, one per varied path.
   void add(std::size_t point, const std::vector<std::string>& overrides, const InputError& error) {
     const std::lock_guard lock(mutex_);
     ++points_;
@@ -147,9 +147,9 @@ std::uint64_t fingerprint_of_infeasible(const std::vector<std::string>& override
   return fingerprint(all.bytes());
 }
 
-/// Returns the keys of the runs that a scenario learns, and a hash of everything else that determines their learning.
-/// Runs that learn on their cluster are learned during timing: their differences make another problem, but nothing is
-/// found under their keys.
+/// Returns the keys of the runs that a scenario learns, and a hash of all other inputs of their learning. Runs that
+/// learn on their cluster are learned during timing. Their inputs count in the hash, but nothing is stored under their
+/// keys.
 std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::Scenario& scenario) {
   std::vector<std::uint64_t> keys;
   WireWriter all;

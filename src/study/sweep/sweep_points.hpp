@@ -68,8 +68,8 @@ class SweepPoints {
   /// Returns the number of learning problems. Points with the same problem learn the same with the same seed; different
   /// runs may still be shared.
   std::size_t problems() const { return problems_; }
-  /// Returns the number of runs to learn from nothing: distinct runs times seeds, without additional ones for steps at
-  /// scale, and without event-driven runs, which are learned as they are simulated.
+  /// Returns the number of runs to learn without any stored learning: distinct runs times seeds. Leaves out additional
+  /// runs for steps at scale, and event-driven runs, which are learned when they are simulated.
   std::size_t distinct_runs() const { return distinct_runs_; }
   /// Returns the hash of everything that results depend on: equal for equal sweeps, wherever their files are.
   std::uint64_t hash() const { return hash_; }

@@ -16,7 +16,7 @@ using estimate::Contender;
 using estimate::Standing;
 using report::Metric;
 
-/// Returns mean and interval: the ratio to ones, for which Fieller's interval is Student's.
+/// Returns mean and 95 % interval. Uses the ratio to ones, for which Fieller's interval equals Student's.
 estimate::Estimate mean_of(const std::vector<double>& values) {
   return estimate::ratio_of_means(values, std::vector<double>(values.size(), 1.0));
 }
@@ -31,7 +31,7 @@ struct RunOverSeeds {
   std::vector<double> step_seconds = {};
   double best_accuracy = 0;
   bool counted = false;                             ///< its relative steps are known
-  std::optional<estimate::Estimate> at_scale = {};  ///< its time at scale, from the run itself
+  std::optional<estimate::Estimate> at_scale = {};  ///< time at scale, from the run itself
 };
 
 void add_seed(const SweepRun& run, Metric metric, RunOverSeeds& over) {
@@ -76,12 +76,12 @@ std::optional<estimate::Estimate> seconds_of(RunOverSeeds& over, Metric metric) 
   contender.seconds = mean_of(values).value;
   if (metric == Metric::time_at_scale) {
     if (values.size() == 1) return over.at_scale;
-    contender.relative.reset();  // the values contain the scatter
+    contender.relative.reset();  // times of all seeds contain this scatter already
   }
   return report::time_of(contender, metric);
 }
 
-/// Returns whether nothing was learned, by event-driven runs alone: only rounds can be compared.
+/// Returns whether event-driven runs alone communicate and nothing was learned: then only rounds can be compared.
 bool are_rounds(const std::vector<const SweepRun*>& runs) {
   return std::ranges::any_of(runs, &SweepRun::event_driven) && std::ranges::all_of(runs, [](const SweepRun* run) {
            return !std::isfinite(run->figures["best_accuracy"]) &&
@@ -102,13 +102,13 @@ Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
                                 std::ranges::any_of(runs, has_learned));
 }
 
-/// Returns the metric of work that decides all points; none if each is decided by its own time.
+/// Returns the metric of work that decides all points; none if each point is decided by its runs' times.
 std::optional<Metric> work_metric(const SweepResults& results,
                                   const std::vector<std::vector<const SweepRun*>>& points) {
   const auto asked = std::ranges::find(results.settings, "metric", &std::pair<std::string, std::string>::first);
   spec::AskedMetric by = spec::AskedMetric::automatic;
   if (asked != results.settings.end()) by = spec::parse<spec::AskedMetric>(asked->second).value_or(by);
-  std::map<std::string, std::vector<report::Work>> works;  // by label: each compared with itself at other points
+  std::map<std::string, std::vector<report::Work>> works;  // by label: compares a run with itself at other points
   std::optional<Metric> common;
   for (const std::vector<const SweepRun*>& runs : points) {
     if (runs.empty()) continue;

@@ -11,7 +11,7 @@
 
 namespace dadsim::study {
 
-/// Time of a run of a point to the target, over its seeds.
+/// A run of a point with its time to the target, over its seeds.
 struct TimeToTarget {
   std::string label;
   std::optional<estimate::Estimate> seconds;  ///< mean with its 95 % interval; none unless every seed has a time
@@ -20,8 +20,9 @@ struct TimeToTarget {
   estimate::Contender contender = {};         ///< input of the comparison
 };
 
-/// A decided point: its runs, quickest first; by a metric of work the best first, with a price in place of a time
-/// (report/run/work.hpp). References do not compete with other runs, nor do event-driven runs if a workload is timed.
+/// A decided point: its runs, quickest first. With a metric of work, a price replaces the time (report/run/work.hpp),
+/// and the best run is first. References do not compete with other runs, nor do event-driven runs if a workload is
+/// timed.
 ///
 /// A workload is decided by its time to accuracy if that is known, otherwise by its step; else the time to the target
 /// of the network that learned decides. If points do different work in a step, or the scenario asks for it, all are
@@ -43,11 +44,11 @@ struct PointOutcome {
 /// Returns the outcome of every point, in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
 
-/// The best of the points, comparing one run, or the best run of each; none unless some point has a time.
+/// Best of the points, by one run or by the best run of each point; none unless some point has a time.
 struct BestPoint {
   std::size_t point = 0;              ///< index among SweepResults::points
-  std::optional<std::size_t> next;    ///< the next one that is distinguished from it
-  estimate::Estimate factor;          ///< ratio of that one's time, or price
+  std::optional<std::size_t> next;    ///< next point, distinguishable from the best
+  estimate::Estimate factor;          ///< ratio of the next point's time, or price
   std::vector<std::size_t> beside{};  ///< points not distinguished from it
 };
 std::optional<BestPoint> best_point(const std::vector<PointOutcome>& all);

@@ -55,7 +55,7 @@ struct UsualSystem {
   std::int64_t axes = 0;      ///< axes of a torus of devices; 0: nodes at a switch
 };
 
-/// nullptr if nothing is known.
+/// Returns nullptr if the system is unknown.
 const UsualSystem* usual_system_of(const std::string& device) {
   static const std::vector<UsualSystem> kSystems =
       FactTable(tables::kUsualSystems,
@@ -69,7 +69,7 @@ const UsualSystem* usual_system_of(const std::string& device) {
   return found == kSystems.end() ? nullptr : &*found;
 }
 
-/// Tokens of a step of all devices that are usual for so many parameters.
+/// Returns the usual number of tokens per step of all devices, for that many parameters.
 double usual_tokens(std::int64_t parameters) {
   static const auto kBatches = FactTable(tables::kUsualBatches, {"most parameters", "tokens", "date", "source"})
                                    .each([](const FactTable::Row& row) {
@@ -85,7 +85,7 @@ InputError refused_option(const std::string& option, const std::string& what, co
   return InputError(Diagnostic{option, 0, what, remedy});
 }
 
-/// Returns at most `count` numbers above 1 whose product is `devices`, as equal as they can be, the largest first.
+/// Returns at most `count` nearly equal factors above 1 of `devices`, the largest first.
 std::vector<std::int64_t> equal_axes(std::int64_t devices, std::int64_t count) {
   std::vector<std::int64_t> axes;
   for (; count > 0 && devices > 1; --count) {
@@ -103,7 +103,7 @@ std::vector<std::int64_t> equal_axes(std::int64_t devices, std::int64_t count) {
   return axes;
 }
 
-/// A question with everything found that was not said.
+/// A request, completed with defaults.
 class TrainSearch {
  public:
   explicit TrainSearch(const TrainRequest& request) : asked_(request) {
@@ -126,7 +126,7 @@ class TrainSearch {
     }
   }
 
-  /// The text of a scenario whose network is divided as `assignments` of <timed-as> have it.
+  /// Returns the text of a scenario whose network is divided by the `assignments` of <timed-as>.
   std::string text_of(const std::vector<std::string>& assignments) const {
     std::string timed = fmt::format("workload=\"{}\"", workload_);
     const auto add = [&](const std::string& name, const std::string& value) {
@@ -260,7 +260,7 @@ class TrainSearch {
     const bool is_told = !asked_.inside.empty() || !asked_.nic.empty() || asked_.gpus_per_node;
     if (usual != nullptr && usual->axes > 0) {
       if (!is_told) return find_slice(*usual);
-      usual = nullptr;  // nodes at a switch have nothing of a torus
+      usual = nullptr;  // systems with a switch do not use these defaults
     }
     if (usual == nullptr && (asked_.inside.empty() || asked_.nic.empty() || !asked_.gpus_per_node))
       throw refused_option("--device", fmt::format("dadsim knows no usual system of {}", device_->name),
@@ -293,7 +293,7 @@ class TrainSearch {
     taken_.push_back(std::move(said));
   }
 
-  /// Devices of a node: all of it, or a part where fewer are asked for, or where a rack comes in trays.
+  /// Returns the devices per node: all, or a part if fewer are requested or if a rack consists of trays.
   std::int64_t part_of_domain() const {
     if (asked_.gpus <= system_.gpus) return asked_.gpus;
     if (asked_.gpus % system_.gpus == 0 || system_.tray == system_.gpus) return system_.gpus;
@@ -303,7 +303,7 @@ class TrainSearch {
     return system_.tray;
   }
 
-  /// The usual number of samples, as near as it can be with the odd factor of the number of devices in it.
+  /// Returns a number of samples near the usual one that contains the odd factor of the number of devices.
   void find_batch() {
     report::Statement said{"usual-batch"};
     if (asked_.global_batch) {
@@ -348,7 +348,7 @@ class TrainSearch {
   std::vector<std::int64_t> axes_;  ///< devices along each axis of a torus; empty: nodes at a switch
   std::int64_t of_node_ = 1, rails_ = 1, batch_ = 1;
   spec::Precision precision_ = spec::Precision::bf16;
-  std::optional<double> price_;  ///< USD of a device and hour; none: money is not told
+  std::optional<double> price_;  ///< USD of a device and hour; none: unknown
   std::vector<report::Statement> taken_;
 };
 
@@ -377,7 +377,7 @@ class TrainSearch {
         too_few = more.gpus;
         continue;
       }
-    } catch (const InputError&) {  // they fill no nodes
+    } catch (const InputError&) {  // this many devices fill no whole nodes
       continue;
     }
     throw InputError(
@@ -408,7 +408,7 @@ report::Statement train_step_of(const TrainSearch& training, const report::Layou
   return step;
 }
 
-/// States the time and cost of a budget of tokens, and compares them with the time allowed.
+/// States the time and cost for a budget of tokens, and compares them with the time allowed.
 std::optional<report::Statement> train_time_of(const TrainSearch& training, const report::LayoutReport& report) {
   const TrainRequest& asked = training.asked();
   const report::RunResult& run = *report.trials.front().simulated;
@@ -437,7 +437,7 @@ std::optional<report::Statement> train_time_of(const TrainSearch& training, cons
   return time;
 }
 
-/// The largest part of the step, and what makes it smaller.
+/// States the largest part of the step, and how to reduce it.
 report::Statement train_help_of(const TrainSearch& training, const report::LayoutReport& report) {
   const report::StepParts& parts = report.trials.front().parts;
   std::vector<std::pair<double, const char*>> all{

@@ -36,7 +36,7 @@ void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vecto
     cluster.causes = false;
     return time_scenario(other, learned, cluster, false);
   });
-  if (!timed.result) return;  // the platform may lie in another file
+  if (!timed.result) return;  // the platform may be a separate file
   const auto step_of = [&](const report::Result& one) {
     const auto shares = [](const report::RunResult& run) { return run.spec.communicates; };
     return std::ranges::find_if(one.runs, shares)->step_seconds;
@@ -46,7 +46,7 @@ void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vecto
 
 std::optional<Fault> fault_of(const std::function<void()>& trial, std::string& message) {
   const auto simulated = [&](const std::exception& error) {
-    // A signal that ends the terminal's processes ends the simulations too.
+    // A signal to the terminal's processes ends the simulations too.
     if (interrupted().load()) throw Cancelled();
     message = error.what();
     return Fault{.what = message, .remedy = ""};
@@ -60,7 +60,7 @@ std::optional<Fault> fault_of(const std::function<void()>& trial, std::string& m
     return Fault{first.what, first.remedy, first.not_built, error.is_infeasible()};
   } catch (const sim::SimulationError& error) {
     return simulated(error);
-  } catch (const std::invalid_argument& error) {  // a network that cannot be divided as a change asks
+  } catch (const std::invalid_argument& error) {  // a change asks for an impossible division
     return simulated(error);
   }
 }

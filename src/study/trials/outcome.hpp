@@ -38,12 +38,12 @@ auto outcome_of(const Trial& trial) {
   return outcome;
 }
 
-/// Trials that may fail, by their inputs: equal ones are carried out once.
+/// Outcomes of trials that may fail, by their inputs: equal trials are carried out once.
 template <class Result>
 class Trials {
  public:
-  /// Calls `trial` unless that has been tried with these assignments. Throws what it throws, but where it is
-  /// infeasible, and Cancelled.
+  /// Calls `trial` unless these assignments have been tried. Throws errors of `trial` unless they mean that it is
+  /// infeasible; Cancelled.
   template <class Trial>
   const Outcome<Result>& outcome_of(const std::vector<std::string>& assignments, const Trial& trial) {
     if (interrupted().load()) throw Cancelled();
@@ -81,7 +81,7 @@ auto outcomes_of(std::size_t count, const Trial& trial, Progress* progress = nul
 /// other platforms and for event-driven learning.
 std::optional<report::Statement> rate_as_tcp(const scenario::Scenario& scenario);
 
-/// Adds to that statement of the result what a step of the first run that shares takes, and would take with RDMA.
+/// Adds to that statement the step time of the first run that shares, with TCP and with RDMA.
 void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                         const scenario::Scenario& scenario, const Learned& learned, report::Result& result);
 

@@ -128,7 +128,7 @@ class JobReader {
     if (equals == std::string::npos || equals == 0)
       return fail(fmt::format("'{}' needs ATTRIBUTE=VALUE", setting), "write workload=gpt-2-medium precision=bf16 …");
     const std::string name = setting.substr(0, equals);
-    // A path of --set: of another element.
+    // A path of --set that belongs to another element.
     if (name.find('.') != std::string::npos) {
       job.settings.push_back(setting);
     } else {

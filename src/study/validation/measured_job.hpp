@@ -16,29 +16,29 @@ struct MeasuredJob {
   int line = 0;  ///< line in the file, from 1
   std::string table, name;
 
-  std::string scenario = {};               ///< path of the scenario that it is of; empty: what follows describes it
+  std::string scenario = {};               ///< path of its scenario; empty: the members below describe it
   std::vector<std::string> settings = {};  ///< "path=value" of --set
-  std::string platform = {};               ///< attributes of a <gpu-cluster>, a platform that is built in, or a file
+  std::string platform = {};               ///< attributes of a <gpu-cluster>, a built-in platform, or a file
   std::int64_t gpus = 1;
   std::string device = {};
-  std::map<std::string, std::string> timed_as = {};  ///< attributes of <timed-as> but the batch
-  std::int64_t batch = 0;                            ///< samples of a device, or of those that share a replica
+  std::map<std::string, std::string> timed_as = {};  ///< attributes of <timed-as> except the batch
+  std::int64_t batch = 0;                            ///< samples of a device, or of the devices that share a replica
   std::string optimizer = {};
 
   MeasuredStep measured = {};  ///< one figure
 };
 
-/// Reads `text`, the content of `file`: a header that names its columns, then a measurement a line; lines that begin
-/// with # are remarks. Paths in it are as from its folder. `optimizer`: of rows that name none. Throws InputError with
-/// everything that is wrong.
+/// Reads `text`, the content of `file`: a header that names its columns, then one measurement per line; lines that
+/// begin with # are remarks. Paths are relative to the file's folder. `optimizer` is the default for rows without one.
+/// Throws InputError with all errors.
 std::vector<MeasuredJob> read_measured_jobs(const std::string& file, std::string_view text,
                                             const std::string& optimizer = "adamw");
 
 /// The built-in tables, in order.
 const std::vector<MeasuredJob>& published_jobs();
 
-/// Returns the text of a scenario that takes the step, with `batch` in place of its own. Only for jobs that describe it
-/// themselves.
+/// Returns the text of a scenario for the step, with `batch` in place of its own. Only for jobs that describe their
+/// scenario themselves.
 std::string scenario_text_of(const MeasuredJob& job, std::int64_t batch);
 
 }  // namespace dadsim::study

@@ -51,7 +51,7 @@ class JobPredictor {
       return scenario::ScenarioSource(job.file, scenario_text_of(job, batch)).load(job.settings, catalog_);
     } catch (const InputError& error) {
       if (!job.scenario.empty()) throw;
-      // The fault is in the row, not in the scenario made of it.
+      // The fault is in the row, not in the scenario made from it.
       std::vector<Diagnostic> of_row = error.diagnostics();
       for (Diagnostic& one : of_row) {
         one.file = job.file;
@@ -82,7 +82,7 @@ class JobPredictor {
   }
 
  private:
-  /// Rows of one job that several have measured are predicted once.
+  /// Rows that several people measured for one job are predicted once.
   PredictedStep predict_batch(const MeasuredJob& job, std::int64_t batch) {
     MeasuredJob nameless = job;
     nameless.name = "job";
