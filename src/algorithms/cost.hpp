@@ -21,22 +21,22 @@ namespace dadsim::algorithms::cost {
 
 inline constexpr double kFloatBytes = 4.0;  ///< bytes per number in memory
 
-/// The rows that a pass covers: the worker's own, or those of all workers on every worker.
+/// Rows of a pass: the worker's own, or the rows of all workers, on every worker.
 enum class Span { own_rows, all_rows };
 
-/// Z = A Wᵀ + b and φ(Z).
+/// Work of Z = A Wᵀ + b and φ(Z).
 step::Work forward(Span span);
-/// Softmax cross-entropy and its Δ.
+/// Work of softmax cross-entropy and its Δ.
 step::Work loss();
-/// Δ_{l−1} = (Δ_l W_l) ⊙ φ'.
+/// Work of Δ_{l−1} = (Δ_l W_l) ⊙ φ'.
 step::Work backpropagate(Span span);
-/// G = Δᵀ A and the column sums of Δ.
+/// Work of G = Δᵀ A and the column sums of Δ.
 step::Work weight_gradient(Span span);
-/// G = Lᵀ R from factor pairs with `components` rows.
+/// Work of G = Lᵀ R from factor pairs with `components` rows.
 step::Work product_of_factors(const step::Expression& components);
-/// Sum of one gradient per worker, at the aggregator.
+/// Work of summing one gradient per worker, at the aggregator.
 step::Work add_gradients(double workers);
-/// Work that is done only where `condition` (0 or 1, in symbols of the layer) holds.
+/// Returns work that is done only if `condition` (0 or 1, in symbols of the layer) is 1.
 step::Work only_where(const step::Expression& condition, const step::Work& work);
 /// One step of the optimizer in every layer: a pass over its numbers, and the products with which Muon makes the steps
 /// of hidden matrices orthogonal. `directions`: those come as orthogonal steps (models::LayerGradient::is_direction).

@@ -61,7 +61,7 @@ class StepStore {
   std::unordered_map<std::uint64_t, std::vector<std::int32_t>> by_hash_;
 };
 
-/// Mean effective ranks over the steps of an epoch.
+/// Averages effective ranks over the steps of an epoch.
 class RankAverages {
  public:
   void add(const StepRanks& ranks) {
@@ -111,7 +111,7 @@ step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models:
   return mean;
 }
 
-/// Observes what the learners of a run send from now on. `takes_over`: only a few of its steps are carried out.
+/// Observes the messages of a run's learners from now on. `takes_over`: only a few of its steps are carried out.
 std::unique_ptr<ExchangeLeak> meter_leak(const spec::RunSpec& run, const LearningProblem& problem, Learners& learners,
                                          std::int64_t steps, bool takes_over) {
   const MethodInfo& info = algorithm_registry().at(run.algorithm);

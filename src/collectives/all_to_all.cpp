@@ -8,12 +8,12 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Block s·N + d goes from s to d and is as large as all that s sends.
+/// Block s·N + d goes from s to d; its size depends on s alone.
 class AllToAll : public BlockRounds {
  public:
   std::int64_t blocks() const final { return std::int64_t{ranks()} * ranks(); }
   double run_bytes(std::int64_t first, std::int64_t blocks) const final {
-    return sizes().run(first / ranks(), 1) * static_cast<double>(blocks);  // runs do not go beyond one sender here
+    return sizes().run(first / ranks(), 1) * static_cast<double>(blocks);  // runs stay within one sender here
   }
 
  protected:
@@ -43,7 +43,7 @@ class DirectAllToAll final : public AllToAll {
     }
   }
 
-  /// A rank never receives more than the one with the largest blocks sends.
+  /// Returns the most bytes that a rank receives: at most the bytes sent by the rank with the largest blocks.
   double busiest_bytes(std::int64_t) const override { return sizes().largest() * (ranks() - 1); }
 };
 

@@ -11,7 +11,8 @@ class Binomial final : public BlockRounds {
  public:
   enum class Way : std::uint8_t { up, down, up_and_down };
 
-  /// One block: the whole vector along every edge. One block per rank: those of the subtree.
+  /// With one block, the whole vector goes along every edge. With one block per rank, an edge carries the blocks of its
+  /// subtree.
   Binomial(const CollectiveRequest& request, Rank ranks, BlockSizes sizes, Way way)
       : BlockRounds(ranks, std::move(sizes)), root_(request.root), way_(way), levels_(ceil_log2(ranks)) {}
 
@@ -27,8 +28,8 @@ class Binomial final : public BlockRounds {
  private:
   bool is_up(std::int64_t round) const { return way_ == Way::up || (way_ == Way::up_and_down && round < levels_); }
 
-  /// The message on the edge to `rank`'s parent (`at_child`) or to its child, if that edge is used in `round`: edges of
-  /// 1 first on the way up, edges of half the ranks first on the way down.
+  /// Appends the message on the edge to `rank`'s parent (`at_child`) or to its child, if the edge is used in `round`.
+  /// On the way up, edges of length 1 come first; on the way down, edges of half the ranks come first.
   void add(Rank rank, bool at_child, std::int64_t round, std::vector<BlockParcel>& out) const {
     const bool up = is_up(round);
     const std::int64_t level = up ? round : (way_ == Way::up_and_down ? 2 * levels_ : levels_) - 1 - round;

@@ -12,19 +12,19 @@ namespace dadsim::collectives {
 class BlockSizes {
  public:
   BlockSizes(std::int64_t blocks, double each) : blocks_(blocks), each_(each) {}
-  /// One size per block; falls back on the form above if they are all the same.
+  /// Takes one size per block; if all are equal, stores a single size.
   explicit BlockSizes(const std::vector<double>& bytes);
 
   std::int64_t count() const { return blocks_; }
   bool equal() const { return before_.empty(); }
-  /// Bytes of `blocks` consecutive blocks from `first` on; after the last block comes block 0 again.
+  /// Returns the bytes of `blocks` consecutive blocks from `first` on; after the last block comes block 0 again.
   double run(std::int64_t first, std::int64_t blocks) const;
   double largest() const { return each_; }
   double total() const { return run(0, blocks_); }
 
  private:
   std::int64_t blocks_ = 0;
-  double each_ = 0;  ///< the largest where they differ
+  double each_ = 0;  ///< size of each block; the largest if they differ
   std::vector<double>
       before_;  ///< bytes of all blocks before block i, count() + 1 values; empty if all blocks have one size
 };
@@ -32,10 +32,10 @@ class BlockSizes {
 /// Consecutive blocks on their way between a rank and a peer. After the last block comes block 0 again.
 struct BlockParcel {
   Rank peer = 0;
-  std::int64_t first = 0;   ///< number of the first block
-  std::int64_t blocks = 1;  ///< number of blocks
-  bool reduce = false;      ///< the receiver adds them to its own; otherwise it replaces its own
-  double weight = 1;  ///< bytes on their way per byte of the blocks: other than 1 where a switch adds up and copies
+  std::int64_t first = 0;    ///< number of the first block
+  std::int64_t blocks = 1;   ///< number of blocks
+  bool reduce = false;       ///< true: the receiver adds them to its own blocks; otherwise they replace them
+  double weight = 1;         ///< bytes on the wire per byte of the blocks; not 1 if a switch adds up and copies
   std::int32_t channel = 0;  ///< see Transfer
   bool operator==(const BlockParcel&) const = default;
 };
@@ -55,11 +55,11 @@ class BlockRounds : public Rounds {
   void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override;
   void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override;
   void lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override;
-  /// One phase of all rounds, unlike each other if there are several.
+  /// Returns one phase of all rounds; not uniform if there are several.
   std::vector<RoundPhase> phases() const override;
 
-  /// Appends what `rank` sends or receives. Parcels of the same peer stand side by side, and among these the ones of
-  /// the same channel: together they are one message.
+  /// Appends the parcels that `rank` sends or receives. Parcels of the same peer are adjacent, and among these the
+  /// parcels of the same channel: together they are one message.
   virtual void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
   virtual void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
   /// Append the parcels of one lane. By default a collective has one lane, with all parcels.
@@ -73,24 +73,24 @@ class BlockRounds : public Rounds {
   virtual std::int64_t blocks() const { return sizes_.count(); }
   virtual double run_bytes(std::int64_t first, std::int64_t blocks) const { return sizes_.run(first, blocks); }
   virtual Rank origin(std::int64_t block) const { return static_cast<Rank>(block); }
-  /// The most bytes that a rank sends or that a rank receives in `round`.
+  /// Returns the most bytes that a rank sends, or that a rank receives, in `round`.
   virtual double busiest_bytes(std::int64_t round) const;
 
  protected:
   BlockRounds(Rank ranks, BlockSizes sizes) : ranks_(ranks), sizes_(std::move(sizes)) {}
   const BlockSizes& sizes() const { return sizes_; }
-  /// x modulo the number of ranks, for x ≥ −ranks.
+  /// Returns x modulo the number of ranks, for x ≥ −ranks.
   Rank wrap(std::int64_t x) const { return static_cast<Rank>((x + ranks_) % ranks_); }
 
  private:
-  /// `by_channel`: false puts all that goes to a peer into one message.
+  /// Combines parcels into messages. `by_channel`: false combines all parcels for a peer into one message.
   void to_transfers(const std::vector<BlockParcel>& parcels, bool by_channel, std::vector<Transfer>& out) const;
 
   Rank ranks_;
   BlockSizes sizes_;
 };
 
-/// Rounds in lanes: what a rank sends or receives is that of its lanes together, by peer.
+/// Rounds in lanes: a rank sends and receives the parcels of all its lanes, combined by peer.
 class LaneRounds : public BlockRounds {
  public:
   void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
@@ -108,9 +108,9 @@ class LaneRounds : public BlockRounds {
   using BlockRounds::BlockRounds;
 };
 
-/// ⌈log₂ n⌉ for n ≥ 1.
+/// Returns ⌈log₂ n⌉ for n ≥ 1.
 int ceil_log2(std::int64_t n);
-/// The largest power of two not above n, for n ≥ 1.
+/// Returns the largest power of two not above n, for n ≥ 1.
 Rank power_of_two_within(Rank n);
 bool is_power_of_two(Rank n);
 

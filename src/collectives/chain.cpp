@@ -31,7 +31,7 @@ class Chain final : public BlockRounds {
     return {{0, fill, fill == 1}, {fill, blocks() - fill, true}, {blocks(), fill, fill == 1}};
   }
 
-  /// In every round at least one segment is on its way, and no rank has two at a time.
+  /// In every round at least one segment moves, and no rank has two segments at a time.
   double busiest_bytes(std::int64_t) const override { return sizes().largest(); }
 
  private:

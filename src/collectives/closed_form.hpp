@@ -14,8 +14,8 @@ namespace dadsim::collectives {
 /// the start of the operation.
 double closed_form_seconds(const Rounds& rounds, double latency, double bandwidth);
 
-/// Sums the rounds with a latency per round: `latency(round)`, seconds. Calls it once for rounds that are alike, with
-/// the number of the first.
+/// Sums the rounds with a latency per round: `latency(round)`, seconds. Calls `latency` once for equal rounds, with the
+/// number of the first.
 double closed_form_seconds(const Rounds& rounds, const std::function<double(std::int64_t)>& latency, double bandwidth);
 
 }  // namespace dadsim::collectives

@@ -19,32 +19,32 @@ namespace dadsim::collectives {
 struct RankLayout {
   std::vector<std::int32_t> node_of;  ///< per rank; ranks of a node are numbered from 0 up without gaps in node numbers
   struct Channel {
-    double latency = 0;    ///< seconds of a message of no size
+    double latency = 0;    ///< seconds of an empty message
     double bandwidth = 1;  ///< byte/s of a pair without competition
     /// Seconds of an empty message of the protocol that uses all of the bandwidth (NCCL's Simple); 0: `latency`. A
     /// message with `latency` uses half of the bandwidth (LL).
     double bulk_latency = 0;
     double ll128_latency = 0;  ///< seconds of an empty message with LL128; 0: the path has no LL128
-    /// Seconds of a message of so many bytes that is alone on its way.
+    /// Returns the seconds of a message of `bytes` without competing traffic.
     double seconds(double bytes, Protocol protocol = Protocol::by_message) const;
-    /// Seconds of `seconds` that grow with the bytes.
+    /// Returns the part of `seconds` that grows with the bytes.
     double transfer(double bytes, Protocol protocol = Protocol::by_message) const;
     bool operator==(const Channel&) const = default;
   };
   Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
   bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)
-  bool meshed_nodes = false;    ///< every pair of a node has its own link; `inside` is one of them
-  bool fabric_adds_up = false;  ///< the switches between the nodes can sum (InfiniBand SHARP)
-  Rank rails = 0;               ///< adapters that the ranks of a node leave it through; 0: not known
-  double tree_latency = 0;      ///< seconds that a hop between nodes takes longer in a tree than in a ring
+  bool meshed_nodes = false;    ///< true: every pair in a node has its own link, described by `inside`
+  bool fabric_adds_up = false;  ///< true: switches between the nodes can sum (InfiniBand SHARP)
+  Rank rails = 0;               ///< adapters through which the ranks of a node send; 0: unknown
+  double tree_latency = 0;      ///< additional seconds per hop between nodes in a tree, compared with a ring
   double start_seconds = 0;     ///< seconds from the call to the first message: kernel start and the library's own work
   spec::CollectiveLibrary library = spec::CollectiveLibrary::mpi;
   spec::GpuGeneration generation = spec::GpuGeneration::ampere;  ///< generation of the ranks' NVIDIA GPUs
   bool nvlink_inside = false;                                    ///< between the GPUs of a node, if there are several
-  double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, which is what a library reads
-  bool over_sockets = false;               ///< between nodes: TCP
-  std::vector<std::int32_t> rail_of = {};  ///< per rank the adapter of its node; empty: not known
-  std::vector<Rank> ring_order = {};       ///< peers over a WAN, around a ring of quick pairs; empty: not known
+  double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, as libraries read it
+  bool over_sockets = false;               ///< true: TCP between nodes
+  std::vector<std::int32_t> rail_of = {};  ///< per rank, its adapter in the node; empty: unknown
+  std::vector<Rank> ring_order = {};       ///< order of peers over a WAN around a ring of quick pairs; empty: unknown
   /// Lengths of the axes of a torus of single chips, in ranks; consecutive ranks lie along the first axis. Empty: none.
   std::vector<Rank> torus = {};
   bool operator==(const RankLayout&) const = default;
@@ -64,7 +64,7 @@ struct RankLayout {
 /// fill a grid in its order: all places, a slice of them, or every so many along an axis. Empty otherwise.
 std::vector<Rank> grid_within(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& places);
 
-/// A collective to be carried out.
+/// Request for a collective.
 struct CollectiveRequest {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;
   /// Bytes per rank; one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector (one value).
@@ -76,10 +76,10 @@ struct CollectiveRequest {
   std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
   /// Protocol of the messages; by_message: the one that the ranks' library chooses.
   Protocol protocol = Protocol::by_message;
-  bool beside_kernels = false;  ///< the ranks compute meanwhile
+  bool beside_kernels = false;  ///< true: the ranks compute at the same time
 };
 
-/// An algorithm as the listings show it.
+/// Registered algorithm, as listings show it.
 struct CollectiveAlgorithm {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;
   std::string name;         ///< "ring"
@@ -87,10 +87,10 @@ struct CollectiveAlgorithm {
   std::string source;       ///< paper or library
 };
 
-/// All of them, by kind. One file of this folder per algorithm, one line here.
+/// Returns all algorithms, by kind. Each has one file in this folder and one line in the registry.
 const std::vector<CollectiveAlgorithm>& collective_registry();
 
-/// Those of the registry that the ranks can carry out on their network, in its order: switches that are to add up can.
+/// Returns the registered algorithms that the ranks' network supports, in order. Some need switches that can add up.
 std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout);
 
 /// An algorithm that cannot carry out a collective among these ranks. what(): "all-reduce: …; …".
@@ -105,11 +105,11 @@ class RefusedCollective : public std::invalid_argument {
   Fault fault_;
 };
 
-/// Why an algorithm of the registry cannot carry out the request among these ranks; nothing where it can.
+/// Returns the reason why an algorithm of the registry cannot serve the request among these ranks; nothing if it can.
 std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
-/// Lays out an algorithm of the registry by name ("auto": see choose_collective; "best", which only a simulation can
-/// tell, like "auto"). Throws RefusedCollective if there is no such algorithm for the kind or it cannot serve these
+/// Lays out an algorithm of the registry by name ("auto": see choose_collective(); "best", which needs a simulation,
+/// counts as "auto"). Throws RefusedCollective if there is no such algorithm for the kind or it cannot serve these
 /// ranks.
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
@@ -128,7 +128,7 @@ std::vector<CollectiveChoice> library_choices(const CollectiveRequest& request, 
 /// Returns the algorithm for `auto`: the choice of the ranks' library.
 std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout);
 
-/// The protocol that the ranks' library takes with an algorithm; by_message where it has no such algorithm.
+/// Returns the protocol that the ranks' library uses with an algorithm; by_message if the library lacks the algorithm.
 Protocol choose_protocol(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
 }  // namespace dadsim::collectives

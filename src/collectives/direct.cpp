@@ -1,5 +1,5 @@
-// Direct: everybody sends everybody its block at once. All-reduce: block d of everybody to rank d, then rank d's sum to
-// all; the fewest rounds there can be, N − 1 messages per rank in each.
+// Direct: each rank sends its block to every other rank at once. All-reduce: every rank sends block d to rank d, then
+// rank d sends its sum to all. This takes the fewest possible rounds, with N − 1 messages per rank in each.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"

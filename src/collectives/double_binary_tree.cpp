@@ -28,7 +28,7 @@ TreePlace place_in_tree(Rank place, Rank n) {
   const Rank bit = place & -place;
   if (bit == 1) return result;
   result.children[0] = place - bit / 2;
-  // The right subtree is cut off at n: its root is the first place down its left edge that exists.
+  // The right subtree is cut off at n: its root is the first existing place along its left edge.
   for (Rank step = bit / 2; step > 0; step /= 2) {
     if (place + step < n) {
       result.children[1] = place + step;
@@ -92,7 +92,7 @@ class DoubleBinaryTree final : public BlockRounds {
   }
 
   std::vector<RoundPhase> phases() const override {
-    const std::int64_t fill = 2 * depth_ - 1;  // rounds after which the first segment is on its last level
+    const std::int64_t fill = 2 * depth_ - 1;  // rounds until the first segment reaches its last level
     if (segments_ <= fill) return BlockRounds::phases();
     return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
   }

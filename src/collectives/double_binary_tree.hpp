@@ -6,8 +6,8 @@
 
 namespace dadsim::collectives {
 
-/// A place in the binary tree over places 0 … n − 1: 0 is the root with one child, the others are in symmetric order: a
-/// place's lowest set bit is its height, odd places are leaves.
+/// Place in the binary tree over places 0 … n − 1. Place 0 is the root with one child; the others are in symmetric
+/// order. A place's lowest set bit is its height, so that odd places are leaves.
 struct TreePlace {
   Rank parent = -1;
   Rank children[2] = {-1, -1};
@@ -15,12 +15,12 @@ struct TreePlace {
 };
 TreePlace place_in_tree(Rank place, Rank n);
 
-/// The places of n ranks in two such trees, and back. The second is the first one's mirror image (even n) or shifted by
-/// one rank (odd n): a rank inside one tree is a leaf of the other (but for one rank at most).
+/// Maps n ranks to places in two such trees, and back. The second tree is a mirror image of the first (even n) or
+/// shifted by one rank (odd n): a rank inside one tree is a leaf of the other (but for one rank at most).
 Rank rank_to_place(Rank rank, int tree, Rank n);
 Rank place_to_rank(Rank place, int tree, Rank n);
 
-/// Neighbours in the two trees together of the rank that has most: four from four ranks on.
+/// Returns the most neighbours that a rank has in both trees together: four from four ranks on.
 Rank most_neighbours(Rank n);
 
 /// Returns the number S of segments of each tree's half of the vector. With D = ⌈log₂ N⌉ levels the time is about 2D·(α

@@ -16,20 +16,21 @@ class FoldedRounds : public BlockRounds {
   void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final;
 
  protected:
-  /// `exchanges`: rounds among the P.
+  /// `exchanges`: rounds among the P ranks.
   FoldedRounds(Rank ranks, BlockSizes sizes);
   void set_exchanges(std::int64_t exchanges) { exchanges_ = exchanges; }
 
-  /// Returns the parcel that `index` sends in `exchange`. Its peer is an index too, and sends to `index` in the same
-  /// exchange.
+  /// Returns the parcel that `index` sends in `exchange`. Its peer is given as an index, and sends to `index` in the
+  /// same exchange.
   virtual BlockParcel exchanged(Rank index, std::int64_t exchange) const = 0;
-  /// Return the parcels that an even rank sends to its odd partner and gets back. The caller fills in the peer.
+  /// Return the parcels between an even rank and its odd partner: first sent, and later received. The caller sets the
+  /// peer.
   virtual BlockParcel folded(Rank even) const = 0;
   virtual BlockParcel unfolded(Rank even) const = 0;
 
   Rank power() const { return power_; }
   int log2_power() const { return log2_power_; }
-  /// First rank folded into `index` (itself if none is); the ranks of indices a … b − 1 are first_rank(a) …
+  /// Returns the first rank folded into `index` (itself if none is). The ranks of indices a … b − 1 are first_rank(a) …
   /// first_rank(b) − 1.
   Rank first_rank(Rank index) const { return index <= rest_ ? 2 * index : index + rest_; }
 

@@ -35,18 +35,19 @@ class GlooRing : public BlockRounds {
   void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
     add(towards(rank, -1), towards(rank, -1), round, out);
   }
-  /// In every round a segment of every block is on its way somewhere.
+  /// In every round each block has a segment in transit.
   double busiest_bytes(std::int64_t) const final { return sizes().largest(); }
 
  protected:
-  /// The rank that is so many steps ahead in the direction of sending.
+  /// Returns the rank `steps` ahead in the direction of sending.
   virtual Rank towards(Rank rank, Rank steps) const = 0;
   virtual void add(Rank peer, Rank sender, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
 };
 
 class GlooAllReduce final : public GlooRing {
  public:
-  /// Block r·pieces + i is segment i of the part whose sum rank r has after the first half. The last may be missing.
+  /// Block r·pieces + i is segment i of the part whose sum rank r has after the first half. Trailing segments may not
+  /// exist.
   GlooAllReduce(Rank ranks, BlockSizes sizes, std::int64_t pieces)
       : GlooRing(ranks, std::move(sizes)), pieces_(pieces) {}
 
@@ -63,12 +64,12 @@ class GlooAllReduce final : public GlooRing {
     if (block < sizes().count()) out.push_back({peer, block, 1, reduce});
   }
 
-  std::int64_t pieces_;  ///< segments to a block
+  std::int64_t pieces_;  ///< segments per block
 };
 
 class GlooAllGather final : public GlooRing {
  public:
-  /// Blocks 2r and 2r + 1: what rank r has.
+  /// Blocks 2r and 2r + 1 are the data of rank r.
   using GlooRing::GlooRing;
 
   std::int64_t count() const override { return 2 * (std::int64_t{ranks()} - 1); }

@@ -19,7 +19,7 @@ class GlooParameterServer final : public BlockRounds {
   GlooParameterServer(const CollectiveRequest& request, Rank ranks)
       : BlockRounds(ranks, BlockSizes(1, request.bytes.front())), root_(request.root) {}
 
-  /// The sum reaches a place in as many rounds as it has bits; the place below N with the most has ⌊log₂ N⌋.
+  /// The sum reaches a place in as many rounds as it has set bits; a place below N has at most ⌊log₂ N⌋ of them.
   std::int64_t count() const override { return kGather + std::bit_width(static_cast<std::uint32_t>(ranks())) - 1; }
 
   void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
@@ -29,7 +29,7 @@ class GlooParameterServer final : public BlockRounds {
       return;
     }
     if (depth(place) != round - kGather) return;
-    // Bits above the highest one of the place.
+    // Iterates over the bits above the highest set bit of the place.
     for (std::int64_t bit = std::bit_ceil(static_cast<std::uint64_t>(place) + 1); place + bit < ranks(); bit *= 2) {
       out.push_back({wrap(place + bit + root_), 0, 1, false});
     }
@@ -44,7 +44,7 @@ class GlooParameterServer final : public BlockRounds {
     }
   }
 
-  /// The place with the most children among those that send in a round is 2^k − 1: its k bits are the lowest ones.
+  /// Among places that send in a round, 2^k − 1 has the most children: its k set bits are the lowest ones.
   double busiest_bytes(std::int64_t round) const override {
     if (round == 0) return 0;
     if (round < kGather) return (ranks() - 1) * sizes().largest();
@@ -55,14 +55,14 @@ class GlooParameterServer final : public BlockRounds {
   }
 
  private:
-  static constexpr std::int64_t kGather = 2;  ///< rounds: ready, vectors
+  static constexpr std::int64_t kGather = 2;  ///< two rounds: ready messages, then vectors
 
   static int depth(Rank place) { return std::popcount(static_cast<std::uint32_t>(place)); }
 
-  /// The messages between `place` and the root, or all others if it is the root, in the round of that number.
+  /// Appends the messages between `place` and the root (for the root: all others) in round `round`.
   void add_gather(Rank place, std::int64_t of_round, std::int64_t round, std::vector<BlockParcel>& out) const {
     if (round != of_round) return;
-    const std::int64_t blocks = round;  // being ready has no bytes
+    const std::int64_t blocks = round;  // a ready message has no bytes
     const bool reduce = round == 1;
     if (place != 0) {
       out.push_back({root_, 0, blocks, reduce});

@@ -38,7 +38,7 @@ class GroupRounds final : public Rounds {
   Rank ranks() const override { return static_cast<Rank>(place_of_.size()); }
   std::int64_t count() const override { return count_; }
 
-  /// Groups carry out one algorithm.
+  /// All groups carry out the same algorithm.
   Pace pace() const override { return groups_.empty() ? Pace{} : groups_.front().rounds->pace(); }
 
   Rank lanes() const override { return lanes_; }
@@ -51,7 +51,7 @@ class GroupRounds final : public Rounds {
     of_group(rank, round, out, [&](const Rounds& own, Rank place) { own.receives(place, round, out); });
   }
 
-  /// A group with fewer lanes than another has nothing to say in the others.
+  /// A group sends nothing in lanes that only larger groups have.
   void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override {
     of_group(rank, round, out, [&](const Rounds& own, Rank place) {
       if (lane < own.lanes()) own.lane_sends(place, lane, round, out);
@@ -64,7 +64,7 @@ class GroupRounds final : public Rounds {
     });
   }
 
-  /// Returns the sizes of a round that all groups share.
+  /// Returns the sizes of a round, if all groups share the same rounds.
   bool sizes_of(std::int64_t round, RoundSizes& out) const override {
     return same_rounds_ && groups_.front().rounds->sizes_of(round, out);
   }
@@ -82,7 +82,7 @@ class GroupRounds final : public Rounds {
     return groups_[static_cast<std::size_t>(own.group)].rounds->lane_share(own.rank, peer.rank);
   }
 
-  /// A phase ends where any group's phase ends. It is uniform if no group varies in it.
+  /// A phase ends when any group's phase ends. It is uniform if it is uniform in every group.
   std::vector<RoundPhase> phases() const override {
     std::set<const Rounds*> distinct;
     for (const RankGroup& group : groups_) distinct.insert(group.rounds.get());
@@ -109,7 +109,7 @@ class GroupRounds final : public Rounds {
  private:
   struct GroupPlace {
     std::int32_t group = -1;
-    Rank rank = 0;  ///< in it
+    Rank rank = 0;  ///< rank within the group
   };
 
   /// Appends the messages of a rank of a group, with its peers numbered among all ranks.

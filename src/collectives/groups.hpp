@@ -14,11 +14,11 @@ struct RankGroup {
   std::size_t size() const { return ranks.size(); }
 };
 
-/// All of them as one, over `ranks` ranks: round i of it is round i of each. Ranks in no group send and receive
-/// nothing. No rank may be in two groups.
+/// Combines all groups into one collective over `ranks` ranks: its round i consists of round i of each group. Ranks in
+/// no group send and receive nothing. No rank may be in two groups.
 std::unique_ptr<Rounds> in_groups(std::vector<RankGroup> groups, Rank ranks);
 
-/// One message from rank 0 to rank 1, of two.
+/// Returns the rounds of one message from rank 0 to rank 1.
 std::unique_ptr<Rounds> one_message(double bytes);
 
 }  // namespace dadsim::collectives

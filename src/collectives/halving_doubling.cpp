@@ -15,8 +15,8 @@ class HalvingDoubling final : public FoldedRounds {
   }
 
  private:
-  /// First of the (power >> halvings) blocks that `index` keeps after `halvings` halvings: bit i of the index selects
-  /// the half kept in halving i.
+  /// Returns the first of the (power >> halvings) blocks that `index` keeps after `halvings` halvings. Bit i of the
+  /// index selects the half kept in halving i.
   std::int64_t kept(Rank index, int halvings) const {
     std::int64_t first = 0;
     for (int i = 0; i < halvings; ++i) {

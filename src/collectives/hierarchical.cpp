@@ -8,7 +8,7 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Block l·M + m: part m of shard l, so that a shard is a run of blocks.
+/// Block l·M + m is part m of shard l, so that a shard consists of consecutive blocks.
 class Hierarchical final : public BlockRounds {
  public:
   Hierarchical(Rank nodes, Rank per_node, BlockSizes sizes, bool reduces)
@@ -58,7 +58,7 @@ class Hierarchical final : public BlockRounds {
     const Rank l = local(sender);
     const auto shard = [&](std::int64_t x) { return (x % per_node_ + per_node_) % per_node_ * nodes_; };
     if (round < scatter_) return {0, shard(l - round), nodes_, true};
-    const Rank own = reduces_ ? l + 1 : l;  // the shard this rank has after the reduce-scatter
+    const Rank own = reduces_ ? l + 1 : l;  // shard of this rank after the reduce-scatter
     round -= scatter_;
     if (round < between_) {
       const std::int64_t part = ((node(sender) - round) % nodes_ + nodes_) % nodes_;
@@ -68,7 +68,7 @@ class Hierarchical final : public BlockRounds {
   }
 
   Rank nodes_, per_node_;
-  std::int64_t scatter_, between_;  // rounds
+  std::int64_t scatter_, between_;  // numbers of rounds
   bool reduces_;
 };
 
@@ -87,7 +87,7 @@ std::unique_ptr<BlockRounds> hierarchical_all_gather(const CollectiveRequest& re
   if (request.bytes.size() == 1) {
     return std::make_unique<Hierarchical>(nodes, each, BlockSizes(n, request.bytes.front()), false);
   }
-  std::vector<double> bytes;  // from rank by rank to shard by shard
+  std::vector<double> bytes;  // block sizes, reordered from rank order to shard order
   bytes.reserve(request.bytes.size());
   for (Rank l = 0; l < each; ++l) {
     for (Rank m = 0; m < nodes; ++m) {

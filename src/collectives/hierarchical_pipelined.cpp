@@ -16,7 +16,7 @@ namespace {
 
 class HierarchicalPipelined final : public BlockRounds {
  public:
-  /// Block (s·L + l)·M + m: part m of shard l of segment s.
+  /// Block (s·L + l)·M + m is part m of shard l of segment s.
   HierarchicalPipelined(Rank nodes, Rank per_node, double bytes, std::int64_t segments)
       : BlockRounds(nodes * per_node,
                     BlockSizes(segments * nodes * per_node, bytes / static_cast<double>(segments * nodes * per_node))),
@@ -41,8 +41,8 @@ class HierarchicalPipelined final : public BlockRounds {
     add(afar, round, afar, true, out);
   }
 
-  /// Pairs inside nodes are of kind 0, pairs between nodes of kind 1; where either has nothing to send in the round,
-  /// the pattern is another.
+  /// Pairs inside nodes are of kind 0, pairs between nodes of kind 1. If one kind sends nothing in the round, the round
+  /// has another pattern.
   bool sizes_of(std::int64_t round, RoundSizes& out) const override {
     const auto [inside, between] = bytes_in(round);
     out.bytes = {inside, between};
@@ -51,7 +51,7 @@ class HierarchicalPipelined final : public BlockRounds {
   }
   std::int32_t kind_of(Rank from, Rank to) const override { return node(from) == node(to) ? 0 : 1; }
 
-  /// Appends the messages of `sent` without visiting the segments.
+  /// Appends the messages of `sent` without iterating over segments.
   void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
     const auto [inside, between] = bytes_in(round);
     if (inside > 0) out.push_back({at(node(rank), local(rank) + 1), inside});
@@ -85,7 +85,7 @@ class HierarchicalPipelined final : public BlockRounds {
 
   /// Returns the bytes that a rank sends inside its node and to another node in a round.
   std::pair<double, double> bytes_in(std::int64_t round) const {
-    const std::int64_t first = round - std::min(segments_ - 1, round);  // stage, of the last segment
+    const std::int64_t first = round - std::min(segments_ - 1, round);  // stage of the last segment
     const std::int64_t last = round - std::max<std::int64_t>(0, round - stages_ + 1);
     const auto common = [&](std::int64_t begin, std::int64_t end) {
       return std::max<std::int64_t>(0, std::min(last + 1, end) - std::max(first, begin));
@@ -123,7 +123,7 @@ class HierarchicalPipelined final : public BlockRounds {
 
   Rank nodes_, per_node_;
   std::int64_t segments_;
-  std::int64_t scatter_, between_, stages_;  ///< rounds of a segment
+  std::int64_t scatter_, between_, stages_;  ///< rounds per segment
 };
 
 /// Returns the number S of segments. With M nodes of L ranks, S segments take about the time of one segment alone (2(L
@@ -132,7 +132,7 @@ class HierarchicalPipelined final : public BlockRounds {
 std::int64_t hierarchical_pipelined_segments(double bytes, double segment_bytes, const RankLayout& layout) {
   const Rank n = layout.ranks();
   const Rank nodes = n / (layout.is_hierarchical() ? layout.ranks_per_node() : 1);
-  // The rounds with messages between nodes are what counts; a rank has this much to send in them.
+  // The rounds with messages between nodes dominate; a rank sends this many bytes in them.
   const double between = 2.0 * (nodes - 1) / n * bytes;
   return segment_bytes > 0 ? segment_count(bytes, segment_bytes, 0, layout.between)
                            : segment_count(between, 0, 2.0 * (nodes - 1), slowest_channel(layout));

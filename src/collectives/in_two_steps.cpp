@@ -25,7 +25,7 @@ class InTwoSteps final : public BlockRounds {
     std::vector<RoundPhase> all = first_->phases();
     for (RoundPhase phase : then_->phases()) {
       phase.first += first_->count();
-      // Ranks come to the second step at different dates, so that its rounds are not one like the other.
+      // Ranks reach the second step at different times, so that its rounds are not uniform.
       phase.uniform = phase.uniform && phase.rounds == 1;
       all.push_back(phase);
     }
@@ -39,7 +39,7 @@ class InTwoSteps final : public BlockRounds {
   std::unique_ptr<BlockRounds> first_, then_;
 };
 
-/// The request of a step that has a block of each rank.
+/// Returns the request of a step with one block per rank.
 CollectiveRequest of_blocks(CollectiveRequest request, step::CollectiveKind kind, Rank ranks) {
   request.kind = kind;
   request.bytes = {request.bytes.front() / ranks};

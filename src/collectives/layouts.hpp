@@ -56,16 +56,16 @@ Layout direct_all_to_all, pairwise_all_to_all;
 // neighbour_exchange.cpp
 Layout direct_neighbour_exchange;
 
-/// Collectives that a process has in progress at once over gloo: threads of PyTorch's ProcessGroupGloo.
+/// Number of collectives that a process runs concurrently over gloo: threads of PyTorch's ProcessGroupGloo.
 inline constexpr std::int32_t kGlooThreads = 2;
 
 /// Returns the number of parallel rings of `ring`.
 Rank ring_lanes(const RankLayout& layout);
 
-/// The network that holds a collective up: between the nodes if there are several, else inside the one.
+/// Returns the network that limits a collective: between the nodes if there are several, else inside the one.
 const RankLayout::Channel& slowest_channel(const RankLayout& layout);
 
-/// Returns true for several nodes, some of several ranks, that differ in size or are not numbered node by node.
+/// Returns true for several nodes, some with several ranks, that differ in size or are not numbered node by node.
 bool has_uneven_nodes(const RankLayout& layout);
 
 /// Lays out `tree` on such nodes.

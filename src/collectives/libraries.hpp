@@ -21,20 +21,20 @@ std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, cons
 /// XLA, between TPUs.
 std::vector<CollectiveChoice> xla_choices(const CollectiveRequest& request, const RankLayout& layout);
 
-/// Seconds for which NCCL's one thread of a node is busy with the pieces of a message between nodes over sockets, one
-/// of each channel, in rings that add up or gather. Of other algorithms they are hidden behind the bytes.
+/// Returns the seconds for which NCCL's one proxy thread per node is busy with a message's pieces between nodes over
+/// sockets, one per channel. Applies to rings that add up or gather; other algorithms overlap this time with the bytes.
 double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
                            const RankLayout& layout);
 
-/// Seconds per message of a ring between nodes over RDMA for which the adapter is busy beyond the bytes while the ranks
-/// compute. nccl_constants.csv has the calibration.
+/// Returns the seconds per message, in addition to its bytes, for which the adapter is busy in a ring between nodes
+/// over RDMA while the ranks compute. nccl_constants.csv has the calibration.
 double beside_kernels_post_seconds(const CollectiveRequest& request, std::string_view algorithm,
                                    const RankLayout& layout);
 
-/// Seconds of a tree of NCCL between nodes over sockets beyond its messages.
+/// Returns the seconds that an NCCL tree between nodes over sockets takes in addition to its messages.
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout);
 
-/// Share of the bandwidth that NCCL's tuner expects of its trees for `bytes` too few to fill the pipeline
+/// Returns the share of the bandwidth that NCCL's tuner expects of its trees if `bytes` do not fill the pipeline
 /// (treeCorrectionFactor).
 double tree_share_of_bandwidth(Protocol protocol, double bytes);
 

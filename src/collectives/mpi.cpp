@@ -17,7 +17,7 @@ constexpr double kKibibyte = 1024;
 
 const char* all_reduce(double bytes) { return bytes <= 2 * kKibibyte ? "recursive-doubling" : "halving-doubling"; }
 
-/// `bytes`: of all ranks.
+/// `bytes`: bytes of all ranks.
 const char* all_gather(double bytes, Rank n) {
   if (is_power_of_two(n) && bytes < 512 * kKibibyte) return "recursive-doubling";
   return bytes < 80 * kKibibyte ? "bruck" : "ring";
@@ -32,7 +32,7 @@ const char* broadcast(double bytes, Rank n) {
 
 const char* reduce(double bytes) { return bytes <= 2 * kKibibyte ? "binomial" : "halving-gather"; }
 
-/// `bytes`: from one rank to another.
+/// `bytes`: bytes from one rank to another.
 const char* all_to_all(double bytes) { return bytes <= 32 * kKibibyte ? "direct" : "pairwise"; }
 
 const char* choice(const CollectiveRequest& request, Rank n) {
@@ -61,7 +61,7 @@ const char* choice(const CollectiveRequest& request, Rank n) {
   return messages_at_once(request.kind);
 }
 
-/// The algorithms that are MPICH's for a kind, with its names for them, and the variable that takes one.
+/// MPICH's algorithms for a kind, with MPICH's names and the variable that selects one.
 struct Family {
   const char* variable;
   std::vector<std::pair<const char*, const char*>> names;

@@ -19,7 +19,7 @@ namespace {
 using nccl::Algorithm;
 using nccl::constants;
 
-/// Under which name dadsim lays an algorithm out.
+/// Returns dadsim's name of an algorithm.
 const char* laid_out_as(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::tree:
@@ -42,7 +42,8 @@ const char* laid_out_as(Algorithm algorithm) {
 constexpr std::array kProtocols = {Protocol::ll, Protocol::ll128, Protocol::simple};
 std::size_t index_of(Protocol protocol) { return static_cast<std::size_t>(protocol) - 1; }
 
-/// GB/s of a channel through one adapter: the largest that is not above the adapter's rate, else the smallest.
+/// Returns the GB/s of a channel through one adapter: the largest value not above the adapter's rate, else the
+/// smallest.
 double channel_speed(double bytes_per_second, const nccl::Generation& generation) {
   const auto found =
       std::ranges::find_if(generation.speeds, [&](double speed) { return speed <= bytes_per_second / 1e9; });
@@ -73,10 +74,10 @@ class Tuner {
   }
 
   bool has_ll128() const { return ll128_; }
-  /// Between nodes NVLS has a channel for each adapter, and needs two.
+  /// Returns whether NVLS has enough channels. Between nodes it has one per adapter, and needs two.
   bool has_nvls_channels() const { return nodes_ == 1 || rails_ >= 2; }
 
-  /// Microseconds. `bytes`: of all ranks together, as the tuner counts.
+  /// Returns microseconds. `bytes`: of all ranks together, as the tuner counts them.
   double time(step::CollectiveKind kind, Algorithm algorithm, Protocol protocol, double bytes) const {
     double latency = latency_of(kind, algorithm, protocol);
     double bandwidth = bandwidth_of(kind, algorithm, protocol);
@@ -91,7 +92,7 @@ class Tuner {
  private:
   struct Channels {
     double channels = 1;
-    double bandwidth = 0;  ///< GB/s of each
+    double bandwidth = 0;  ///< GB/s per channel
     double total() const { return channels * bandwidth; }
   };
 
@@ -114,7 +115,7 @@ class Tuner {
     return nodes_ == 2 && per_node_ > 1 ? std::min(2 * ring_.total(), inside_) : ring_.total();
   }
 
-  /// GB/s of the operation's bytes.
+  /// Returns GB/s, of the bytes of the operation.
   double bandwidth_of(step::CollectiveKind kind, Algorithm algorithm, Protocol protocol) const {
     const bool all_reduce = kind == step::CollectiveKind::all_reduce;
     const std::size_t m = by_nodes();
@@ -198,7 +199,7 @@ class Tuner {
     throw std::logic_error("unknown algorithm");
   }
 
-  /// treeCorrectionFactor: of 64 bytes, 128 bytes, …
+  /// Values of treeCorrectionFactor: for 64 bytes, 128 bytes, …
   static double tree_factor(Protocol protocol, double bytes) {
     const double share = tree_share_of_bandwidth(protocol, bytes);
     return share > 0 ? share : 1;

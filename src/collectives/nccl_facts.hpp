@@ -11,7 +11,7 @@
 
 namespace dadsim::collectives::nccl {
 
-/// Algorithms of NCCL_ALGO.
+/// Algorithms, as named by NCCL_ALGO.
 enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 constexpr auto names_of(Algorithm) {
   using enum Algorithm;
@@ -24,28 +24,28 @@ constexpr auto names_of(Algorithm) {
                                                {pat, "PAT"}});
 }
 
-/// Microseconds with LL, LL128 and Simple. Algorithms that have Simple alone have its number thrice.
+/// Microseconds with LL, LL128 and Simple. Algorithms that support only Simple have the same number three times.
 using Latencies = std::array<double, 3>;
 struct AlgorithmLatencies {
-  Latencies base{};  ///< once for an operation
+  Latencies base{};  ///< once per operation
   Latencies over_nvlink{}, over_pcie{},
       between{};  ///< per step: inside a node over NVLink and over PCIe; between nodes
 };
 const AlgorithmLatencies& latencies_of(Algorithm algorithm);
 
-/// GB/s on one node, on two, on more.
+/// GB/s on one node, on two, and on more nodes.
 using ByNodes = std::array<double, 3>;
 
 /// Constants of NCCL's tuner for a generation of GPUs and its servers.
 struct Generation {
-  ByNodes tree{}, ring_ll128{}, tree_ll128{}, nvls_tree{};  ///< at most, per channel
-  ByNodes ll{};        ///< at most with LL, of all channels; between nodes by the CPU
+  ByNodes tree{}, ring_ll128{}, tree_ll128{}, nvls_tree{};  ///< limits per channel, GB/s
+  ByNodes ll{};        ///< limit with LL over all channels, GB/s; between nodes it depends on the CPU
   double channel = 0;  ///< GB/s of a channel inside a node
   bool amd_cpu = false;
   double plateau = 1;          ///< factor on the latency of ring all-reduces with Simple between nodes
   double nvls_efficiency = 0;  ///< share of the links' bandwidth; 0: no NVLS
-  double nvls_channels = 0;    ///< on one node
-  std::vector<double> speeds;  ///< GB/s that a channel between nodes may have, falling
+  double nvls_channels = 0;    ///< channels on one node
+  std::vector<double> speeds;  ///< possible GB/s of a channel between nodes, falling
 };
 const Generation& generation_of(spec::GpuGeneration generation);
 

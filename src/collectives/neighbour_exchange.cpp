@@ -27,7 +27,7 @@ class NeighbourExchange final : public BlockRounds {
   }
 
  private:
-  std::vector<std::vector<Rank>> to_, from_;  // per rank; as large as the graph
+  std::vector<std::vector<Rank>> to_, from_;  // per rank; as many entries as the graph
   bool any_ = false;
 };
 

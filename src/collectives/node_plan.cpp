@@ -64,7 +64,7 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
     double longest = 0;
     if (in > 0) longest = time(layout.inside, port_bytes() * segment * in / static_cast<double>(2 * inside), 1);
     if (out > 0) {
-      // In trees one message of half a shard for each neighbour.
+      // In trees, a rank sends each neighbour one message of half a shard.
       const double all = adapter_bytes(layout) * segment * out / static_cast<double>(across);
       const double message = between == BetweenNodes::trees ? segment / per_node / 2 : all / turns(layout);
       longest = std::max(longest, time(far, message, std::max(1.0, all / message)));
@@ -73,7 +73,7 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
   };
   double seconds = 0;
   for (std::int64_t i = 0; i < count + stages - 1; ++i) {
-    if (i == stages - 1 && count > stages) {  // all rounds are equal until the last segment begins
+    if (i == stages - 1 && count > stages) {  // rounds are equal until the last segment begins
       seconds += static_cast<double>(count - stages) * round(0, stages - 1);
       i += count - stages;
     }
@@ -107,7 +107,7 @@ double NodePlan::nvls_tree_chunks(double bytes) const {
 
 std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLayout& layout) const {
   if (segment_bytes > 0) return segment_count(bytes, segment_bytes, 0, layout.between);
-  constexpr double kSmallest = 4096;  // bytes of a shard: below, the work per message would count
+  constexpr double kSmallest = 4096;  // bytes of a shard; with fewer, the work per message would dominate
   constexpr std::int64_t kMost = 1024;
   if (in_flight > 1) {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(bytes / nvls_tree_chunks(bytes))), 1, kMost);

@@ -31,7 +31,8 @@ double port_weight(double share, Rank n) { return 0.5 * share * n / (n - 1.0); }
 
 class NodeTrees final : public BlockRounds {
  public:
-  /// Block ((s·L + l)·P + p): part p of shard l of segment s. Trees have two parts, a fabric that adds up one per node.
+  /// Block ((s·L + l)·P + p) is part p of shard l of segment s. Trees have two parts; a fabric that adds up has one per
+  /// node.
   NodeTrees(const NodePlan& plan, double bytes, std::int64_t segments)
       : BlockRounds(plan.nodes * plan.per_node,
                     BlockSizes(segments * plan.per_node * parts_of(plan),
@@ -92,7 +93,7 @@ class NodeTrees final : public BlockRounds {
     const std::int64_t l = (local % plan_.per_node + plan_.per_node) % plan_.per_node;
     return (segment * plan_.per_node + l) * parts_;
   }
-  /// The shard that a rank is in charge of between the nodes: after its reduce-scatter a ring has left it the next one.
+  /// Returns the shard that a rank sums between the nodes: after its reduce-scatter, a ring leaves it the next shard.
   Rank own(Rank local) const { return plan_.within == WithinNode::rings && within_ > 0 ? local + 1 : local; }
 
   /// Appends the parcels that `rank` sends or receives in `round`, the earliest segment first.
@@ -115,7 +116,7 @@ class NodeTrees final : public BlockRounds {
     });
   }
 
-  /// Stable. Few are put in place one by one: a sort that asks for memory takes longer than all else here.
+  /// Sorts stably. Few elements are inserted one by one, because a sort that allocates memory would dominate the time.
   template <class Before>
   static void put_in_order(std::span<BlockParcel> parcels, const Before& before) {
     constexpr std::size_t kFew = 48;
@@ -125,7 +126,7 @@ class NodeTrees final : public BlockRounds {
     }
   }
 
-  /// Calls `visit(segment, stage)` for the segments that are at stages from `begin` to before `end` in the round.
+  /// Calls `visit(segment, stage)` for the segments that are at stages in [begin, end) in the round.
   template <class Visit>
   void for_stages(std::int64_t round, std::int64_t begin, std::int64_t end, const Visit& visit) const {
     for (std::int64_t stage = end - 1; stage >= begin; --stage) {
@@ -185,15 +186,16 @@ class NodeTrees final : public BlockRounds {
         add_if(place.parent, depth_ + place.depth - 1, false);
       }
     }
-    // Segment by segment: shards of later ones have higher numbers.
+    // Goes segment by segment: shards of later segments have higher numbers.
     put_in_order(std::span(out).subspan(start), [&](const BlockParcel& a, const BlockParcel& b) {
       return a.first / (plan_.per_node * parts_) < b.first / (plan_.per_node * parts_);
     });
   }
 
-  // Messages without blocks. All blocks carry the same bytes here; to_transfers(sent(…)) costs ten times as much.
+  // Creates messages without blocks. All blocks have equal sizes here; to_transfers(sent(…)) would cost ten times as
+  // much.
 
-  /// An edge of a node's places in the trees: at which stages of a segment it sends along it, and receives.
+  /// Edge of a node in the trees: the stages of a segment at which the node sends and receives along it.
   struct TreeEdge {
     Rank peer;  ///< node
     std::int32_t tree;
@@ -223,17 +225,17 @@ class NodeTrees final : public BlockRounds {
         plan_.within == WithinNode::rings ? 1 : port_weight((1 + 1.0 / n) / nvls_tree_efficiency(), n);
     const double shard_bytes = weight * run_bytes(0, parts_);
     inside_bytes_.push_back(0);
-    for (std::int64_t shards = 1; shards <= 2 * within_; ++shards) {  // added up as to_transfers does
+    for (std::int64_t shards = 1; shards <= 2 * within_; ++shards) {  // sums as to_transfers() does
       inside_bytes_.push_back(inside_bytes_.back() + shard_bytes);
     }
   }
 
   /// Returns the number of segments at stages [begin, end) in the round.
   std::int64_t at_stages(std::int64_t round, std::int64_t begin, std::int64_t end) const {
-    const std::int64_t too_far = round - stride_ * begin;  // the segment that is at `begin`
+    const std::int64_t too_far = round - stride_ * begin;  // segment at stage `begin`
     if (too_far < 0) return 0;
     const std::int64_t last = std::min(end - 1, begin + too_far / stride_);
-    const std::int64_t behind = round - (segments_ - 1);  // stages below have segments that there are not
+    const std::int64_t behind = round - (segments_ - 1);  // stages below hold segments that do not exist
     const std::int64_t first = behind <= 0 ? begin : std::max(begin, (behind + stride_ - 1) / stride_);
     return std::max<std::int64_t>(0, last - first + 1);
   }
@@ -275,17 +277,17 @@ class NodeTrees final : public BlockRounds {
 
   NodePlan plan_;
   std::int64_t parts_, segments_;
-  std::int64_t within_, between_, stages_;  ///< stages of a segment: inside (once), between, all
-  std::int64_t stride_;                     ///< rounds from one stage of a segment to the next
+  std::int64_t within_, between_, stages_;  ///< stages of a segment: inside (each way), between, all
+  std::int64_t stride_;                     ///< rounds between two stages of a segment
   int depth_;
-  std::vector<TreeEdge> edges_;        ///< by node, and there by peer
-  std::vector<std::size_t> edges_of_;  ///< per node, where its edges begin; and their end
-  std::vector<double> inside_bytes_;   ///< by the number of shards that a message inside a node carries
+  std::vector<TreeEdge> edges_;        ///< by node, then by peer
+  std::vector<std::size_t> edges_of_;  ///< per node, index of its first edge; then the end
+  std::vector<double> inside_bytes_;   ///< by the number of shards in a message inside a node
 };
 
 std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const RankLayout& layout, WithinNode within,
                                          BetweenNodes between, const char* name) {
-  // NVLS has the protocol Simple only.
+  // NVLS supports only the protocol Simple.
   const Protocol protocol = within == WithinNode::node_switch          ? Protocol::simple
                             : request.protocol == Protocol::by_message ? choose_protocol(request, name, layout)
                                                                        : request.protocol;

@@ -21,12 +21,12 @@ namespace dadsim::collectives {
 namespace {
 
 constexpr std::int64_t kStages = 4;
-/// Seconds that Simple takes longer than LL per step over NVLink, from the same tuner (hwLat).
+/// Seconds per step over NVLink that Simple takes longer than LL, from the same tuner (hwLat).
 constexpr double kSimpleLatency = 3.4e-6 - 0.6e-6;
 
 class Nvls final : public BlockRounds {
  public:
-  /// Block s·N + r: what rank r is in charge of in segment s.
+  /// Block s·N + r is the part of segment s that rank r sums.
   Nvls(Rank ranks, double bytes, std::int64_t segments)
       : BlockRounds(ranks, BlockSizes(segments * ranks, bytes / static_cast<double>(segments * ranks))),
         segments_(segments),
@@ -55,7 +55,7 @@ class Nvls final : public BlockRounds {
     return static_cast<double>(blocks) * of_port_ / (2.0 * (ranks() - 1));
   }
 
-  /// A rank sends as much as it receives.
+  /// A rank sends as many bytes as it receives.
   double busiest_bytes(std::int64_t round) const override {
     if (is_of_flags(round)) return 0;
     return ((adds_up(stage_of(round)) ? 1 : 0) + (copies(stage_of(round)) ? 1 : 0)) * of_port_ / 2;
@@ -78,7 +78,7 @@ class Nvls final : public BlockRounds {
   }
 
   std::int64_t segments_;
-  double of_port_;  ///< bytes of a segment, each way
+  double of_port_;  ///< bytes per segment that a port carries each way
 };
 
 /// All-gather and reduce-scatter (NCCL 2.20): a rank hands its block to the switch, which copies it to all; or the
@@ -113,7 +113,7 @@ class NvlsOneWay final : public BlockRounds {
 double nvls_efficiency() { return nccl::generation_of(spec::GpuGeneration::hopper).nvls_efficiency; }
 
 std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout) {
-  // Segments as large as suits the protocol Simple, the only one that NVLS has: layout.inside is for the quickest.
+  // Segments have a good size for Simple, the only protocol of NVLS; layout.inside describes the quickest protocol.
   RankLayout::Channel simple = layout.inside;
   simple.latency += kSimpleLatency;
   return segment_count(bytes, segment_bytes, kStages - 1, simple);

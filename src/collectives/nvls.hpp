@@ -6,7 +6,7 @@
 
 namespace dadsim::collectives {
 
-/// Share of the links' payload rate that NVLS reaches on Hopper, as NCCL's tuner has it (nccl_generations.csv).
+/// Share of the links' payload rate that NVLS reaches on Hopper according to NCCL's tuner (nccl_generations.csv).
 double nvls_efficiency();
 /// Returns the share for NVLSTree, which uses one channel of sixteen less (src/graph/tuning.cc, intraBw of NVLSTree).
 inline double nvls_tree_efficiency() { return nvls_efficiency() * 15 / 16; }

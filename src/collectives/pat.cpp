@@ -35,7 +35,7 @@ class Pat final : public BlockRounds {
     }
   }
 
-  /// Blocks of the same size need not be listed: there may be thousands to a message.
+  /// Equal blocks need not be listed: a message may have thousands of them.
   void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
     if (!sizes().equal()) return BlockRounds::sends(rank, round, out);
     const std::int64_t d = distance(round);
@@ -58,7 +58,7 @@ class Pat final : public BlockRounds {
     const std::int64_t blocks = (ranks() - 1 - d) / (2 * d) + 1;
     return static_cast<double>(blocks) * sizes().largest();
   }
-  /// The blocks of the ranks at 0, 2d, 4d, … before `nearest`, whose trees have an edge of length d here.
+  /// Blocks of the ranks at 0, 2d, 4d, … before `nearest`: the trees of these ranks have an edge of length d here.
   void add(Rank peer, Rank nearest, std::int64_t d, std::vector<BlockParcel>& out) const {
     for (std::int64_t before = 0; before + d < ranks(); before += 2 * d) {
       out.push_back({peer, wrap(nearest - before), 1, reduces_});

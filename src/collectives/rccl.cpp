@@ -20,7 +20,7 @@ namespace {
 /// from one another, so that with many flow fidelity would have to share the links for each.
 constexpr std::int64_t kMostStages = 128;
 
-/// NCCL's factor for rings between nodes that wait for their latencies; RCCL's tuner is derived from NCCL's.
+/// Factor of NCCL for rings between nodes that wait for their latencies; RCCL's tuner is derived from NCCL's.
 double plateau() { return nccl::generation_of(spec::GpuGeneration::ampere).plateau; }
 
 /// `passes` times N − 1 rounds of one block, each ring with its share of it. The longest chain of causes stays on the
@@ -33,7 +33,7 @@ double ring_seconds(const RankLayout& layout, int passes, double block, Protocol
   if (!layout.is_hierarchical()) return passes * (n - 1) * layout.inside.seconds(block / (n - 1), protocol);
   const Rank per_node = layout.ranks_per_node();
   const double turns = layout.rails > 0 ? static_cast<double>(per_node) / layout.rails : per_node;
-  // A switch's port carries the messages of all rings, an adapter those of the ranks that it serves.
+  // A switch's port carries the messages of all rings; an adapter carries the messages of the ranks that it serves.
   const double inside = (layout.meshed_nodes ? 1 : lanes - 1) * layout.inside.transfer(part, protocol);
   const double between = turns * layout.between.transfer(part, protocol);
   const double transfer = std::max(inside, between);

@@ -29,12 +29,12 @@ class DoublingAllGather final : public FoldedRounds {
  private:
   BlockParcel exchanged(Rank index, std::int64_t exchange) const override {
     const Rank distance = Rank{1} << exchange;
-    const Rank group = index & ~(distance - 1);  // first index of those whose blocks are here by now
+    const Rank group = index & ~(distance - 1);  // first index whose block has arrived
     const Rank first = first_rank(group);
     return {index ^ distance, first, first_rank(group + distance) - first, false};
   }
   BlockParcel folded(Rank even) const override { return {0, even, 1, false}; }
-  /// Everything but the block that the even rank had from the start.
+  /// Returns everything except the block that the even rank had from the start.
   BlockParcel unfolded(Rank even) const override { return {0, even + 1, blocks() - 1, false}; }
 };
 

@@ -16,7 +16,7 @@ class RecursiveHalving final : public FoldedRounds {
   BlockParcel exchanged(Rank index, std::int64_t exchange) const override {
     const Rank distance = power() >> (exchange + 1);
     const Rank partner = index ^ distance;
-    const Rank half = partner & ~(distance - 1);  // first index of the half that the partner keeps
+    const Rank half = partner & ~(distance - 1);  // first index of the partner's half
     const Rank first = first_rank(half);
     return {partner, first, first_rank(half + distance) - first, true};
   }

@@ -9,7 +9,7 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Collective of a single rank: no messages.
+/// Lays out a collective of a single rank, without messages.
 class NoRounds final : public BlockRounds {
  public:
   NoRounds() : BlockRounds(1, BlockSizes(1, 0)) {}
@@ -125,7 +125,7 @@ const std::vector<CollectiveEntry>& entries() {
   return all;
 }
 
-/// Laid out on nodes of one size alone: shards of a node meet their like in the others.
+/// Requires nodes of equal size: each shard meets its counterparts in the other nodes.
 bool needs_even_nodes(std::string_view name) { return name == "nvls-tree" || name == "sharp"; }
 
 const CollectiveEntry* find_entry(step::CollectiveKind kind, std::string_view name) {

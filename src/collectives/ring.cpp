@@ -13,7 +13,7 @@
 namespace dadsim::collectives {
 namespace {
 
-/// The ranks of a node in the order in which a ring visits them, ring by ring.
+/// Ranks of a node in the order in which a ring visits them, per ring.
 using Orders = std::vector<std::vector<Rank>>;
 
 /// Every ring begins with another rank and ends with another, and every ordered pair of ranks is side by side in
@@ -32,9 +32,9 @@ Orders paths(Rank ranks) {
   return orders;
 }
 
-/// Closed rings that use the links of a mesh: all of them once with eight ranks (a decomposition of the complete graph
-/// into directed Hamiltonian cycles, found by search), all of them twice with four, all of them once where the number
-/// is prime. Otherwise the paths above, closed, which use some links twice.
+/// Returns closed rings on the links of a mesh. With eight ranks they use each link once (a decomposition of the
+/// complete graph into directed Hamiltonian cycles, found by search), with four ranks twice, and with a prime number of
+/// ranks once. Otherwise they are the paths above, closed, which use some links twice.
 Orders cycles(Rank ranks) {
   if (ranks == 8) {
     return {{0, 5, 6, 3, 7, 2, 1, 4}, {0, 4, 2, 3, 5, 7, 1, 6}, {0, 3, 2, 7, 5, 4, 6, 1}, {0, 7, 6, 2, 4, 1, 5, 3},
@@ -53,7 +53,7 @@ Orders cycles(Rank ranks) {
   return orders;
 }
 
-/// The rings through nodes of `per_node` ranks each, numbered node by node.
+/// Rings through nodes of `per_node` ranks each, numbered node by node.
 class Rings {
  public:
   Rings(Rank ranks, Rank per_node, Orders orders, double inside = 1, double between = 1)
@@ -66,7 +66,7 @@ class Rings {
     }
   }
 
-  /// Through nodes of unequal size: an order goes through all ranks. `node_of`: per rank.
+  /// Takes nodes of unequal size: an order includes all ranks. `node_of`: per rank.
   Rings(Orders orders, std::vector<std::int32_t> node_of, double inside, double between)
       : Rings(static_cast<Rank>(node_of.size()), static_cast<Rank>(node_of.size()), std::move(orders), inside,
               between) {
@@ -76,7 +76,7 @@ class Rings {
   Rank lanes() const { return static_cast<Rank>(orders_.size()); }
   /// Returns a ring's share of the line between two ranks: a port inside a node, a link of a mesh, or an adapter.
   double share(Rank from, Rank to) const { return node(from) == node(to) ? inside_ : between_; }
-  /// The rank at a place of a ring, counted round and round, from −ranks on; and the other way about.
+  /// Returns the rank at a place of a ring (modulo the ranks, from −ranks on); place_of() is the inverse.
   Rank at(Rank lane, std::int64_t place) const {
     const auto on_ring = static_cast<Rank>((place + ranks_) % ranks_);
     const Rank node = on_ring / per_node_;
@@ -93,11 +93,11 @@ class Rings {
   Rank ranks_, per_node_;
   Orders orders_;
   Orders places_;
-  std::vector<std::int32_t> node_of_;  ///< empty: all of a size
-  double inside_, between_;            ///< shares
+  std::vector<std::int32_t> node_of_;  ///< empty: nodes of equal size
+  double inside_, between_;            ///< share of a line inside a node, and between nodes
 };
 
-/// One ring in the order of the ranks.
+/// Returns one ring in the order of the ranks.
 Rings one_ring(Rank ranks) { return {ranks, 1, {{0}}}; }
 
 /// Over sockets there is a ring (a connection) per adapter. Over RDMA there is a ring through every rank of a node;
@@ -190,7 +190,7 @@ class Ring final : public LaneRounds {
 
   std::vector<RoundPhase> phases() const override { return {{0, count_, sizes().equal() || count_ == 1}}; }
 
-  /// In every round every block is on its way somewhere, each rank with one of each lane.
+  /// In every round each block moves, and each rank has one block of each lane.
   double busiest_bytes(std::int64_t round) const override {
     return lanes() == 1 || sizes().equal() ? lanes() * sizes().largest() : BlockRounds::busiest_bytes(round);
   }
@@ -256,7 +256,7 @@ class RingPipeline final : public LaneRounds {
     const std::int64_t behind = rings_.place_of(lane, rank) - rings_.place_of(lane, root_) - (reduces_ ? 1 : 0);
     return (behind + 2 * ranks()) % ranks();
   }
-  /// Appends the parcel that the rank after `way` others sends to the next one.
+  /// Appends the parcel that the rank `way` places after the first one sends to the next rank.
   void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<BlockParcel>& out) const {
     const std::int64_t segment = round - way;
     if (way < 0 || way >= ranks() - 1 || segment < 0 || segment >= segments_) return;

@@ -25,7 +25,7 @@ struct Transfer {
 
 /// Format of a message's bytes. NCCL and RCCL choose it once per collective.
 enum class Protocol : std::uint8_t {
-  by_message,  ///< for each message the one that is soonest through
+  by_message,  ///< for each message the quickest one
   ll,          ///< a flag with every 4 of 8 bytes: quick to start, half of the bandwidth
   ll128,       ///< a flag with every 120 of 128 bytes
   simple,      ///< bytes and then a flag: all of the bandwidth
@@ -44,20 +44,21 @@ struct RoundPhase {
   bool uniform = true;
 };
 
-/// Pace of a rank through the rounds.
+/// Timing rules by which a rank passes through the rounds.
 struct Pace {
-  /// Handshake of a message: eager, or after the receiver has entered the round and said so.
+  /// Handshake of a message: sent at once (eager), or after the receiver has entered the round and sent a ready
+  /// message.
   enum class Handshake { eager, rendezvous, rendezvous_after_sending };
-  std::int64_t in_flight = 1;  ///< rounds that a rank may be in at the same time
+  std::int64_t in_flight = 1;  ///< rounds that a rank may be in simultaneously
   Handshake handshake = Handshake::eager;
-  std::int64_t part = 0;     ///< rounds after which, each time, a rank is through with all before it goes on; 0: never
-  std::int32_t at_once = 1;  ///< collectives of the library that a rank may have in progress
+  std::int64_t part = 0;     ///< a rank completes each group of this many rounds before it continues; 0: no groups
+  std::int32_t at_once = 1;  ///< collectives of the library that a rank may run concurrently
 };
 
 /// Sizes of a round that follows a pattern. Rounds of the same pattern have the same pairs, in every lane.
 struct RoundSizes {
   std::int64_t pattern = 0;   ///< from 0 on
-  std::vector<double> bytes;  ///< per kind of pairs (see Rounds::kind_of): of every message of it in this round
+  std::vector<double> bytes;  ///< per kind of pair (Rounds::kind_of()): bytes of each of its messages in this round
 };
 
 /// A collective laid out for its ranks and sizes. A rank enters the rounds in order, each when it is through with the
@@ -87,10 +88,10 @@ class Rounds {
   /// The rounds in order, none left out.
   virtual std::vector<RoundPhase> phases() const = 0;
   virtual Pace pace() const { return {}; }
-  /// Returns true if the round follows a pattern, and fills in its sizes. A caller that knows the pattern's pairs need
-  /// not ask for those of the round.
+  /// Returns true if the round follows a pattern, and sets its sizes. A caller that knows the pattern's pairs need not
+  /// query those of the round.
   virtual bool sizes_of(std::int64_t /*round*/, RoundSizes& /*out*/) const { return false; }
-  /// The kind of a pair in rounds of a pattern, from 0 on.
+  /// Returns the kind of a pair in rounds of a pattern, from 0 on.
   virtual std::int32_t kind_of(Rank /*from*/, Rank /*to*/) const { return 0; }
   /// Append what `rank` sends or receives in one lane: at most one message per peer and channel. The lanes together,
   /// per peer, are the messages of sends and receives.
@@ -101,12 +102,12 @@ class Rounds {
     receives(rank, round, out);
   }
 
-  /// The share of the narrowest line between two ranks that a message of one lane gets at most: a channel has its part
-  /// of a port, whether the others use theirs or not.
+  /// Returns the largest share of the narrowest line between two ranks for a message of one lane. A channel has its
+  /// part of a port, even if other channels are idle.
   virtual double lane_share(Rank, Rank) const { return 1; }
 
-  /// Seconds from a rank's call to its first message: a kernel that starts, what the library does before, and what its
-  /// messages are known to lose on the way.
+  /// Seconds from a rank's call to its first message: start of a kernel, prior work of the library, and known losses of
+  /// its messages.
   double start_seconds() const { return start_seconds_; }
   void set_start_seconds(double seconds) { start_seconds_ = seconds; }
   /// Seconds of start_seconds that messages lose of the bandwidth; faster links save them.

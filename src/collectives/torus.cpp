@@ -11,8 +11,8 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Places of ranks on a grid, and their numbers in the order of a lane: its first axis varies slowest, so that ranks
-/// that share their places on the first axes of the lane are consecutive.
+/// Places of ranks on a grid, and their numbers in the order of a lane. A lane's first axis varies slowest, so that
+/// ranks with equal places on the first axes of the lane are consecutive.
 class LaneGrid {
  public:
   explicit LaneGrid(const std::vector<Rank>& sizes) {
@@ -23,7 +23,7 @@ class LaneGrid {
   Rank lanes() const { return 2 * axes(); }
   Rank ranks() const { return std::accumulate(sizes_.begin(), sizes_.end(), Rank{1}, std::multiplies<>()); }
   Rank size(Rank axis) const { return sizes_[static_cast<std::size_t>(axis)]; }
-  /// Returns the axis that a lane is at as its `turn`-th.
+  /// Returns the `turn`-th axis of a lane.
   Rank axis(Rank lane, Rank turn) const { return (lane / 2 + turn) % axes(); }
   Rank place(Rank rank, Rank axis) const { return rank / stride(axis) % size(axis); }
   /// Returns the rank that is `by` places further along the axis.
@@ -31,7 +31,7 @@ class LaneGrid {
     const Rank here = place(rank, axis);
     return rank + ((here + by + size(axis)) % size(axis) - here) * stride(axis);
   }
-  /// Returns the number of a rank in the order of a lane, of which only the places on its first `turns` axes count.
+  /// Returns the number of a rank in the order of a lane, counting only its places on the first `turns` axes.
   std::int64_t number(Rank lane, Rank rank, Rank turns) const {
     std::int64_t number = 0;
     for (Rank turn = 0; turn < turns; ++turn) {
@@ -58,10 +58,10 @@ class LaneGrid {
   std::vector<Rank> sizes_;  ///< ranks along each axis, at least two
 };
 
-/// Block c·N + i: what lane c has of the block of the i-th rank in its order.
+/// Block c·N + i is the part of lane c in the block of the i-th rank in the lane's order.
 class TorusRounds final : public LaneRounds {
  public:
-  /// `reduces`: sums are scattered first; `gathers`: blocks are handed out after that.
+  /// `reduces`: begins by scattering sums. `gathers`: then distributes blocks.
   TorusRounds(LaneGrid grid, const BlockSizes& whole, bool reduces, bool gathers)
       : LaneRounds(grid.ranks(), in_lanes(grid, whole)), grid_(std::move(grid)), reduces_(reduces), gathers_(gathers) {
     for (Rank axis = 0; axis < grid_.axes(); ++axis) one_way_ += grid_.size(axis) - 1;
@@ -80,7 +80,7 @@ class TorusRounds final : public LaneRounds {
     out.push_back(parcel(before, lane, step, before));
   }
 
-  /// A phase ends where any lane goes on to its next axis.
+  /// A phase ends when any lane moves on to its next axis.
   std::vector<RoundPhase> phases() const override {
     if (!sizes().equal()) return BlockRounds::phases();
     std::set<std::int64_t> ends;
@@ -113,7 +113,7 @@ class TorusRounds final : public LaneRounds {
   }
 
  private:
-  /// Place of a lane in a round: at its `turn`-th axis, on which it has passed `done` rounds and has `left`.
+  /// Progress of a lane in a round: at its `turn`-th axis, with `done` rounds completed and `left` remaining.
   struct LaneStep {
     Rank turn = 0;
     std::int64_t done = 0, left = 0;

@@ -53,7 +53,7 @@ struct UnevenPlan {
   Rank nodes = 0, channels = 0;
   std::int64_t chain = 0;  ///< edges of the longest chain
   int depth = 0;           ///< depth of the trees
-  double port_bytes = 2;   ///< up the chain and down it, vectors
+  double port_bytes = 2;   ///< vectors up the chain and down the chain
   double adapter_bytes = 0;
 };
 
@@ -91,7 +91,7 @@ class UnevenTrees final : public BlockRounds {
 
  private:
   Rank size(Rank node) const { return static_cast<Rank>(members_[static_cast<std::size_t>(node)].size()); }
-  /// The rank at a place of a channel's chain through a node, from its head on.
+  /// Returns the rank at a place of a channel's chain through a node, counted from the chain's head.
   Rank at(Rank node, Rank channel, Rank place) const {
     const Rank local = (channel * size(node) / plan_.channels + place) % size(node);
     return members_[static_cast<std::size_t>(node)][static_cast<std::size_t>(local)];
@@ -105,13 +105,13 @@ class UnevenTrees final : public BlockRounds {
       along_chain(node, channel, place, round, sends, out);
       if (place == 0) along_trees(node, channel, round, sends, out);
     }
-    // One order for both ends.
+    // Both ends of a message use the same order.
     std::ranges::sort(std::span(out).subspan(start), {}, [](const BlockParcel& parcel) {
       return std::tuple(parcel.peer, parcel.channel, parcel.first, parcel.reduce);
     });
   }
 
-  /// The segment that is at a stage in the round, if there is one.
+  /// Returns the segment at a stage in the round, if there is one.
   bool has_segment(std::int64_t round, std::int64_t stage) const { return round >= stage && round - stage < segments_; }
   std::int64_t first_block(std::int64_t segment, Rank channel) const {
     return (segment * plan_.channels + channel) * 2;
@@ -146,7 +146,7 @@ class UnevenTrees final : public BlockRounds {
   }
 
   Members members_;
-  std::vector<std::pair<Rank, Rank>> places_;  ///< per rank: its node, and where in it
+  std::vector<std::pair<Rank, Rank>> places_;  ///< per rank: its node, and its place there
   UnevenPlan plan_;
   std::int64_t segments_;
 };

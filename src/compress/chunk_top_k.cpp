@@ -11,7 +11,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// Codes of some values, and the numbers that they are decoded with.
+/// Codes of some values, and a table of numbers for decoding them.
 struct ChunkCodes {
   std::vector<std::uint32_t> codes;
   std::vector<float> table;
@@ -26,7 +26,7 @@ double table_size(ChunkValues values) {
   return values == ChunkValues::published ? 1 + kValueBins : values == ChunkValues::symmetric ? 2 : 1;
 }
 
-/// Means of the values of every code; 0 where there are none.
+/// Returns the mean of the values of every code; 0 for a code without values.
 std::vector<float> means(std::span<const float> values, const std::vector<std::uint32_t>& codes, std::size_t count) {
   std::vector<double> sums(count), counts(count);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -38,8 +38,8 @@ std::vector<float> means(std::span<const float> values, const std::vector<std::u
   return result;
 }
 
-/// The authors' quantiser: four bins of 1.5 σ about the mean, each decoded as the mean of its values. The table is the
-/// mean, which decoding does not need, then those of the bins.
+/// Quantises like the authors: four bins of 1.5 σ about the mean, each decoded as the mean of its values. The table
+/// holds the mean, which decoding does not need, then the means of the bins.
 ChunkCodes four_bins(std::span<const float> values) {
   double sum = 0, squares = 0;
   for (const float v : values) sum += static_cast<double>(v);
@@ -57,7 +57,7 @@ ChunkCodes four_bins(std::span<const float> values) {
   return result;
 }
 
-/// A sign, and with `two` whether a magnitude is above their mean; decoded as the mean of the magnitudes of its kind.
+/// Sends a sign and, with `two`, a bit for magnitudes above their mean; decoded as the mean magnitude of the same kind.
 ChunkCodes signs(std::span<const float> values, bool two) {
   std::vector<float> magnitudes;
   double sum = 0;
@@ -82,7 +82,7 @@ float decoded(ChunkValues values, std::uint32_t code, const std::vector<float>& 
 
 std::size_t bytes_of(std::size_t codes, int width) { return (codes * static_cast<std::size_t>(width) + 7) / 8; }
 
-/// Codes of `width` bits, one after the other, in whole bytes: sizes of several sites' messages add up.
+/// Packs codes of `width` bits consecutively into whole bytes, so that sizes of several sites' messages add up.
 void write_packed(std::span<const std::uint32_t> codes, int width, Encoder& into) {
   std::vector<std::int8_t> bytes(bytes_of(codes.size(), width));
   std::size_t at = 0;
@@ -103,8 +103,8 @@ void read_packed(std::span<std::uint32_t> codes, int width, Decoder& from) {
   }
 }
 
-/// Sends the largest numbers of every chunk of consecutive ones: their places in the chunk, packed, and their values in
-/// few bits. A message of several chunks keeps ⌈fraction · n⌉, a full chunk its share.
+/// Sends the largest numbers of every chunk of consecutive numbers: their places in the chunk, packed, and their values
+/// in few bits. A message of several chunks keeps ⌈fraction · n⌉ numbers; a full chunk keeps its share.
 class ChunkTopK final : public Compressor {
  public:
   struct Options {
@@ -172,7 +172,7 @@ class ChunkTopK final : public Compressor {
     if (options_.values == ChunkValues::fp32) return {{kept, step::ElementType::float32}, places};
     return {{table_size(options_.values), step::ElementType::float32}, packed(bits_of(options_.values)), places};
   }
-  /// Covers the largest entries; then for the kept ones two sums, a quotient, a rounding and the mean of each code.
+  /// Counts the work of selecting the largest entries, and per kept entry two sums, a quotient, a rounding and a mean.
   step::Work encode_work(const Amount& numbers) const override {
     const step::Expression kept = kept_of_numbers(options_.fraction, numbers.elements);
     step::Work work = largest_work(numbers.elements, kept);
@@ -188,7 +188,7 @@ class ChunkTopK final : public Compressor {
   }
 
  private:
-  /// Calls `visit(first, count, kept)` for the chunks of `elements` numbers, in order.
+  /// Calls `visit(first, count, kept)` for each chunk of `elements` numbers, in order.
   void for_each_chunk(std::int64_t elements, const auto& visit) const {
     std::int64_t before = 0;
     for (std::int64_t first = 0; first < elements; first += options_.chunk) {

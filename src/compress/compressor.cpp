@@ -57,7 +57,7 @@ std::optional<step::Work> Compressor::decode_into_sum_work(const step::Expressio
 }
 
 step::Work Compressor::memory_work(const Amount& numbers) const {
-  // M = G + E and E = M − the arrived matrix: two read and one written each.
+  // M = G + E and E = M − the arrived matrix each read two numbers and write one.
   step::Work work = decode_work(numbers);
   work.flops += 2.0 * numbers.elements;
   work.bytes_moved += 6.0 * kFloatBytes * numbers.elements;

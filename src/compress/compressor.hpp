@@ -23,7 +23,7 @@ class Memory {
   virtual ~Memory() = default;
   /// Returns the matrix to send instead of the gradient.
   virtual models::Matrix add(models::Matrix gradient) = 0;
-  /// `arrived`: the matrix of the last add() as decoded.
+  /// Takes the matrix of the last add() as decoded, `arrived`, and updates the memory.
   virtual void keep(models::Matrix wanted, const models::Matrix& arrived) = 0;
   /// Returns the stored matrix; empty before the first step.
   virtual const models::Matrix& held() const = 0;
@@ -76,7 +76,7 @@ class MomentumMemory final : public Memory {
   models::Matrix velocity_, sum_;  ///< u, v
 };
 
-/// State that a compressor learns for one site's matrix between steps (SIDCo: the number of stages).
+/// State per matrix of a site that a compressor adapts between steps (SIDCo: the number of stages).
 class CompressorState {
  public:
   virtual ~CompressorState() = default;
@@ -89,12 +89,12 @@ struct EncodeContext {
   std::uint32_t message = 0;         ///< unique within the step
   std::uint32_t matrix = 0;          ///< number within the step; the same at every site for matrices exchanged together
   CompressorState* state = nullptr;  ///< from make_state(), for this site and matrix
-  /// True if the encoded matrix is a sum over all sites of matrices encoded in the same context, except `message`.
+  /// True: the encoded matrix is a sum over all sites of matrices encoded in the same context, except for `message`.
   bool sum = false;
 
-  /// Returns this message's own numbers. A receiver does not have them, unless their seed is sent.
+  /// Returns random numbers of this message alone. A receiver lacks them, unless their seed is sent.
   RandomStream own() const { return {seed, Purpose::rounding, message, step}; }
-  /// Returns numbers that are the same at every site and receiver.
+  /// Returns random numbers that are the same at every site and receiver.
   RandomStream shared() const { return {seed, Purpose::coordinates, matrix, step}; }
 };
 
@@ -104,11 +104,11 @@ struct Amount {
   Amount(step::Expression all, step::Expression of_them = {}) : elements(std::move(all)), kept(std::move(of_them)) {}
   Amount(double all) : elements(all) {}  // NOLINT(google-explicit-constructor)
   step::Expression elements;
-  step::Expression kept;  ///< the kept part; only for compressors that adapt
-  /// Shape of the matrix that the numbers begin with, encoded by itself; none: all are a vector.
+  step::Expression kept;  ///< kept numbers; only for compressors that adapt
+  /// Shape of a matrix at the beginning of the numbers, which is encoded by itself; none: all numbers form a vector.
   step::Expression rows = {}, columns = {};
 
-  /// Returns the amount of a matrix that begins `all` numbers, a bias after it.
+  /// Returns the amount of `all` numbers: a matrix, followed by its biases.
   static Amount of_matrix(const step::Expression& rows, const step::Expression& columns, step::Expression all) {
     Amount amount{std::move(all)};
     amount.rows = rows;
@@ -128,7 +128,7 @@ class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// Appends the numbers to a message. Returns how many of them it represents: all, or the kept ones.
+  /// Appends the numbers to a message. Returns the count of kept numbers.
   virtual std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const = 0;
   /// Fills a block of the encoded shape, with zeros for numbers that were not kept.
   virtual void decode(Decoder& from, const EncodeContext& context, models::MutableBlock into) const = 0;
@@ -138,10 +138,10 @@ class Compressor {
   /// Returns the work of encoding or decoding.
   virtual step::Work encode_work(const Amount& numbers) const = 0;
   virtual step::Work decode_work(const Amount& numbers) const = 0;
-  /// Returns the work of decoding messages of `all` numbers into a sum of `elements` numbers; none: they are decoded
-  /// one by one, and added.
+  /// Returns the work of adding messages of `all` numbers to a sum of `elements` numbers. None: messages are first
+  /// decoded one by one, then added.
   virtual std::optional<step::Work> decode_into_sum_work(const step::Expression& elements, const Amount& all) const;
-  /// Returns the work of the memory; by default of M = G + E, of decoding it, and of the new E.
+  /// Returns the work of the memory. Default: M = G + E, decoding it, and the new E.
   virtual step::Work memory_work(const Amount& numbers) const;
 
   /// Returns new state; null: the compressor has none.
@@ -164,12 +164,12 @@ struct CompressorInfo {
   bool lossless = false;  ///< decoding restores the encoded numbers bit for bit
   /// The number of kept entries depends on the numbers: sizes are known only after encoding.
   bool adapts = false;
-  /// An aggregator forwards the messages of all sites, since compressing their sum would hardly be smaller.
+  /// True: an aggregator forwards the messages of all sites, since compressing their sum would hardly make it smaller.
   Property forwards = false;
-  /// Losses are final unless remembered: memory is on by default for methods that may remember.
+  /// True: numbers that are left out are lost unless remembered; memory is then on by default.
   Property biased = false;
-  /// Returns the most numbers kept of `elements`, for a compressor that keeps some unchanged. None: it changes all, or
-  /// the count depends on the numbers.
+  /// Returns the most numbers kept of `elements`, for a compressor that keeps some unchanged. None: the compressor
+  /// changes all, or the count depends on the numbers.
   std::function<step::Expression(const spec::ParameterValues&, const step::Expression& elements)> keeps = nullptr;
   /// Momentum is part of the messages: the optimizer must not have one.
   bool has_momentum = false;
@@ -185,8 +185,8 @@ struct CompressorInfo {
 /// Returns the default of every parameter.
 spec::ParameterValues default_parameters(const CompressorInfo& info);
 
-/// Returns the share of kept entries in billionths, rounded down: kept_of() restores the number. The same share is kept
-/// of a matrix of another size.
+/// Returns the share of kept entries in billionths, rounded down; kept_of() restores the count. Matrices of other sizes
+/// keep the same share.
 std::int32_t share_of(std::int64_t kept, std::int64_t elements);
 /// Returns the expression ⌈share · elements⌉; `share` in billionths.
 step::Expression kept_of(const step::Expression& share, const step::Expression& elements);

@@ -15,11 +15,11 @@ constexpr double kSampledKept = 2.0;    // least number of sampled entries above
 constexpr double kSampledLeast = 1000;  // with fewer numbers, all are examined
 // Probability that a third more numbers than wanted exceed the tenth largest of 10⁴ sampled ones.
 constexpr double kSecondSelections = 0.15;
-constexpr double kTooMany = 4.0 / 3.0;  // times the wanted number
+constexpr double kTooMany = 4.0 / 3.0;  // factor on the wanted count above which numbers are selected again
 constexpr std::array<double, 4> kWarmUp = {0.25, 0.0625, 0.015625, 0.004};
 
-/// Sends all numbers above a threshold from a sample, each a value and an index; exactly k of them if there are too
-/// many.
+/// Sends all numbers above a threshold estimated from a sample, each as value and index. Sends exactly k of them if too
+/// many pass the threshold.
 class DeepGradientCompression final : public SparseList {
  public:
   struct Options {
@@ -30,8 +30,8 @@ class DeepGradientCompression final : public SparseList {
   explicit DeepGradientCompression(const Options& options) : options_(options) {}
 
   std::unique_ptr<Memory> make_memory() const override { return std::make_unique<MomentumMemory>(options_.memory); }
-  /// Everything is sent, so that nothing is kept: v is u (Nesterov: u + g), and no entry of u is masked. The sum is
-  /// clipped at √sites times a site's limit (section 3.2).
+  /// Updates u and v if everything is sent, so that nothing is remembered: v is u (Nesterov: u + g), and no entry of u
+  /// is masked. The sum is clipped at √sites times a site's limit (section 3.2).
   std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t sites) const override {
     MomentumMemory::Options options = options_.memory;
     options.masking = false;
@@ -39,8 +39,7 @@ class DeepGradientCompression final : public SparseList {
     return std::make_unique<MomentumMemory>(options);
   }
 
-  /// Covers the sample, each number read and written; its largest; all above the threshold; their largest, if there are
-  /// too many.
+  /// Counts the work of sampling, selecting in the sample, thresholding, and selecting again if too many pass.
   step::Work encode_work(const Amount& numbers) const override {
     const step::Expression sample = step::extent::min(
         {numbers.elements,
@@ -52,7 +51,7 @@ class DeepGradientCompression final : public SparseList {
                            of_sample.bytes_moved + kSecondSelections * of_selected.bytes_moved,
             .launches = step::Expression(2.0) + of_sample.launches + kSecondSelections * of_selected.launches};
   }
-  /// Covers u ← m u + g, v ← v + u: three read, two written; both are zero at sent entries.
+  /// Counts the work of u ← m u + g, v ← v + u: three numbers read, two written; both become zero at sent entries.
   step::Work memory_work(const Amount& numbers) const override {
     return {.flops = (options_.memory.nesterov ? 4.0 : 3.0) * numbers.elements,
             .bytes_moved = kFloatBytes * (5.0 * numbers.elements + 2.0 * numbers.kept),

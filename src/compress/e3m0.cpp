@@ -55,7 +55,7 @@ class E3m0 final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{1.0, step::ElementType::float32}, {4.0 * numbers.elements, step::ElementType::bit}};
   }
-  /// Covers the largest magnitude, a random number, a quotient, a logarithm, a comparison and a rounding for each.
+  /// Counts, per number: largest magnitude, random number, quotient, logarithm, comparison and rounding.
   step::Work encode_work(const Amount& numbers) const override {
     return {
         .flops = 6.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 0.5) * numbers.elements, .launches = 2.0};

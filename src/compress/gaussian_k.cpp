@@ -9,9 +9,9 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr int kCounts = 3;  // the third threshold is used: it is corrected at most twice
+constexpr int kCounts = 3;  // thresholds tried: the first is corrected at most twice
 
-/// Moments of the numbers themselves, whose signs cancel in the mean.
+/// Moments of the signed numbers, so that the mean may be near zero.
 struct EntryMoments {
   double mean = 0;
   double deviation = 0;  ///< with n − 1, like torch.std
@@ -31,11 +31,11 @@ EntryMoments moments(std::span<const float> numbers) {
 /// Sends all numbers above the quantile of a normal distribution, each a value and an index.
 class GaussianK final : public SparseList {
  public:
-  /// z: a normal number is beyond ±z with probability `fraction`.
+  /// `z`: a normal number is beyond ±z with probability `fraction`.
   explicit GaussianK(double fraction)
       : fraction_(fraction), z_(std::numbers::sqrt2 * boost::math::erfc_inv(fraction)) {}
 
-  /// Covers mean and deviation; the counts; the list.
+  /// Counts the work of mean and deviation, of counting, and of the list.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = (4.0 + kCounts + 1.0) * numbers.elements,
             .bytes_moved = kFloatBytes * ((2.0 + kCounts) * numbers.elements + 2.0 * numbers.kept),

@@ -5,7 +5,7 @@ namespace {
 
 constexpr double kHalf = 2.0;
 
-/// Sends y = the 16-bit number nearest to x. Both directions are one pass over memory.
+/// Sends each number x as the nearest 16-bit number y. Encoding and decoding are one pass over memory each.
 class Half final : public Compressor {
  public:
   explicit Half(step::ElementType type) : type_(type) {}

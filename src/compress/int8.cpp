@@ -51,7 +51,7 @@ class Int8 final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{1.0, step::ElementType::float32}, {numbers.elements, step::ElementType::int8}};
   }
-  /// Covers the largest magnitude, a random number, a product, a sum and a rounding for each.
+  /// Counts, per number: largest magnitude, random number, product, sum and rounding.
   step::Work encode_work(const Amount& numbers) const override {
     return {
         .flops = 5.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 1.0) * numbers.elements, .launches = 2.0};

@@ -15,12 +15,12 @@ struct Threshold {
   Index equals = 0;             ///< kept entries of exactly that magnitude
 };
 
-/// Returns the threshold of the `count` largest entries: one radix pass over exponents and three bits of mantissas, and
-/// a selection within the bin of the last one. Selecting among all entries takes several times as long.
+/// Returns the threshold of the `count` largest entries. Makes one radix pass over exponents and three bits of
+/// mantissas, then selects within the bin of the threshold. Selecting among all entries takes several times as long.
 Threshold threshold_of(const float* entries, Index size, Index count) {
   constexpr int kShift = 20;
   constexpr std::size_t kCountedMagnitudes = std::size_t{1} << (31 - kShift);
-  constexpr std::size_t kLanes = 4;  // neighbours are often in the same bin: counting one must not wait for the other
+  constexpr std::size_t kLanes = 4;  // neighbours often share a bin; separate counters avoid waiting
   std::vector<std::uint32_t> counts(kLanes * kCountedMagnitudes);
   for (Index i = 0; i < size; ++i)
     ++counts[(static_cast<std::size_t>(i) % kLanes) * kCountedMagnitudes + (magnitude_bits(entries[i]) >> kShift)];
@@ -43,7 +43,7 @@ Threshold threshold_of(const float* entries, Index size, Index count) {
   return {*last, static_cast<Index>(std::count(members.begin(), last + 1, *last))};
 }
 
-/// Calls `take(i)` for the `count` largest, in their order.
+/// Calls `take(i)` for each of the `count` largest entries, in their order.
 template <class Take>
 void for_each_largest(const float* entries, Index size, Index count, const Take& take) {
   if (count < 1 || count > size || size > std::numeric_limits<std::int32_t>::max()) {

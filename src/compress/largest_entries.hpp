@@ -31,9 +31,9 @@ std::vector<std::int32_t> largest(std::span<const float> entries, Eigen::Index c
 /// Adds the entries to a matrix of the same shape.
 void add_kept(const models::Matrix& values, std::span<const std::int32_t> indices, models::Matrix& sum);
 
-/// Returns the work of finding `kept` of `entries`: the threshold by radix selection, 8 bits of the magnitudes in each
-/// of four passes (Alabi et al., ACM Journal of Experimental Algorithmics 17, 2012); one more pass that writes the kept
-/// entries and zeros in their place.
+/// Returns the work of finding `kept` of `entries`. Four passes of radix selection, over 8 bits of the magnitudes each,
+/// find the threshold (Alabi et al., ACM Journal of Experimental Algorithmics 17, 2012). One more pass writes the kept
+/// entries, and zeros in their place.
 step::Work largest_work(const step::Expression& entries, const step::Expression& kept);
 
 }  // namespace dadsim::compress

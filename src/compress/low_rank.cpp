@@ -76,7 +76,7 @@ class LowRank final : public Compressor {
     add(step::extent::exceeds(others, 0.0), others);
     return all;
   }
-  /// Covers two products an iteration and the orthonormal columns (twice two products of a column with earlier ones).
+  /// Counts two products per iteration, and the orthonormalisation (twice two products of a column with earlier ones).
   step::Work encode_work(const Amount& numbers) const override {
     const step::Expression matrix = numbers.rows * numbers.columns, factors = reduces(numbers);
     const auto times = static_cast<double>(iterations_);

@@ -46,7 +46,7 @@ class Natural final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{static_cast<double>(kNaturalBits) * numbers.elements, step::ElementType::bit}};
   }
-  /// Covers a random number, a comparison and a sum for each.
+  /// Counts, per number: random number, comparison and sum.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = 3.0 * numbers.elements,
             .bytes_moved = (kFloatBytes + kNaturalBits / 8.0) * numbers.elements,

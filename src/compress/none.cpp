@@ -3,7 +3,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// Sends fp32 as it is in memory.
+/// Sends fp32 numbers unchanged.
 class None final : public Compressor {
  public:
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {

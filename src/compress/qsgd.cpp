@@ -69,7 +69,7 @@ class Qsgd final : public Compressor {
         {step::extent::ceil(1.0 / static_cast<double>(options_.bucket) * numbers.elements), step::ElementType::float32},
         {static_cast<double>(bits_) * numbers.elements, step::ElementType::bit}};
   }
-  /// Covers a square and a sum, then a product, a random number, a sum, a rounding and a comparison for each.
+  /// Counts, per number: square and sum, then product, random number, sum, rounding and comparison.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = 7.0 * numbers.elements,
             .bytes_moved = (2.0 * kFloatBytes + bits_ / 8.0) * numbers.elements,

@@ -6,7 +6,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// Picks consecutive places from a random one on, wrapping around at the end.
+/// Draws consecutive places from a random start, wrapping around at the end.
 class RandomBlock final : public RandomCoordinates {
  public:
   using RandomCoordinates::RandomCoordinates;

@@ -80,7 +80,7 @@ std::vector<step::Payload> RandomCoordinates::size(const Amount& numbers) const 
   return payload;
 }
 
-/// Covers the places, and each number read and written, scaled in between.
+/// Counts the work of drawing places, and of reading, scaling and writing each number.
 step::Work RandomCoordinates::encode_work(const Amount& numbers) const {
   step::Work work = places_work(numbers.elements, kept(numbers));
   if (options_.unbiased) work.flops += kept(numbers);
@@ -98,7 +98,7 @@ step::Work RandomCoordinates::decode_work(const Amount& numbers) const {
   return work;
 }
 
-/// Shared places are one list for all sites; values are added in place.
+/// Shared places are one list for all sites, so that values are added in place.
 std::optional<step::Work> RandomCoordinates::decode_into_sum_work(const step::Expression& elements,
                                                                   const Amount& all) const {
   const step::Expression drawn = options_.shared ? kept_of(options_, elements) : kept(all);

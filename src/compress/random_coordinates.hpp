@@ -4,9 +4,9 @@
 
 namespace dadsim::compress {
 
-/// Sends numbers at places that do not depend on them, so that no indices are sent: all sites and receivers draw the
-/// same places (shared), or a message begins with a seed of its own (8 B). Scaled by n/k, the arrived numbers are
-/// unbiased.
+/// Sends numbers at random places that do not depend on the numbers, so that no indices are sent. Either all sites and
+/// receivers draw the same places (shared), or a message begins with a seed of its own (8 B). Scaled by n/k, the
+/// arrived numbers are unbiased.
 class RandomCoordinates : public Compressor {
  public:
   struct Options {
@@ -28,7 +28,7 @@ class RandomCoordinates : public Compressor {
  private:
   /// Returns `count` of `elements` places; the same random numbers give the same places in the same order.
   virtual std::vector<std::int32_t> places(std::int64_t elements, std::int64_t count, RandomStream random) const = 0;
-  /// Returns the work of finding them.
+  /// Returns the work of drawing these places.
   virtual step::Work places_work(const step::Expression& elements, const step::Expression& kept) const = 0;
   /// Returns the words read per place: none if places follow from the first.
   virtual double index_words() const = 0;

@@ -27,8 +27,8 @@ class RandomK final : public RandomCoordinates {
     }
     return rising;
   }
-  /// Covers a random number for each (some twenty operations of Philox), a bit for every element that is cleared and
-  /// read, and the list.
+  /// Counts a random number per place (some twenty operations of Philox), one bit per element that is cleared and read,
+  /// and the list.
   step::Work places_work(const step::Expression& elements, const step::Expression& kept) const override {
     return {.flops = 20.0 * kept, .bytes_moved = 0.25 * elements + 6.0 * kept, .launches = 3.0};
   }

@@ -7,14 +7,15 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr double kNarrowest = 0.2;  // narrowest interval, which is not halved
+constexpr double kNarrowest = 0.2;  // narrowest interval, which is not halved further
 
 /// Sends all numbers above a threshold between the mean and the largest magnitude, each a value and an index.
 class RedSync final : public SparseList {
  public:
   RedSync(double fraction, bool trim) : fraction_(fraction), trim_(trim) {}
 
-  /// Covers mean and largest; the most counts possible (1, ½, ¼ of the interval; 0.8, 0.6, …, 0); the list.
+  /// Counts mean and largest magnitude; the most counts possible (at 1, ½, ¼ of the interval; at 0.8, 0.6, …, 0); the
+  /// list.
   step::Work encode_work(const Amount& numbers) const override {
     const double counts = trim_ ? 5.0 : 3.0;
     return {.flops = (3.0 + counts + 1.0) * numbers.elements,
@@ -40,7 +41,7 @@ class RedSync final : public SparseList {
       ratio = low + 0.5 * (high - low);
       const double above = count(ratio);
       if (above > wanted && above < 2 * wanted) break;
-      // From half of the wanted number on the search continues above, as in the authors' algorithm.
+      // If at least half the wanted numbers pass, the search continues above, as in the authors' algorithm.
       (above < wanted / 2 ? high : low) = ratio;
     }
     return indices_from(numbers, least(ratio));

@@ -24,12 +24,12 @@ struct SidcoFit {
   bool asymptotic = false;  ///< uses a closed approximation of the gamma quantile for far tails
 };
 
-/// Statistics for a fit: of magnitudes, or of their excess over a threshold.
+/// Statistics for a fit, of magnitudes or of their excess over a threshold.
 struct SidcoMoments {
   double mean = 0;
   double variance = 0;
-  double mean_log = 0;  ///< mean logarithm of those above zero
-  double positive = 0;  ///< share of those above zero
+  double mean_log = 0;  ///< mean logarithm of the positive values
+  double positive = 0;  ///< share of positive values
 };
 
 constexpr double kFirstShare = 0.25;
@@ -150,7 +150,7 @@ enum class Adapting : std::uint8_t {
   none,
 };
 
-/// Number of stages, adapted to the numbers kept by the last messages.
+/// Adapts the number of stages to the counts kept in the last messages.
 class SidcoStages final : public CompressorState {
  public:
   explicit SidcoStages(int first) : stages_(first) {}
@@ -200,18 +200,18 @@ class Sidco final : public SparseList {
     return options_.adapting == Adapting::none ? nullptr : std::make_unique<SidcoStages>(options_.stages);
   }
 
-  /// Covers one pass for the moments; the pass that finds numbers above a stage's threshold keeps them with their
+  /// Counts one pass for the moments. The pass that finds numbers above a stage's threshold stores them with their
   /// places for the next stage, which processes only those.
   step::Work encode_work(const Amount& numbers) const override {
     int stages = options_.adapting == Adapting::none ? options_.stages : kStagesAsCharged;
-    if (sidco_stage_share(options_.fraction, stages, 1) == options_.fraction) stages = 1;  // it does all
+    if (sidco_stage_share(options_.fraction, stages, 1) == options_.fraction) stages = 1;  // one stage finds all
     double later = 0;  // numbers that later stages process, as a share of all
     double share = 1;
     for (int stage = 1; stage < stages; ++stage) {
       share *= sidco_stage_share(options_.fraction, stages, stage);
       later += share;
     }
-    // |x|, and its sum (and squares).
+    // Computes |x|, and its sum (and squares).
     const double per_number = options_.fit.law == SidcoFit::Law::exponential ? 2.0 : 3.0;
     const double logarithms = options_.fit.law == SidcoFit::Law::gamma ? 8.0 : 0.0;
     return {.flops = (per_number + logarithms + 1.0 + (per_number + 1.0) * later) * numbers.elements,

@@ -34,7 +34,7 @@ class Sign final : public Compressor {
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{1.0, step::ElementType::float32}, {numbers.elements, step::ElementType::bit}};
   }
-  /// Covers a magnitude, a sum and a comparison for each.
+  /// Counts, per number: magnitude, sum and comparison.
   step::Work encode_work(const Amount& numbers) const override {
     return {.flops = 3.0 * numbers.elements, .bytes_moved = (kFloatBytes + 0.125) * numbers.elements, .launches = 2.0};
   }

@@ -115,7 +115,7 @@ std::uint32_t least_above(double threshold) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   if (!(threshold < static_cast<double>(kLargest))) return magnitude_bits(kLargest) + 1;
   if (threshold < 0) return 0;
-  // The largest float that is at most the threshold; magnitudes are ordered like their bits.
+  // Rounds down to the largest float at most the threshold; magnitudes are ordered like their bits.
   auto below = static_cast<float>(threshold);
   if (static_cast<double>(below) > threshold) below = std::nextafter(below, 0.0F);
   return magnitude_bits(below) + 1;

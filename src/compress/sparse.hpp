@@ -42,8 +42,8 @@ bool has_no_number(std::span<const float> numbers);
 
 /// Returns the work of writing zeros, and `kept` values at their indices.
 step::Work scatter_work(const step::Expression& elements, const step::Expression& kept, double index_words);
-/// Returns the work of a sum of zeros, to which `kept` values of all sites are added at their indices: value and index
-/// read, entry read and written.
+/// Returns the work of zeroing a sum and adding `kept` values of all sites at their indices: value and index read,
+/// entry read and written.
 step::Work scatter_add_work(const step::Expression& elements, const step::Expression& kept, double index_words);
 /// Returns the work of M = G + E and of the new E: zero at sent entries, M elsewhere.
 step::Work error_feedback_work(const Amount& numbers, const step::Expression& kept);
@@ -73,10 +73,10 @@ class SparseList : public Compressor {
   std::optional<double> fraction_;
 };
 
-/// Returns the bits of the least magnitude above a threshold. NaN is above any threshold; above a NaN or infinite one
-/// lie only NaN and infinity, so that a statistic of diverged numbers hides nothing.
+/// Returns the bits of the least magnitude above a threshold. NaN is above any threshold. Above a threshold of NaN or
+/// infinity lie only NaN and infinity, so that diverged numbers are not hidden.
 std::uint32_t least_above(double threshold);
-/// Returns the count, or the indices, of magnitudes from `least` on.
+/// Return the count, or the indices, of magnitudes of at least `least`.
 std::int64_t count_from(std::span<const float> numbers, std::uint32_t least);
 std::vector<std::int32_t> indices_from(std::span<const float> numbers, std::uint32_t least);
 

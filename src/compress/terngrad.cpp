@@ -64,7 +64,7 @@ class TernGrad final : public Compressor {
         {options_.base_3 ? 8.0 * step::extent::ceil(1.0 / kDigitsPerByte * numbers.elements) : 2.0 * numbers.elements,
          step::ElementType::bit}};
   }
-  /// Covers sum, square and largest magnitude, then a product, a random number and a comparison for each.
+  /// Counts, per number: sum, square and largest magnitude, then product, random number and comparison.
   step::Work encode_work(const Amount& numbers) const override {
     return {
         .flops = 7.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 0.25) * numbers.elements, .launches = 2.0};

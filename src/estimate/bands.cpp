@@ -31,7 +31,7 @@ const Spread& spread_of(std::span<const ErrorCategory> categories, const TimePar
   return *widest;
 }
 
-/// log of the ends.
+/// Logarithms of a band's ends.
 struct LogEnds {
   double low, high;
 };

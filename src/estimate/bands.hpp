@@ -14,46 +14,47 @@
 
 namespace dadsim::estimate {
 
-/// Between which factors of a prediction nine measurements out of ten lie. The prediction itself is always between.
+/// Factors of a prediction between which nine measurements out of ten lie. The prediction itself always lies between
+/// them.
 struct Spread {
   double low = 1, high = 1;  ///< measured ÷ predicted
   std::size_t rows = 0;      ///< rows that the spread is computed from
-  std::size_t tables = 0;    ///< tables that the rows are from
+  std::size_t tables = 0;    ///< tables that contain these rows
   double between = 0;        ///< standard deviation of log(measured ÷ predicted) between tables
-  double within = 0;         ///< and within one
+  double within = 0;         ///< standard deviation of the same within one table
   bool operator==(const Spread&) const = default;
 };
 
 /// Rows of validation whose errors have the same causes: a row of category_spreads.csv.
 struct ErrorCategory {
   std::string name;          ///< category, named as in tests/validation/residuals.csv
-  Spread spread = {};        ///< computed from those rows (estimate/table_effects.hpp)
-  std::string parent = {};   ///< the next wider category, which lends where there are too few tables of its own
+  Spread spread = {};        ///< computed from these rows (estimate/table_effects.hpp)
+  std::string parent = {};   ///< next wider category, whose tables are used too if this one has too few
   std::string meaning = {};  ///< basis of a time of this category
-  bool gathers = false;      ///< it has no rows of its own but those of all categories below it
+  bool gathers = false;      ///< true: the rows of all categories below it are its only rows
 };
 
-/// All of them.
+/// Returns all categories.
 std::span<const ErrorCategory> error_categories();
 
-/// Throws std::logic_error for a name that is none.
+/// Returns the category of that name. Throws std::logic_error if there is none.
 const ErrorCategory& error_category(std::string_view name);
 
 /// A part of a time whose error has one cause.
 struct TimePart {
   std::string category;
   double seconds = 0;
-  /// Errors with the same cause are one and the same in two times of one cluster: which devices compute, what is
-  /// carried out over which links.
+  /// Cause of the error. Errors with the same cause are equal in two times of one cluster: devices that compute, or
+  /// links and what is carried out over them.
   std::string cause = {};
-  std::optional<Statement> basis = {};  ///< basis of the prediction; none: the category's own
+  std::optional<Statement> basis = {};  ///< basis of the prediction; none: the basis of its category
   /// Amount of work: seconds × a rate of the machine, so that a quicker machine does the same work. 0: unknown.
   double work = 0;
-  std::vector<std::string> unseen = {};  ///< further categories, of what was not measured: the widest spread counts
+  std::vector<std::string> unseen = {};  ///< further categories, for unmeasured properties: the widest spread counts
   bool operator==(const TimePart&) const = default;
 };
 
-/// Factors on a time.
+/// Returns factors on a time.
 struct Band {
   double low = 1, high = 1;
   bool operator==(const Band&) const = default;
@@ -74,11 +75,12 @@ Band band_of(std::span<const TimePart> parts, std::span<const ErrorCategory> cat
 Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
                 std::span<const ErrorCategory> categories = error_categories());
 
-/// The interval of a time of so many steps, and the band of a step, together: the logarithms of what each allows on a
-/// side are added in squares. The interval is one of 95 % where the band is one of 90 %: it is taken as it is.
+/// Combines the interval of the time of that many steps with the band of a step: the logarithms on each side are added
+/// in squares. The interval is one of 95 % and the band one of 90 %; the interval is used unchanged.
 Estimate with_band(const Estimate& time, const Band& step);
 
-/// Returns the bases of a band, the longest part first: "calibrated on …; assumed". Leaves out parts under 1 %.
+/// Returns the bases of a band, those of the longest part first: "calibrated on …; assumed". Leaves out parts under 1
+/// %.
 std::vector<Statement> basis_of(std::span<const TimePart> parts);
 
 }  // namespace dadsim::estimate

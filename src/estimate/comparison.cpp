@@ -23,7 +23,7 @@ std::vector<double> ends(const std::vector<Arrival>& arrivals) {
   return values;
 }
 
-/// Distance of the logarithm of `value` from that of `end`; 0 for values not above 0.
+/// Returns the distance of the logarithms of `value` and `end`; 0 for values not above 0.
 double reach(double value, double end) { return value > 0 ? std::abs(std::log(end / value)) : 0; }
 
 }  // namespace
@@ -53,7 +53,7 @@ Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arriva
     if (bounded) ratio.high = ratio.value * std::exp(std::hypot(reach(ratio.value, most), chance));
     return ratio;
   }
-  ratio.low = std::min(ratio.low.value_or(0), least);  // seeds that scatter without bounds leave all open
+  ratio.low = std::min(ratio.low.value_or(0), least);  // if seeds scatter without bounds, the ratio is unbounded
   if (ratio.high && bounded) ratio.high = std::max(*ratio.high, most);
   if (!bounded) ratio.high.reset();
   return ratio;

@@ -7,20 +7,20 @@
 
 namespace dadsim::estimate {
 
-/// When a run reached the target with one seed, in seconds: as far as evaluations tell after `after`, that of the
-/// evaluation before, and at the latest at `at`, that of the first which reached it.
+/// Time at which a run reached the target with one seed, in seconds. It lies after `after`, the last evaluation before
+/// the target, and at the latest at `at`, the first evaluation that reached it.
 struct Arrival {
   double after = 0, at = 0;
-  double steps = 0;  ///< taken by then; 0: not known, or none
+  double steps = 0;  ///< steps taken until then; 0: unknown, or none
   bool operator==(const Arrival&) const = default;
 };
 
-/// Standard deviation over seeds of ln(time to the target ÷ that of an exact run with the same seed), by kind of method
-/// ("low-rank"; measured: seed_scatter.csv). Kinds that were not measured have the value of "unknown". "alone" is that
-/// of ln(time of an exact run).
+/// Returns the standard deviation over seeds of ln(time to the target ÷ time of an exact run with the same seed), by
+/// kind of method ("low-rank"; measured: seed_scatter.csv). Unmeasured kinds have the value of "unknown". "alone" is
+/// the deviation of ln(time of an exact run).
 double seed_scatter(std::string_view kind);
 
-/// Half width of the 95 % interval of one seed, as a logarithm.
+/// Returns half the width of the 95 % interval for one seed, as a logarithm.
 inline double chance_of(double scatter) { return 1.96 * scatter; }
 
 /// Returns the ratio of two runs' times to the target over the seeds of both. Both lists have one entry per seed, at

@@ -11,7 +11,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// One batch of a workload, all rounds together. In samples.
+/// One batch of a workload, over all rounds; in samples.
 struct ConvergencePoint {
   double batch = 0;
   double samples = 0, fewest = 0, most = 0;
@@ -19,7 +19,7 @@ struct ConvergencePoint {
   std::vector<std::string> sources;
 };
 
-/// Tokens of a sample of the workload, as it is trained; 0: it has none.
+/// Returns the tokens of a sample in the workload's training; 0: samples have no tokens.
 std::int64_t sequence_of(const spec::Workload& workload, const TrainedAs& how) {
   if (how.sequence > 0) return how.sequence;
   const auto own = std::ranges::find(workload.parameters, "sequence", &spec::ParameterSpec::name);
@@ -107,7 +107,7 @@ KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t ba
   const ConvergencePoint& left = exact ? right : *(above - 1);
   const double share = exact ? 0 : std::log(wanted / left.batch) / std::log(right.batch / left.batch);
   const auto steps = [&](double ConvergencePoint::*samples) {
-    // A whole number that rounding has lifted by a hair is not another step.
+    // A whole number that rounding has raised slightly must not count as another step.
     return std::ceil(between(left.*samples, right.*samples, share) / wanted * (1 - 1e-12));
   };
 

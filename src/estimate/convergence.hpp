@@ -16,30 +16,30 @@ namespace dadsim::estimate {
 struct ConvergenceResult {
   enum class WorkUnit : std::uint8_t { epochs, samples };
   std::string workload;       ///< workload, by its name in the registry
-  bool adapters = false;      ///< only adapters are trained
+  bool adapters = false;      ///< tokens of a sample; 0: the workload's own number
   std::int64_t sequence = 0;  ///< tokens of a sample; 0: as the workload has them
   std::string target;
   std::int64_t batch;  ///< samples of all workers per step
   WorkUnit unit;
   double minimum, maximum;     ///< over the results
-  std::optional<double> mean;  ///< over them; none: not known
+  std::optional<double> mean;  ///< mean of the results; none: not published
   int results;
   std::string source;
 };
 
-/// All of them (convergence.csv), by workload, then by batch.
+/// Returns all published results (convergence.csv), by workload, then by batch.
 std::span<const ConvergenceResult> convergence_table();
 
 /// Steps that a workload is known to need with gradient sharing.
 struct KnownSteps {
   double steps = 0;
-  double fewest = 0, most = 0;  ///< over the published results
+  double fewest = 0, most = 0;  ///< range of the published results
   std::int64_t batch = 0;       ///< samples of all workers per step
   std::string target;           ///< target reached after the steps; may be empty for a user's own number
   Statement source;             ///< "35 epochs … (MLPerf Training v2.1), between batches 3264 and 4096"
 };
 
-/// Steps, or why there are none.
+/// Steps, or the reason why they are unknown.
 struct KnownStepsAnswer {
   std::optional<KnownSteps> known;
   std::optional<Statement> why_not;
@@ -59,7 +59,7 @@ struct TrainedAs {
 /// something else.
 KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch, const TrainedAs& how = {});
 
-/// Returns published_steps at every batch of the table, rising; empty for a workload without published results.
+/// Returns published_steps() for every batch in the table, ascending; empty for a workload without published results.
 std::vector<StepsAtBatch> published_batches(const spec::Workload& workload);
 
 }  // namespace dadsim::estimate

@@ -6,7 +6,8 @@
 
 namespace dadsim::estimate {
 
-// Samples E = α + β B with α = E₀ and β = E₀ ÷ B_c; relative errors: each equation is divided by what was seen.
+// Fits the samples E = α + β B with α = E₀ and β = E₀ ÷ B_c. Errors are relative: each equation is divided by its
+// observed value.
 std::optional<BatchLaw> fit_batch_law(const std::vector<StepsAtBatch>& runs) {
   double aa = 0;
   double ab = 0;
@@ -33,7 +34,7 @@ std::optional<BatchLaw> fit_batch_law(const std::vector<StepsAtBatch>& runs) {
     alpha = a1 / aa;
     beta = 0;
   }
-  if (!(alpha > 0)) return std::nullopt;  // samples grow with the batch from the smallest on: beyond it everywhere
+  if (!(alpha > 0)) return std::nullopt;  // every batch exceeds the critical one
   return BatchLaw{alpha, beta > 0 ? alpha / beta : std::numeric_limits<double>::infinity()};
 }
 

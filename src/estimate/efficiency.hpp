@@ -13,7 +13,7 @@ namespace dadsim::estimate {
 /// A number with a 95 % confidence interval.
 struct Estimate {
   double value = 0;
-  std::optional<double> low, high;  ///< none where one seed tells nothing, or where the interval has no end
+  std::optional<double> low, high;  ///< none with one seed, or if the interval has no end
 };
 
 /// Ratio of two means from paired samples, mean(y) ÷ mean(x), with the interval of Fieller's theorem (Fieller, J. R.
@@ -24,7 +24,7 @@ struct Estimate {
 /// mean(x) > 0.
 Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>& x);
 
-/// When the target was reached: as far as evaluations tell, in more than `after` steps and in at most `at`.
+/// Steps to the target: more than `after`, and at most `at`, the two evaluations around it.
 struct Passage {
   std::int64_t after = 0;  ///< step of the evaluation before
   std::int64_t at = 0;     ///< step of the first evaluation that reached the target; 0: before the first step
@@ -32,10 +32,11 @@ struct Passage {
   bool operator==(const Passage&) const = default;
 };
 
-/// The first evaluation of a learning curve that reaches the target, and the one before it; nothing if none does.
+/// Returns the first evaluation of a learning curve that reaches the target, with the one before it; nothing if none
+/// does.
 std::optional<Passage> passage_of(const std::vector<step::Evaluation>& curve, double target);
 
-/// Steps to the target of one algorithm by seed; nothing where it was not reached.
+/// Steps of one algorithm to the target, by seed; nothing for a seed that missed it.
 using StepsToTarget = std::vector<std::optional<Passage>>;
 
 /// Ratio of an algorithm's steps to those of gradient sharing, on the network that learned.
@@ -53,15 +54,15 @@ struct RelativeSteps {
 /// arguments must have the same seeds: each pair shares its data, split and first weights.
 RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing);
 
-/// Seconds beside the steps: evaluations and the start.
+/// Seconds in addition to the steps: evaluations and the start.
 struct Charges {
-  std::int64_t evaluation_every = 0;  ///< steps between evaluations; 0: none is charged
-  double evaluation_seconds = 0;      ///< each
-  double start_up_seconds = 0;        ///< once
+  std::int64_t evaluation_every = 0;  ///< steps between evaluations; 0: evaluations are free
+  double evaluation_seconds = 0;      ///< seconds per evaluation
+  double start_up_seconds = 0;        ///< seconds, once
 };
 
-/// Time to accuracy at scale: steps known × relative steps × seconds per step, and what is charged beside them: every
-/// evaluation that is begun before the end, and the start-up. The interval is that of the relative steps alone.
+/// Returns the time to accuracy at scale: known steps × relative steps × seconds per step, plus every evaluation begun
+/// before the end, plus the start-up. The interval is that of the relative steps alone.
 Estimate time_at_scale(double known_steps, const Estimate& relative, double step_seconds, const Charges& charges);
 
 }  // namespace dadsim::estimate

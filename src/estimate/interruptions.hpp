@@ -2,12 +2,12 @@
 
 namespace dadsim::estimate {
 
-/// Machines that may be taken away, all of which wait for the one that comes anew.
+/// Machines that may be taken away; all machines wait until a replacement arrives.
 struct Interruptions {
-  double per_second = 0;  ///< failures per second of all machines together, independent of each other and of the past
+  double per_second = 0;        ///< failures per second of all machines together; all independent
   double checkpoint_every = 0;  ///< seconds of training between two checkpoints; 0: best_interval()
   double checkpoint_seconds = 0;
-  double restart_seconds = 0;  ///< until training goes on from the last checkpoint
+  double restart_seconds = 0;  ///< seconds until training continues from the last checkpoint
 };
 
 /// The time between checkpoints that costs least: J. T. Daly, A higher order estimate of the optimum checkpoint

@@ -6,11 +6,11 @@
 
 namespace dadsim::estimate {
 
-/// A network of a family, and how many times the steps of gradient sharing a method needed on it.
+/// A network of a family, with the relative steps of a method: its steps ÷ the steps of gradient sharing.
 struct Rung {
   std::vector<double> size;  ///< log₁₀ of the size, per kind of size
   double ratio = 1;          ///< relative steps, above 0
-  double seed_variance = 0;  ///< variance of ln(ratio) from the seeds; 0: not known
+  double seed_variance = 0;  ///< variance of ln(ratio) from the seeds; 0: unknown
 };
 
 /// Slope of ln(relative steps) along one kind of size.
@@ -18,14 +18,14 @@ struct Slope {
   double per_decade = 0;  ///< change of ln(ratio) per decade
   double error = 0;       ///< standard error
   double chance = 1;      ///< probability of a slope this steep without a trend
-  bool shown = false;     ///< chance < kTrendChance, beside the others that are
+  bool shown = false;     ///< chance < kTrendChance, in a regression with the other shown slopes
 };
 inline constexpr double kTrendChance = 0.05;
 
 /// Predicted relative steps of a network of some size, with an interval.
 struct LadderPrediction {
   double ratio = 1, low = 1, high = 1;
-  double distance = 0;  ///< decades to the nearest rung's size, of the kind of size that is furthest off; 0: between
+  double distance = 0;  ///< decades beyond the rungs' range, in the worst kind of size; 0: within the range
 };
 
 /// The relative steps of a family of networks against their size: a regression of y = ln(ratio) on x = log₁₀(size),
@@ -42,9 +42,9 @@ struct LadderPrediction {
 /// Held against drawn families in tests/estimate/ladder_test.cpp.
 class Ladder {
  public:
-  /// Rungs without a finite ratio above 0 do not belong here. Throws std::invalid_argument unless there are two rungs
-  /// more than kinds of size, at least three; all have the same kinds; and no kind stands still or follows from the
-  /// others.
+  /// Fits the rungs, which must have finite ratios above 0. Throws std::invalid_argument unless there are two rungs
+  /// more than kinds of size, and at least three. All rungs need the same kinds, and no kind may be constant or follow
+  /// from the others.
   explicit Ladder(std::vector<Rung> rungs);
 
   const std::vector<Rung>& rungs() const { return rungs_; }
@@ -52,16 +52,17 @@ class Ladder {
   bool shows_trend() const;
   double spread() const;  ///< standard deviation of ln(ratio) about the line, or about the mean
 
-  /// The mean of as many seeds as a rung has, on another network of the family, in an interval of `level` (0.9).
+  /// Predicts the mean over as many seeds as a rung has, for another network of the family, with an interval of `level`
+  /// (0.9).
   LadderPrediction at(const std::vector<double>& size, double level) const;
 
  private:
-  /// Least squares with some kinds of size.
+  /// Least squares over some kinds of size.
   struct Fit {
     std::vector<std::size_t> kinds;  ///< kinds of size in the regression
     std::vector<double> slopes;      ///< slope per kind
     std::vector<double> inverse;     ///< inverse of Σ (x − x̄)(x − x̄)ᵀ, row by row
-    double variance = 0;             ///< about the line
+    double variance = 0;             ///< variance about the line
     std::int64_t freedom = 1;
   };
   Fit fit_of(const std::vector<std::size_t>& kinds) const;
@@ -70,7 +71,7 @@ class Ladder {
   std::vector<Rung> rungs_;
   std::vector<double> centre_;  ///< mean size
   double mean_ = 0;             ///< mean of ln(ratio)
-  double seed_variance_ = 0;    ///< mean over the rungs
+  double seed_variance_ = 0;    ///< mean seed variance of the rungs
   Fit whole_, shown_;
   std::vector<Slope> slopes_;
 };

@@ -18,13 +18,13 @@ namespace dadsim::estimate {
 namespace {
 
 constexpr double kFloat = 4;  // bytes
-constexpr double kToken = 8;  // bytes of the index of an entry of a table
+constexpr double kToken = 8;  // bytes of a table index
 
 std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const spec::LayerRange& range) {
   return std::span(model.layers).subspan(range.first, range.end - range.first);
 }
 
-/// Floats that layers learn, and that they hold without learning them.
+/// Numbers of floats in layers: learned ones, and frozen ones.
 struct HeldBytes {
   double learned = 0, frozen = 0;
   double multiplied = 0;  ///< learned floats of matrices of dense layers
@@ -36,7 +36,7 @@ struct HeldBytes {
   }
 };
 
-/// Parameters of layers that every replica has, and of experts that devices divide.
+/// Parameters of layers, divided into those that every replica has and those of experts divided among devices.
 struct HeldByWhom {
   HeldBytes replicas, experts;
 };
@@ -52,15 +52,15 @@ HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
   return held;
 }
 
-/// Bytes of activations of a piece of the network: kept per sample of each micro-batch on its way, and needed while it
-/// works on one.
+/// Bytes of activations of a piece of the network: `kept` per sample of each unfinished micro-batch, and `at_work`
+/// while the piece processes one.
 struct PieceActivations {
   double kept = 0;
   double at_work = 0;
   double on_host = 0;       ///< bytes of kept activations that blocks leave on the host
   double largest_away = 0;  ///< bytes of the largest block on the host
-  double gradients = 0;     ///< bytes of gradients of activations while a block is passed back
-  double softmax = 0;       ///< bytes of kept softmax of class scores, which are free once blocks are passed back
+  double gradients = 0;     ///< bytes of activation gradients in the backward pass of a block
+  double softmax = 0;       ///< bytes of kept softmax of class scores, freed after the blocks' backward pass
 };
 
 /// Adds the activations that blocks of the piece leave on the host. With `stays`, the last block keeps its own.
@@ -113,9 +113,9 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
   return use;
 }
 
-/// Bytes of a sample's scores of classes, where softmax of them is kept in fp32, that are there beside it between the
-/// passes: the scores as they came out, and their gradients in fp32 and as wide as they go back. Devices that divide
-/// the classes write gradients over what softmax gave (Megatron-LM, its cross-entropy of divided words).
+/// Returns the bytes of a sample's class scores between the passes, in addition to the fp32 softmax: the scores as
+/// computed, and their gradients in fp32 and in the precision of the pass. Devices that divide the classes write
+/// gradients over the softmax (Megatron-LM, cross-entropy of divided words).
 double bytes_at_the_turn(const spec::LayerShape& layer, double element, std::int32_t tensor) {
   if (!spec::keeps_softmax(layer)) return 0;
   const double narrow = element < kFloat ? element : 0;
@@ -123,7 +123,7 @@ double bytes_at_the_turn(const spec::LayerShape& layer, double element, std::int
          (element + (tensor > 1 ? 0 : kFloat) + narrow);
 }
 
-/// The pieces of the network, each with one micro-batch, whose activations a stage has at a time.
+/// Returns the pieces of the network, with one micro-batch each, whose activations a stage holds at the same time.
 double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_batches, double stage) {
   if (parallelism.pipeline <= 1) return parallelism.interleave;
   const double pieces = parallelism.interleave;
@@ -139,11 +139,11 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
 struct MemoryWidths {
   double bytes = 4;      ///< weight
   StateWidths states{};  ///< states of the optimizer
-  double casts = 0;      ///< copies that products read in place of the weight
+  double casts = 0;      ///< copies that products read in place of the weights
 };
 
-/// Formats whose blocks are of one row are cast twice, row by row and column by column, for the passes there and back
-/// (NVIDIA, Transformer Engine, MXFP8 and NVFP4 block scaling).
+/// Returns the bytes per parameter. Formats with one-row blocks need two casts, by rows for the forward pass and by
+/// columns for the backward pass (NVIDIA, Transformer Engine, MXFP8 and NVFP4 block scaling).
 MemoryWidths widths_of(spec::Precision precision, StateWidths states) {
   const bool twice =
       spec::casts_operands(precision) && precision != spec::Precision::fp8 && precision != spec::Precision::fp8_current;
@@ -151,8 +151,9 @@ MemoryWidths widths_of(spec::Precision precision, StateWidths states) {
   return {bytes_per_element(precision), states, twice ? 2 * operand_bytes(precision) : 0};
 }
 
-/// Adds the memory of parameters on one device whose layers `replicas` devices share. `copies`: copies of the first
-/// table. With divided parameters, the device holds whole during a step: layers outside of blocks, and some blocks.
+/// Adds the memory of parameters on one device, for layers that `replicas` devices share. `copies`: copies of the first
+/// table. With divided parameters, the device holds undivided during a step: the layers outside of blocks, and some
+/// blocks.
 void add_parameters(const HeldBytes& held, const HeldBytes& copies, const HeldBytes& largest_block, double outside,
                     const spec::OptimizerSpec& optimizer, const MemoryWidths& widths,
                     const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
@@ -201,8 +202,8 @@ void add_parameters(const spec::ModelShape& part, const HeldBytes& copies, const
   add_parameters(held.experts, {}, largest.experts, 0, optimizer, widths, parallelism, expert_copies, use);
 }
 
-/// Returns the numbers of a block's matrices that the backward pass forms gradients of, one expert per matrix: for each
-/// shape the most that a block has.
+/// Returns the largest numbers of a block's matrices for which the backward pass forms gradients, one expert per
+/// matrix, added over distinct shapes.
 double numbers_of_gradient_shapes(const spec::ModelShape& part) {
   std::map<std::pair<std::int64_t, std::int64_t>, double> most;
   for (const spec::LayerRange& block : blocks_of(part)) {
@@ -218,7 +219,7 @@ double numbers_of_gradient_shapes(const spec::ModelShape& part) {
   return sum;
 }
 
-/// Returns the numbers of the matrices behind class scores.
+/// Returns the numbers of the matrices that produce class scores.
 double numbers_of_decoders(const spec::ModelShape& part) {
   double sum = 0;
   for (const spec::LayerShape& layer : part.layers) {
@@ -241,7 +242,7 @@ double numbers_of_other_blocks(const spec::ModelShape& part) {
   return sum - largest;
 }
 
-/// Returns the second moments that an optimizer does not keep of a layer.
+/// Returns the second moments that an optimizer omits for a layer.
 double second_moments_left_out(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model,
                                std::size_t position) {
   if (optimizer.kind != spec::OptimizerSpec::Kind::muon || !spec::delta_relations(model, position).hidden_matrix)
@@ -348,7 +349,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     if (!parallelism.offloads_optimizer()) use.optimizer -= widths_of(precision, widths).states.moment * left_out;
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     const double of_all = at_a_time / parallelism.interleave;
-    // One block's are on their way while another's are worked on.
+    // While one block's activations are transferred, another block's are in use.
     const double away = std::max(0.0, of_all * activations.on_host - 2 * activations.largest_away);
     double scores = 0;
     for (const spec::LayerShape& layer : own.layers)

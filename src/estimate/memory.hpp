@@ -13,37 +13,37 @@
 
 namespace dadsim::estimate {
 
-/// State of an algorithm on every worker, beyond that of any training.
+/// State of an algorithm on every worker, in addition to that of plain training.
 struct AlgorithmState {
   step::Expression floats;  ///< per layer with a matrix
-  std::int32_t rank = 0;    ///< components of every worker: what slot 0 of the ranks in it stands for
-  bool embeddings = false;  ///< embedding tables too
+  std::int32_t rank = 0;    ///< components per worker: the value of slot 0 of the ranks in `floats`
+  bool embeddings = false;  ///< true: `floats` also counts for embedding tables
 };
 
-/// Bytes per parameter that an optimizer keeps beside 16-bit weights: of the master copy, and of each moment.
+/// Bytes per parameter that an optimizer keeps in addition to 16-bit weights: of the master copy, and of each moment.
 struct StateWidths {
   double master = 4, moment = 4;
   bool operator==(const StateWidths&) const = default;
 };
 
-/// Bytes that a training step needs on one device. Not in it: the context, workspaces and fragmentation of a framework,
-/// its libraries and its allocator (about a gigabyte), and gradients of activations but those of scores of classes and
-/// of one feed-forward network.
+/// Bytes that a training step needs on one device. Not included are a framework's context, workspaces and
+/// fragmentation, its libraries and its allocator (about a gigabyte). Gradients of activations are included only for
+/// class scores and one feed-forward network.
 struct MemoryUse {
   double parameters = 0;
-  double master_copies = 0;  ///< fp32 beside parameters in 16 bit
+  double master_copies = 0;  ///< fp32 copies of 16-bit parameters
   double optimizer = 0;      ///< moments
   double gradients = 0;
-  /// Inputs of the backward pass: the network's inputs and the outputs that each layer keeps
-  /// (LayerShape::outputs_kept), unless computed again.
+  /// Inputs of the backward pass, unless recomputed: the network's inputs, and the outputs that each layer keeps
+  /// (LayerShape::outputs_kept).
   double activations = 0;
-  /// Scores of classes and their gradients where the last forward pass ends, of one part of a loss in parts
-  /// (spec/tiles.hpp); 0 if a block's backward pass needs more. Their softmax is in `activations`.
+  /// Class scores and their gradients at the end of the last forward pass; for a loss in parts (spec/tiles.hpp), of one
+  /// part. 0 if a block's backward pass needs more. The softmax is counted in `activations`.
   double scores = 0;
   double algorithm = 0;  ///< AlgorithmState
 
   double total() const;
-  /// The lines above by name, those of nothing left out.
+  /// Returns the members above by name, without those that are 0.
   std::vector<std::pair<std::string, double>> breakdown() const;
   bool operator==(const MemoryUse&) const = default;
 };

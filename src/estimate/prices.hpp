@@ -11,7 +11,7 @@ namespace dadsim::estimate {
 /// Price of one device.
 struct DevicePrice {
   std::string device;    ///< name in the catalogue
-  std::string provider;  ///< one, or which ones the price is a middle of
+  std::string provider;  ///< provider, or the providers whose prices this is the middle of
   spec::PriceTerm term = spec::PriceTerm::on_demand;
   double per_hour = 0;  ///< USD
   std::string date;     ///< year, or year and month, of the offer
@@ -35,15 +35,15 @@ struct GridCarbon {
   std::string source;
 };
 const std::vector<GridCarbon>& grid_carbon();
-/// nullptr if there is none.
+/// Returns nullptr if there is none.
 const GridCarbon* find_carbon(std::string_view region);
 
-/// Dated examples, not today's prices: results say which they took.
+/// Prices are dated examples, not today's prices; results name the ones they used.
 const std::vector<DevicePrice>& device_prices();
 const std::vector<EgressPrice>& egress_prices();
 
-/// The latest for a device of the provider and term that `costs` names and not after its date, the first of equals;
-/// nullptr if there is none.
+/// Returns the latest price of a device by the provider and term that `costs` names, not after its date; the first of
+/// equals. nullptr if there is none.
 const DevicePrice* find_price(std::string_view device, const spec::CostSpec& costs = {});
 
 }  // namespace dadsim::estimate

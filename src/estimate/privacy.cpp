@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A sum of numbers given by their logarithms, of either sign: neither e^1000 nor e^−1000 is a double.
+/// Sums numbers given by their logarithms, of either sign, because e^1000 and e^−1000 are not representable.
 class LogSum {
  public:
   void add(double logarithm, bool negative) {
@@ -30,7 +30,7 @@ class LogSum {
   double positive_ = -kInfinity, negative_ = -kInfinity;
 };
 
-/// ln erfc(x), by the asymptotic series (Abramowitz & Stegun 7.1.23) where erfc itself underflows.
+/// Returns ln erfc(x), by the asymptotic series (Abramowitz & Stegun 7.1.23) if erfc itself underflows.
 double log_erfc(double x) {
   constexpr double kFar = 20.0;
   if (x < kFar) return std::log(std::erfc(x));
@@ -105,7 +105,7 @@ double renyi_divergence(double rate, double noise_multiplier, double order) {
   const double log_moment = order == std::floor(order)
                                 ? log_moment_whole(rate, noise_multiplier, static_cast<std::int64_t>(order))
                                 : log_moment_fractional(rate, noise_multiplier, order);
-  // A divergence is not negative; where it is nearly nothing, rounding may say so.
+  // A divergence is not negative, but rounding may make a tiny one negative.
   return std::max(0.0, log_moment / (order - 1.0));
 }
 
@@ -134,7 +134,7 @@ double epsilon_spent(std::span<const SampledGaussian> mechanisms, double delta, 
   double least = kInfinity;
   for (const double order : {2.0, 4.0, 8.0, 16.0, 64.0, 256.0})
     least = std::min(least, divergence(order) + price(order));
-  // A divergence does not fall with its order: orders that cannot be better than the best so far are passed over.
+  // A divergence does not fall with its order, so that orders that cannot improve the best ε are skipped.
   double at_least = 0;
   for (const double order : kOrders) {
     if (!(at_least + price(order) < least)) continue;
@@ -173,7 +173,7 @@ double noise_multiplier_for(double epsilon, const std::function<double(double no
 double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps) {
   if (!(epsilon > 0)) throw std::invalid_argument("ε is above zero");
   if (rate == 0 || steps == 0) return 0;
-  // A run asks several times: when it is checked, when it learns and when its result is described.
+  // Results are cached: checking, learning and describing a run need them.
   static std::mutex mutex;
   static std::map<std::tuple<double, double, double, std::int64_t>, double> found;
   const std::tuple question{epsilon, delta, rate, steps};

@@ -11,7 +11,7 @@
 
 namespace dadsim::estimate {
 
-/// The mechanism, as often as it is applied.
+/// A mechanism and the number of its applications.
 struct SampledGaussian {
   double rate = 0;              ///< q in [0, 1]
   double noise_multiplier = 0;  ///< σ ≥ 0: deviation of the noise ÷ the clipping norm
@@ -26,7 +26,7 @@ struct SampledGaussian {
 /// unless q = 0. Throws std::invalid_argument outside these ranges.
 double renyi_divergence(double rate, double noise_multiplier, double order);
 
-/// From RDP at an order to (ε, δ).
+/// Conversion from RDP at an order to (ε, δ).
 enum class Conversion {
   /// ε = RDP(α) + ln((α − 1) ÷ α) − (ln δ + ln α) ÷ (α − 1): Balle et al., Hypothesis Testing Interpretations and Rényi
   /// Differential Privacy, AISTATS 2020, arXiv 1905.09982, theorem 21; Canonne, Kamath, Steinke, The Discrete Gaussian
@@ -36,18 +36,18 @@ enum class Conversion {
   classic,
 };
 
-/// The least ε over orders from 1.01 to 1024 for which the steps together are (ε, δ)-private; infinite without noise.
-/// `delta` in (0, 1).
+/// Returns the least ε over orders from 1.01 to 1024 for which all steps together are (ε, δ)-private; infinite without
+/// noise. `delta` in (0, 1).
 double epsilon_spent(const SampledGaussian& mechanism, double delta, Conversion conversion = Conversion::tight);
 /// Composes several mechanisms on the same data, one after the other. At every order their divergences add up (Mironov,
-/// arXiv 1702.07476, proposition 1), even if each is chosen from the releases of those before it.
+/// arXiv 1702.07476, proposition 1), even if each is chosen from earlier releases.
 double epsilon_spent(std::span<const SampledGaussian> mechanisms, double delta,
                      Conversion conversion = Conversion::tight);
 
-/// The least noise multiplier, to a relative 1e-6, with which the steps spend at most `epsilon` > 0 (tight conversion).
-/// 0 where nothing is sampled. Throws std::invalid_argument where 10⁶ is not enough.
+/// Returns the least noise multiplier, to a relative 1e-6, with which the steps spend at most `epsilon` > 0 (tight
+/// conversion). 0 if nothing is sampled. Throws std::invalid_argument if 10⁶ is not enough.
 double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps);
-/// Takes `spent`, a falling function from noise multiplier to ε.
+/// Does the same for `spent`, a decreasing function from noise multiplier to ε.
 double noise_multiplier_for(double epsilon, const std::function<double(double noise_multiplier)>& spent);
 
 }  // namespace dadsim::estimate

@@ -11,15 +11,16 @@
 
 namespace dadsim::estimate {
 
-/// Memory that depends on the program that trains.
+/// Memory that depends on the training program.
 struct ProgramMemory {
   double gradient_width = 1;  ///< bytes of a summed gradient ÷ those of the precision
-  double shortcut = 0;        ///< bytes per number that blocks hand on; 0: those of the precision
-  /// Bytes per number of empty gradients. A product that adds to a sum in fp32 returns such a gradient to automatic
-  /// differentiation: one per matrix of a block, which blocks share (Transformer Engine 2.11, get_dummy_wgrad), and one
-  /// of the decoder while its pass back begins (Megatron-LM, its linear layer with fused accumulation).
+  double shortcut = 0;        ///< bytes per number that blocks pass on; 0: bytes of the precision
+  /// Bytes per number of empty gradients. A product that accumulates in fp32 returns such a gradient to automatic
+  /// differentiation. There is one per matrix of a block, shared by all blocks (Transformer Engine 2.11,
+  /// get_dummy_wgrad), and one of the decoder at the start of its backward pass (Megatron-LM, its linear layer with
+  /// fused accumulation).
   double empty_gradient = 0;
-  /// Recomputed blocks hold no copies of fp32 weights in 16 bit (PyTorch's autocast casts them in each pass).
+  /// True: recomputed blocks hold no 16-bit copies of fp32 weights (PyTorch's autocast casts them in each pass).
   bool casts_again = false;
 };
 

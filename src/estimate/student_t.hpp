@@ -4,8 +4,8 @@
 
 namespace dadsim::estimate {
 
-/// Student's t of a two-sided interval of `level` (0.95: t(0.975, freedom)), for `freedom` of at least 1: half an
-/// interval is this times the standard error.
+/// Returns Student's t for a two-sided interval of `level` (0.95: t(0.975, freedom)), with `freedom` of at least 1.
+/// Half the interval is t times the standard error.
 double student_t(std::int64_t freedom, double level = 0.95);
 
 /// Returns the two-sided p-value of Student's t.

@@ -6,7 +6,7 @@
 
 namespace dadsim::estimate {
 
-/// Setting of a step, apart from its network, which measured steps may or may not have had.
+/// Settings of a step, apart from its network, that may differ from those of all measured steps.
 struct StepSetting {
   std::string device;                         ///< generation of the device, or its name
   std::string program;                        ///< program that carries out operators
@@ -15,17 +15,17 @@ struct StepSetting {
   double devices = 1;
 };
 
-/// Measured steps of one kind of device and program: a row of seen_steps.csv.
+/// Settings of measured steps, for one kind of device and program: a row of seen_steps.csv.
 struct SeenSteps {
   std::string device, program;
   std::vector<std::string> precisions, parallelism;
-  double devices = 1;  ///< the most devices of a step
+  double devices = 1;  ///< most devices in a measured step
 };
 
-/// Steps of all rows of validation.
+/// Returns the settings of all validation rows.
 std::span<const SeenSteps> seen_steps();
 
-/// Returns the categories of what no step of `seen` has: unseen.device, or unseen.software, or any of
+/// Returns a category for each setting that no step in `seen` has: unseen.device, or unseen.software, or any of
 /// unseen.parallelism, unseen.precision and unseen.size.
 std::vector<std::string> unseen_in(const StepSetting& step, std::span<const SeenSteps> seen);
 

@@ -17,7 +17,7 @@ struct VerdictFactors {
   double sum() const { return down + up; }
 };
 
-/// Nothing known on one side is no bound there.
+/// Returns the factors of an interval; an unknown end has no bound.
 VerdictFactors factors_of(const Estimate& estimate) {
   if (!estimate.low && !estimate.high) return {};
   const double infinite = std::numeric_limits<double>::infinity();
@@ -33,10 +33,11 @@ VerdictFactors band_factors(const Contender& first, const Contender& other) {
   return {-std::log(band.low), std::log(band.high)};
 }
 
-/// Exact runs learn the same with a seed; the scatter of others is their own each.
+/// Returns a run's own scatter over seeds; exact runs learn the same with a seed, so they have none of their own.
 double own_scatter(const Contender& run) { return run.exact ? 0 : run.scatter; }
 
-/// Arrivals of the seeds that both have. A target that was not met before training takes a step at least.
+/// Returns the arrivals for seeds that both runs have. If the target was not met before training, reaching it takes at
+/// least one step.
 std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Contender& other, const Contender& first) {
   std::pair<std::vector<Arrival>, std::vector<Arrival>> both;
   const auto refined = [](Arrival arrival, double step_seconds) {
@@ -51,7 +52,7 @@ std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Cont
   return both;
 }
 
-/// The ratio of the times that were learned, with what seeds and evaluations leave open, each by itself.
+/// Ratio of the learned times, with the uncertainty from seeds and from evaluations separately.
 struct LearnedVerdict {
   Estimate ratio;
   VerdictFactors seeds, evaluations;
@@ -70,7 +71,7 @@ LearnedVerdict learned_ratio(const Contender& first, const Contender& other) {
     learned.ratio.high.reset();
     return learned;
   }
-  // The interval splits into the part of the evaluations and the rest, which is that of the seeds.
+  // The interval has two parts: the uncertainty of the evaluations, and the remainder, which is that of the seeds.
   double earliest_run = 0, latest_run = 0, earliest_of = 0;
   for (const Arrival& arrival : run) earliest_run += arrival.after;
   for (const Arrival& arrival : run) latest_run += arrival.at;
@@ -96,7 +97,7 @@ double align_exact(std::vector<Contender>& contenders) {
   bool missed = false;
   std::size_t seeds = 0;
   for (const Contender& one : contenders) seeds = std::max(seeds, one.arrivals.size());
-  // Without recorded steps: time ÷ mean step.
+  // Without recorded steps, the number follows from time ÷ mean step.
   const auto steps_of = [](const Contender& one, const Arrival& arrival) {
     return arrival.steps > 0 ? arrival.steps : arrival.at / one.step_seconds;
   };
@@ -105,7 +106,7 @@ double align_exact(std::vector<Contender>& contenders) {
       return one.exact && one.step_seconds > 0 && seed < one.arrivals.size();
     };
     double least = std::numeric_limits<double>::infinity();
-    double share = 0;  // previous evaluation's time ÷ arrival time, of the first to arrive
+    double share = 0;  // time of the previous evaluation ÷ arrival time, for the first run to arrive
     for (const Contender& one : contenders) {
       if (!counts(one) || !one.arrivals[seed] || steps_of(one, *one.arrivals[seed]) >= least) continue;
       least = steps_of(one, *one.arrivals[seed]);
@@ -116,7 +117,7 @@ double align_exact(std::vector<Contender>& contenders) {
       if (!counts(one)) continue;
       std::optional<Arrival>& arrival = one.arrivals[seed];
       const double own = arrival ? steps_of(one, *arrival) : 0;
-      // Means of steps come out apart by less than half a one.
+      // Two means of equal steps differ by less than half a step.
       if (arrival && own - least < 0.5) continue;
       missed = missed || !arrival;
       moved = std::max(moved, own - least);
@@ -135,7 +136,7 @@ double align_exact(std::vector<Contender>& contenders) {
 
 Verdict decide(const Contender& first, const Contender& other) {
   Verdict verdict;
-  if (!(first.seconds > 0)) {  // it was there before the first step, and of nothing there is no ratio
+  if (!(first.seconds > 0)) {  // a run that starts at the target takes no time, so no ratio is defined
     verdict.ratio = {other.seconds > 0 ? std::numeric_limits<double>::infinity() : 1, {}, {}};
     verdict.standing = other.seconds > 0 ? Standing::behind : Standing::equal;
     return verdict;

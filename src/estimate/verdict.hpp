@@ -27,10 +27,10 @@ constexpr auto names_of(Standing) {
   return std::to_array<spec::Name<Standing>>(
       {{first, "first"}, {behind, "behind"}, {equal, "equal"}, {undecided, "undecided"}});
 }
-/// Not told apart from the first.
+/// Returns whether the run is not distinguishable from the first.
 inline bool is_beside(Standing standing) { return standing == Standing::equal || standing == Standing::undecided; }
 
-/// Differences that nobody should act on, as a share of the time.
+/// Largest negligible difference, as a share of the time.
 inline constexpr double kMargin = 0.05;
 
 /// Missing information that would decide an undecided verdict, by the largest uncertainty.
@@ -41,20 +41,20 @@ constexpr auto names_of(WouldTell) {
       {{nothing, "nothing"}, {seeds, "seeds"}, {evaluations, "evaluations"}, {calibration, "calibration"}});
 }
 using spec::to_string;
-/// The one of that name. Throws std::logic_error where there is none.
+/// Returns the value of that name. Throws std::logic_error if there is none.
 WouldTell would_tell_of(std::string_view name);
 
-/// A run with what is known of its time, by what runs are compared by.
+/// A run with the known properties of its time, or of another quantity by which runs are compared.
 struct Contender {
   double seconds = 0;  ///< mean over the seeds
   /// Arrival at the target per seed; empty for times that are not learned times to a target.
   std::vector<std::optional<Arrival>> arrivals = {};
-  /// It learns what every exact algorithm does, up to rounding.
+  /// True: the run learns the same as every exact algorithm, up to rounding.
   bool exact = false;
   double step_seconds = 0;
-  std::vector<double> by_seed = {};          ///< times that seeds scatter, where they are no arrivals
+  std::vector<double> by_seed = {};          ///< times by seed, if they are not arrivals at a target
   std::optional<Estimate> relative = {};     ///< relative steps of a time at scale
-  std::vector<TimePart> parts = {};          ///< parts of a step, for the errors of times; empty: not known
+  std::vector<TimePart> parts = {};          ///< parts of a step, for the errors of times; empty: unknown
   double scatter = seed_scatter("unknown");  ///< scatter over seeds of the method's kind
 };
 
@@ -64,9 +64,9 @@ struct Verdict {
   WouldTell would_tell = WouldTell::nothing;  ///< missing information of an undecided verdict
 };
 
-/// Exact algorithms learn one trajectory: where one of them meets the target some steps before another, or alone, that
-/// is rounding, which is nobody's merit. They are all taken to have met it, seed by seed, after as many steps as the
-/// one that met it first. Gives how many steps that moved one of them at most; 0: none; −1: one had missed it.
+/// Aligns exact algorithms, which learn the same trajectory. If one of them meets the target some steps before another,
+/// or alone, that is rounding. For each seed, all are taken to meet it after as many steps as the first. Returns the
+/// largest shift in steps; 0: none; −1: one had missed it.
 double align_exact(std::vector<Contender>& contenders);
 
 /// Compares `other` with `first`, the quicker one. Errors that the steps of both share cancel (ratio_band).

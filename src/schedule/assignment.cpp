@@ -46,8 +46,8 @@ double bytes_sent(const Task& task, std::size_t workers) {
 std::optional<step::Assignment> least_of(const step::Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                                          std::size_t positions) {
   const std::size_t count = alternatives.all.size();
-  // best[a]: cost of the layers from this one to the last if this one takes a; above[i][a]: the alternative of the next
-  // layer then.
+  // best[a]: least cost of the layers from this one to the last, if this one takes a. above[i][a]: the alternative that
+  // the next layer takes then.
   std::vector<double> best;
   std::vector<std::vector<std::size_t>> above(layers.size(), std::vector<std::size_t>(count));
   for (std::size_t i = layers.size(); i-- > 0;) {

@@ -19,11 +19,11 @@ double bytes_sent(const Task& task, std::size_t workers);
 /// Cost of a task, for a choice between alternatives; `workers` of the step.
 using Price = std::function<double(const Task& task, std::size_t workers)>;
 
-/// Costs of a layer's alternatives in the timed network.
+/// Costs of a timed layer's alternatives.
 struct LayerCosts {
-  std::size_t position = 0;   ///< position in the timed network
+  std::size_t position = 0;   ///< layer's position in the timed network
   std::vector<double> costs;  ///< per alternative; infinity: the layer does not have it
-  bool chained = false;       ///< Δ may come from the next layer
+  bool chained = false;       ///< true: the layer can take its Δ from the next layer
 };
 
 /// Returns the costs per layer with an outer product of the timed network, first to last; empty if the step has no
@@ -32,11 +32,10 @@ std::vector<LayerCosts> costs_of_alternatives(const step::StepStructure& structu
                                               const spec::ModelShape& learned, const spec::ModelShape& timed,
                                               double sample_scale, spec::Precision precision, const Price& price);
 
-/// Takes an alternative for every layer so that the sum of their costs is least. A layer that needs data from above
-/// must have a layer above it that passes them down, and such a layer must have one below that needs them. The layers
-/// form a chain, so that the best path is found exactly, from the last to the first (Viterbi). Ties go to the first
-/// alternative. `layers` in the order of the network; `positions`: number of all its layers. None if no alternative
-/// fits a layer.
+/// Chooses an alternative for every layer so that the sum of their costs is least. Some alternatives take data from the
+/// layer above; that layer must then choose one that passes data down, and vice versa. The layers form a chain, so that
+/// the best path is found exactly, from the last to the first (Viterbi). Ties go to the first alternative. `layers` are
+/// in the order of the network; `positions`: number of all its layers. Returns none if no alternative fits a layer.
 std::optional<step::Assignment> least_of(const step::Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                                          std::size_t positions);
 /// Does the same, but throws std::logic_error if there is none.
@@ -48,7 +47,7 @@ step::Assignment fewest_bytes(const step::StepStructure& structure, const step::
                               const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale,
                               spec::Precision precision);
 
-/// Prices of a choice by time: seconds per collective and per byte of it, and of computing.
+/// Prices for a choice by time: seconds per collective, per byte sent, and of computing.
 struct Prices {
   struct AssignedCollective {
     double once = 0;      ///< seconds per collective
@@ -56,9 +55,9 @@ struct Prices {
   };
   AssignedCollective gather, broadcast, all_reduce, all_gather;
   struct Device {
-    double per_flop = 0;        ///< seconds
-    double per_byte_moved = 0;  ///< seconds; the longer of arithmetic and memory counts
-    double per_launch = 0;      ///< seconds
+    double per_flop = 0;        ///< seconds per floating-point operation
+    double per_byte_moved = 0;  ///< seconds per byte; the longer of arithmetic and memory counts
+    double per_launch = 0;      ///< seconds per kernel launch
   };
   Device worker, aggregator;
 

@@ -17,7 +17,7 @@ struct Look {
   bool operator==(const Look&) const = default;
 };
 
-/// Returns the searches of a step, each once, however many sizes it occurs in.
+/// Returns the rank searches of a step, each once, even if it occurs with several sizes.
 std::vector<Look> looks_of(const step::StepStructure& structure, const spec::ModelShape& learned) {
   std::vector<Look> looks;
   for (const step::Sweep& sweep : structure.sweeps) {

@@ -34,9 +34,9 @@ class ModelChunk {
 
   /// Adds the tasks of a micro-batch in one direction. `last`: includes the tasks that are done once per step.
   void pass(PassKind kind, bool last, Schedule& out, std::int32_t stage);
-  /// Begins to return the activations that the first block of a backward pass has left with the host.
+  /// Begins the return of the activations that the first block of a backward pass has on the host.
   void begin_return(Schedule& out, std::int32_t stage);
-  /// Gathers received data whose parts are on the devices of the stage.
+  /// Gathers received data of which each device of the stage has a part.
   void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
   /// Adds the tasks after the last pass.
   void finish(Schedule& out, std::int32_t stage);
@@ -46,9 +46,9 @@ class ModelChunk {
   struct DividedUnit {
     std::string name;
     double bytes = 0;                         ///< bytes of its parameters on one device, without divided experts
-    bool kept = false;                        ///< kept from the forward pass until the end of the backward pass
-    double learned = 0;                       ///< part of its bytes that an update changes
-    double experts = 0, learned_experts = 0;  ///< likewise for divided experts
+    bool kept = false;                        ///< true: kept from the forward pass until the end of the backward pass
+    double learned = 0;                       ///< bytes of its parameters that an update changes
+    double experts = 0, learned_experts = 0;  ///< bytes of divided experts, all and learned
     double activations = 0;                   ///< bytes per micro-batch kept by the host until the backward pass
     double launches = 0;  ///< host seconds for its kernels, forward and backward, if it cannot run ahead
   };
@@ -101,8 +101,8 @@ class ModelChunk {
   const spec::ModelShape& whole_;
   const spec::ModelShape& device_;
   spec::ParallelismSpec how_;
-  double sharers_;     ///< devices that divide states, gradients or parameters
-  double groups_ = 1;  ///< groups of such devices with the same parts
+  double sharers_;     ///< devices that divide states, gradients or parameters among themselves
+  double groups_ = 1;  ///< number of groups of such devices, which hold the same parts
   double copies_ = 1;  ///< devices with the same experts, if devices divide them
   spec::LayerRange layers_;
   std::string all_reduce_, all_gather_, reduce_scatter_;
@@ -111,7 +111,7 @@ class ModelChunk {
   double element_ = 4;  ///< bytes
   double sends_ = 0;
   Schedule full_;                     ///< tasks for the whole batch
-  std::vector<const Task*> of_pass_;  ///< per task of full_: the same for a micro-batch, if it belongs to a pass
+  std::vector<const Task*> of_pass_;  ///< per task of full_: its counterpart for a micro-batch, if it belongs to a pass
   Schedule micro_;
   std::size_t forward_end_ = 0, backward_end_ = 0;  ///< end of each pass in full_
   std::vector<std::size_t> position_of_;  ///< per task of full_: the layer it is for, if it belongs to a pass; or kNone
@@ -121,14 +121,14 @@ class ModelChunk {
   std::vector<std::size_t> unit_of_;  ///< per layer
   // State of the current pass:
   bool forward_ = true;
-  bool only_inputs_ = false;             ///< gradients of weights come later
-  bool only_weights_ = false;            ///< gradients of weights only, whose inputs are present
-  bool sums_groups_ = true;              ///< groups with the same parts sum what they have scattered
-  bool hides_sums_ = false;              ///< sums among the devices of a layer overlap with gradients of weights
+  bool only_inputs_ = false;             ///< true: gradients of weights come later
+  bool only_weights_ = false;            ///< true: computes gradients of weights only; those of inputs exist
+  bool sums_groups_ = true;              ///< true: groups with the same parts also sum their scattered gradients
+  bool hides_sums_ = false;              ///< true: sums among the devices of a layer overlap with gradients of weights
   std::vector<std::size_t> held_back_;   ///< tasks of full_ that overlap with a sum among the devices of a layer
-  std::vector<std::int32_t> beside_[2];  ///< such sums: of inputs, and of outputs
-  std::vector<std::int32_t> rows_;       ///< exchange of rows with experts that has not been waited for
-  std::vector<std::int32_t> keys_;       ///< collectives that overlap with attention, waited for after it
+  std::vector<std::int32_t> beside_[2];  ///< overlapped sums among devices of a layer: of inputs, of outputs
+  std::vector<std::int32_t> rows_;       ///< running exchange of rows with experts, to be waited for
+  std::vector<std::int32_t> keys_;       ///< collectives that overlap with attention, to be waited for after it
   std::string_view block_;               ///< current block
   std::vector<std::size_t> order_;       ///< order of units
   std::size_t unit_ = 0;                 ///< current unit
@@ -177,7 +177,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   sends_ = element_ * samples_ *
            (ends ? whole_.layers.back().outputs_per_sample : spec::inputs_of_block(whole_.layers[layers_.end]));
 
-  // Both come from one recording: their passes have the same tasks in the same order.
+  // Both schedules come from one recording: their passes have the same tasks in the same order.
   std::vector<const Task*> small;
   for (const Task& task : micro_.tasks) {
     if (pass_of(task) != nullptr) small.push_back(&task);
@@ -313,8 +313,8 @@ bool ModelChunk::is_weight_gradient(std::size_t index) const {
   return std::get<ComputeTask>(of_pass_[index]->what).phase == step::Phase::weight_gradient;
 }
 
-/// Returns whether a task overlaps with a sum among the devices of its layer: gradients of weights, and tasks that use
-/// them, come after the gradient of the inputs and are formed while it is summed.
+/// Returns whether a task overlaps with a sum among the devices of its layer. Gradients of weights, and tasks that use
+/// them, follow the gradient of the inputs, and are computed while that gradient is summed.
 bool ModelChunk::is_beside_sum(std::size_t index) const {
   if (of_pass_[index] == nullptr) return !held_back_.empty();
   if (!is_weight_gradient(index)) return false;
@@ -435,7 +435,7 @@ void ModelChunk::add_pass_task(std::size_t index, Schedule& out, std::int32_t st
   }
   Task own = task;
   own.stage = stage;
-  // With sequence parallelism each device has a part of layers that nothing else divides.
+  // With sequence parallelism, each device has a part of the layers that are not divided otherwise.
   if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[position].split == TensorSplit::whole &&
       whole_.layers[position].expert_group == 1) {
     auto& compute = std::get<ComputeTask>(own.what);
@@ -528,8 +528,8 @@ bool ModelChunk::is_column(std::size_t position) const {
          (layer.split == spec::TensorSplit::vocabulary && layer.kind != spec::LayerKind::embedding);
 }
 
-/// Returns whether the devices of a layer each have a part of its rows before and after it. With divided experts they
-/// always do: each device receives rows for all of them.
+/// Returns whether the inputs and outputs of a layer are divided by rows among its devices. This always holds with
+/// divided experts: each device receives rows for all of them.
 bool ModelChunk::divides_sequence(const spec::LayerShape& layer) const {
   return how_.sequence_parallel || layer.expert_group > 1;
 }
@@ -594,7 +594,7 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
     end(kLeaving);
   } else if (before && sequence && last && phase == step::Phase::weight_gradient) {
     if (beside_[kComing].empty()) {
-      add(step::CollectiveKind::all_gather, inputs / how_.tensor);  // inputs are gathered again, as above
+      add(step::CollectiveKind::all_gather, inputs / how_.tensor);  // gathers the inputs again, as above
     } else {
       end(kComing);
     }
@@ -633,8 +633,8 @@ bool ModelChunk::has_divided_experts(std::size_t position) const {
   return layers_.holds(position) && whole_.layers[position].expert_group > 1;
 }
 
-/// Exchanges rows: they go to the devices whose experts the router chose, and the results return; in the backward pass
-/// Δ does the same. Each of the devices of a layer sends its part of the rows.
+/// Exchanges rows: they go to the devices whose experts the router chose, and the results return. The backward pass
+/// exchanges Δ likewise. Each of the devices of a layer sends its part of the rows.
 void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
                                Schedule& out, std::int32_t stage) {
   if (!has_divided_experts(position) || (!is_forward(phase) && phase != step::Phase::backpropagate)) return;
@@ -642,7 +642,7 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
   const bool last = !has_divided_experts(position + 1);
   const bool sends = before && (is_forward(phase) ? first : last);
   const bool returns = !before && (is_forward(phase) ? last : first);
-  // Tables get the numbers of their entries from the input, and no gradient goes on before them.
+  // Tables read indices of entries from the input, and pass no gradient on.
   const double pooled = spec::pooled_per_sample(layer);
   if ((!sends && !returns) || (pooled > 0 && sends == is_forward(phase))) return;
   if (pooled > 0) {
@@ -651,7 +651,7 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
     return;
   }
   const auto width = static_cast<double>(first && (is_forward(phase) ? sends : returns) ? layer.in : layer.out);
-  constexpr double kScaled = 1 + 4.0 / 128;  // bytes
+  constexpr double kScaled = 1 + 4.0 / 128;  // bytes per number: fp8, and a scale per 128 numbers
   const double element = sends && how_.expert_dispatch == spec::ExpertDispatch::fp8 ? kScaled : element_;
   const double bytes = element * rows(layer) * width / (layer.expert_group * how_.expert_tensor);
   wait_for(rows_, layer.name, out, stage);
@@ -659,7 +659,7 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
   rows_.push_back(begin_among(Among::experts, step::CollectiveKind::all_to_all, layer.name, bytes, out, stage));
   if (how_.expert_exchange == spec::ExpertExchange::once)
     std::get<CollectiveTask>(out.tasks.back().what).row_experts = layer.experts_per_token;
-  // Next to another micro-batch, an exchange takes place while that one computes what this one computes next.
+  // With two micro-batches in turn, the exchange of one overlaps with the computation of the other.
   if (!how_.expert_overlap) wait_for(rows_, layer.name, out, stage);
 }
 
@@ -716,7 +716,7 @@ const std::string& ModelChunk::algorithm_of(step::CollectiveKind kind) const {
 
 // Offload to the host: the optimizer's state, and the activations of blocks from the pass forward until the pass back.
 
-/// Moves updates to the host: its processor processes the same numbers, in its memory.
+/// Moves updates to the host: its processor updates the same numbers in its own memory.
 void ModelChunk::offload_updates() {
   for (Task& task : full_.tasks) {
     auto* compute = std::get_if<ComputeTask>(&task.what);
@@ -740,7 +740,7 @@ void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32
   out.tasks.push_back({what, std::move(transfer), stage});
 }
 
-/// Measures all that blocks keep, except in the network's last block: its backward pass comes next.
+/// Sums the bytes that blocks keep, except the network's last block, whose backward pass comes next.
 void ModelChunk::measure_activations() {
   const spec::KeptActivations kept(full_.precision, how_);
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(device_);
@@ -755,8 +755,8 @@ void ModelChunk::measure_activations() {
   }
 }
 
-/// Enters a block. Forward, the previous block's activations leave; backward, the block waits for its own, and the next
-/// one's begin to return.
+/// Enters a block. In the forward pass, the previous block's activations go to the host. In the backward pass, the
+/// block waits for its own activations, and the next block's begin to return.
 void ModelChunk::enter_block(std::size_t unit, Schedule& out, std::int32_t stage) {
   if (unit == at_) return;
   if (forward_) leave_block(out, stage);
@@ -782,7 +782,7 @@ void ModelChunk::begin_return(Schedule& out, std::int32_t stage) {
   bring_back_before(units_.size(), out, stage);
 }
 
-/// Begins to return the activations of the last unit before `unit` that has any, unless they are returning already.
+/// Begins the return of activations of the last unit before `unit` that has any, unless it has begun.
 void ModelChunk::bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage) {
   while (unit > 0 && units_[unit - 1].activations == 0) --unit;
   if (unit == 0 || unit - 1 >= brought_back_) return;
@@ -881,7 +881,8 @@ class Division {
         --left;
       }
       if (left == before) throw std::logic_error("stages of a pipeline wait for each other");
-      // Growing by doubling would copy a large step several times. The first quarter of the passes gives its length.
+      // Growing by doubling would copy a large step several times. The length is estimated after the first quarter of
+      // the passes.
       if (4 * (passes - before) < passes && 4 * (passes - left) >= passes && left > 0)
         result_.tasks.reserve(result_.tasks.size() * passes / (passes - left) * 9 / 8);
     }
@@ -894,17 +895,17 @@ class Division {
 
  private:
   static constexpr std::int32_t kNotYet = -1;  ///< the previous pass has not been added
-  static constexpr std::int32_t kHere = -2;    ///< it was, on the same stage
+  static constexpr std::int32_t kHere = -2;    ///< the previous pass was added, on the same stage
 
   std::int32_t stage_of(std::int32_t piece) const { return how_.stage_of(piece); }
 
-  /// Returns the task by which a piece sent a micro-batch in a direction.
+  /// Returns the task with which a piece sent a micro-batch in a direction.
   std::int32_t& sent(bool forward, std::int32_t piece, std::int64_t micro_batch) {
     return sent_[forward ? 0 : 1][static_cast<std::size_t>(piece * micro_batches_ + micro_batch)];
   }
 
   bool is_ready(const PipelinePass& pass) {
-    if (pass.kind == PassKind::weights) return true;  // after the gradient of its inputs, on the same stage
+    if (pass.kind == PassKind::weights) return true;  // runs after the gradient of the inputs, on the same stage
     const std::int32_t from = pass.piece + (pass.forward() ? -1 : 1);
     if (from >= 0 && from <= last_) return sent(pass.forward(), from, pass.micro_batch) != kNotYet;
     return pass.forward() || sent(true, last_, pass.micro_batch) != kNotYet;
@@ -947,7 +948,8 @@ class Division {
     sent(forward, pass.piece, pass.micro_batch) = message;
   }
 
-  /// Gives the first stage and the last one, which scores it, a copy of the tied table each; they sum its gradient.
+  /// Gives a copy of the tied table to the first stage and to the last stage, which computes scores with it; both sum
+  /// its gradient.
   void share_tied_tables() {
     const double bytes = pieces_.front().tied_table_bytes(pieces_.back());
     const std::int32_t ends[] = {0, stage_of(last_)};
@@ -969,9 +971,9 @@ class Division {
 
   spec::ParallelismSpec how_;
   std::int64_t micro_batches_;
-  std::int32_t last_;  ///< piece
+  std::int32_t last_;  ///< last piece
   std::vector<ModelChunk> pieces_;
-  std::vector<std::int32_t> sent_[2];  ///< forward and backward, per piece and micro-batch
+  std::vector<std::int32_t> sent_[2];  ///< sending tasks forward and backward, per piece and micro-batch
   Schedule result_;
 };
 

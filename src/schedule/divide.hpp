@@ -27,8 +27,8 @@
 
 namespace dadsim::schedule {
 
-/// Returns the recorded step for those layers of the timed network, each of one device's size, with that many samples
-/// per replica ÷ learned samples, and the run's collectives.
+/// Returns the recorded step for the given layers of the timed network, each of one device's size, and the run's
+/// collectives. The factor is samples per replica ÷ learned samples.
 using StepOfLayers = std::function<Schedule(const spec::LayerRange& layers, double sample_scale)>;
 
 /// The step before its division.
@@ -37,21 +37,21 @@ struct Undivided {
   const spec::ModelShape& whole;   ///< the timed network
   const spec::ModelShape& device;  ///< one device's part of each layer (spec::sharded); the same without division
   std::int64_t batch = 1;          ///< samples per replica
-  std::int64_t micro_batches = 0;  ///< micro-batches that pass, of those of the batch; 0: all
+  std::int64_t micro_batches = 0;  ///< micro-batches that pass in this step; 0: all of the batch
   double sample_scale = 1;         ///< samples per replica ÷ those of the recorded step
   /// Algorithms of collectives among the devices of a stage, and of those that replace sums if replicas divide states
-  /// and parameters.
+  /// or parameters.
   std::string all_reduce = "auto";
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";
-  /// True if the step's sums are of gradients, of which a replica needs only what it updates; otherwise it needs all of
-  /// each.
+  /// True if the step sums gradients, of which a replica needs only the part that it updates. Otherwise a replica needs
+  /// the whole of each sum.
   bool sums_gradients = true;
 };
 
-/// Divides a step as described above. Throws std::invalid_argument like pipeline_order() and pieces_of(), and with a
-/// message for the user for steps with an aggregator, between neighbours, or without what sharding needs: sums alone,
-/// and for divided gradients sums of gradients.
+/// Divides a step as described above. Throws std::invalid_argument like pipeline_order() and pieces_of(). Also throws
+/// it, with a message for the user, for a step with an aggregator or exchanges between neighbours, or if sharding needs
+/// a step that only sums (with divided gradients, one that sums gradients).
 Schedule divide(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas);
 
 }  // namespace dadsim::schedule

@@ -15,7 +15,7 @@ spec::LayerShape table_alone(spec::LayerShape layer) {
   return layer;
 }
 
-/// Returns the other parameters of a table's layer: nothing but parameters.
+/// Returns the other parameters of a table's layer, as a layer that only has parameters.
 spec::LayerShape beside_table(const spec::LayerShape& layer) {
   spec::LayerShape rest;
   rest.name = layer.name;

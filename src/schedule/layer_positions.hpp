@@ -17,11 +17,11 @@ using Positions = std::vector<std::size_t>;
 
 /// Returns whether a sweep has a group for the layer: it has an outer product or, with embeddings, any matrix.
 bool takes_part(const spec::LayerShape& layer, bool embeddings);
-/// Returns the positions of those layers in the network.
+/// Returns the positions of these layers in the network.
 Positions positions_of(const spec::ModelShape& model, bool embeddings);
 
-/// Place of an op: the layer of the timed network and the learned layer that represents it, both as positions in their
-/// networks; -1 outside of sweeps over layers.
+/// Place of an op: the layer of the timed network, and the learned layer that represents it, as positions in their
+/// networks; −1 outside of sweeps over layers.
 struct Place {
   std::int32_t timed = -1;
   std::int32_t learned = -1;
@@ -37,10 +37,11 @@ class LayerPositions {
   /// Returns the positions of a sweep's layers, without or with tables.
   const Positions& timed(bool embeddings) const { return timed_.at(embeddings ? 1 : 0); }
   const Positions& learned(bool embeddings) const { return learned_.at(embeddings ? 1 : 0); }
-  /// Returns the position in the learned network of a group's layer, an index among those of its sweep.
+  /// Returns a group's layer as a position in the learned network. The argument is an index among the layers of the
+  /// group's sweep.
   std::int32_t learned_position(std::int32_t index, bool embeddings) const;
-  /// Returns, as an index among the learned layers of a sweep, the layer whose recipe the timed layer at `position`
-  /// follows: layers without a group of their own follow the previous layer's.
+  /// Returns the learned layer, as an index in its sweep, whose recipe the timed layer at `position` follows. Layers
+  /// without a group follow the recipe of the previous layer.
   std::size_t stand_in(std::size_t position, bool embeddings) const;
   /// Returns the timed position of a collective recorded at learned position `recorded` and waited for at `place`: a
   /// wait at one layer for the collective of another keeps its distance in layers. -1: outside of sweeps; -2: beyond
@@ -49,8 +50,8 @@ class LayerPositions {
 
   /// Returns the layer as a sweep sees it: for an embedding with other parameters, the table alone.
   const spec::LayerShape& without_beside(const spec::LayerShape& layer) const;
-  /// Returns the layers in `range` without a group: without an outer product. Layers with a table are left out, or with
-  /// `apart` represented by their other parameters.
+  /// Returns the layers in `range` without a group, that is, without an outer product. Layers with a table are left
+  /// out; with `apart` their other parameters represent them.
   std::vector<const spec::LayerShape*> other_layers(const spec::LayerRange& range, bool apart) const;
 
  private:

@@ -8,25 +8,25 @@
 namespace dadsim::schedule {
 namespace {
 
-/// Adds the bytes that kernels after a dense layer pass over per output number, in 16 bit, each operand once.
+/// Adds the bytes that kernels after a dense layer move per output number, in 16 bit, each operand once.
 void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
   const double outputs = layer.outputs_per_sample;
   if (layer.kept_bytes_per_sample >= 4 * outputs) {
-    // Class scores, kept in fp32: widening and softmax; backward, softmax and narrowing.
+    // Class scores are kept in fp32. Forward: widening and softmax. Backward: softmax and narrowing.
     shape.passed_forward = (2 + 4) + (4 + 4);
     shape.passed_back = (4 + 4) + (4 + 2);
     return;
   }
-  if (layer.kept_beside_per_sample >= outputs) {  // an activation keeps its inputs
+  if (layer.kept_beside_per_sample >= outputs) {  // an activation function keeps its inputs
     shape.passed_forward += 2 + 2;
     shape.passed_back += 2 + 2 + 2;
   }
-  if (layer.split == spec::TensorSplit::row) {  // added to the residual; backward, two gradients are added
+  if (layer.split == spec::TensorSplit::row) {  // output is added to the residual; backward, two gradients are added
     shape.passed_forward += 2 + 2 + 2;
     shape.passed_back += 2 + 2 + 2;
   }
   if (layer.experts > 1 && layer.split == spec::TensorSplit::row) {
-    // Rows are put in the order of experts, and back.
+    // Rows are sorted by expert, and back.
     shape.passed_forward += 2 + 2;  // in addition to the sum above
     shape.passed_back += 2 + 2;
   }
@@ -44,14 +44,14 @@ void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& 
   if (passes.program == spec::Program::typical) return;
   shape.program = passes.program;
   shape.passed_forward = passes.forward + layer.passed_forward;
-  // A decoder that shares the word table has two products in its backward pass, and passes over its scores once.
+  // A decoder that shares the word table has two products in its backward pass, and processes its scores once.
   const double products_back = layer.is_tied() ? 2 : 1;
   shape.passed_back = passes.back / products_back + layer.passed_back;
   shape.passed_weights = passes.weights;
   shape.unfused_forward = passes.unfused_forward;
   shape.unfused_back = passes.unfused_back;
   const double matrix = layer.has_outer_product() ? static_cast<double>(layer.parameters) : shape.in * shape.out;
-  // Such a decoder has no weight gradient of its own either: its cast counts in the backward pass.
+  // Such a decoder has no own weight gradient either: its cast counts in the backward pass.
   const step::Phase of_gradient = layer.is_tied() ? step::Phase::backpropagate : step::Phase::weight_gradient;
   if (phase == step::Phase::forward) {
     shape.kernels = passes.kernels_forward;
@@ -111,11 +111,11 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, double e
   task.overlap = layer.overlap();
   task.shape = kernel_shape(layer);
   add_program(layer, task.phase, task.shape);
-  // The loss is part of a program's passes over its scores.
+  // A program's passes over its scores include the loss.
   if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::typical && task.shape.in > 0)
     task.bytes_moved = PerWorker();
   if (task.shape.program != spec::Program::typical && layer.kind == spec::LayerKind::normalisation) {
-    // The layer's passes are known, and replace reading and writing each number once.
+    // The layer's known memory passes replace reading and writing each number once.
     const bool forward = task.phase == step::Phase::forward;
     if (forward || task.phase == step::Phase::backpropagate)
       task.bytes_moved = task.bytes_moved.scaled((forward ? layer.passes.forward : layer.passes.back) / (2 * element));
@@ -228,8 +228,8 @@ PerWorker OpSizing::per_participant(step::Role who, Value&& value) const {
   return PerWorker(values);
 }
 
-/// Returns the bytes of frozen weights that a pass reads, which no cost counts as parameters. Of tables only rows are
-/// read.
+/// Returns the bytes of frozen weights that a pass reads and that no cost counts as parameters. Only single rows of
+/// tables are read.
 double OpSizing::frozen_bytes(step::Phase phase, const std::vector<const spec::LayerShape*>& layers) const {
   if (phase != step::Phase::forward && phase != step::Phase::backpropagate) return 0;
   double bytes = 0;

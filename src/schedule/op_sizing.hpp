@@ -9,8 +9,8 @@
 
 namespace dadsim::schedule {
 
-/// Returns `sizes` with that many times the samples, at least one unless there are none. Throws std::invalid_argument
-/// for a scale that is not positive.
+/// Returns `sizes` with the samples multiplied by `scale`, at least one sample unless there were none. Throws
+/// std::invalid_argument for a scale that is not positive.
 step::StepSizes scale_samples(const step::StepSizes& sizes, double scale);
 
 /// Sizes the ops of a recorded step for layers of another network. Both networks and the sizes must outlive it.
@@ -20,16 +20,17 @@ class OpSizing {
            double sample_scale, spec::Precision precision);
 
   std::size_t workers() const { return sizes_.samples.size(); }
-  /// Returns the bytes of a float ÷ those in fp32.
+  /// Returns the bytes of a float ÷ those of an fp32 float.
   double narrower() const { return narrower_; }
 
-  /// Sets the learned layer, by position in the learned network, whose findings the following sizes use; -1: none.
+  /// Sets the learned layer, by position in the learned network, whose recorded results the following sizes use; −1:
+  /// none.
   void stand_for(std::int32_t learned);
-  /// Returns a computation or a collective with its numbers, over these layers together.
+  /// Returns a computation or a collective with all sizes as numbers, summed over these layers.
   Task sized(const step::Op& op, const std::vector<const spec::LayerShape*>& layers) const;
 
  private:
-  /// Returns the bytes on the wire; floats are sent as wide as they are in memory.
+  /// Returns the bytes on the wire; floats have the same width as in memory.
   double wire_bytes(const step::Payload& payload, const step::Scope& scope) const;
   double evaluate(const step::Expression& expression, const std::vector<const spec::LayerShape*>& layers,
                   std::int32_t worker) const;
@@ -37,10 +38,9 @@ class OpSizing {
   const step::Work& cheapest(const step::ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
                              std::int32_t worker) const;
   double frozen_bytes(step::Phase phase, const std::vector<const spec::LayerShape*>& layers) const;
-  /// Returns classes of workers for which everything about an op is equal: their recorded samples and numbers, from
-  /// which all else follows.
+  /// Returns classes of workers with equal recorded samples and numbers, for which all sizes of an op are equal.
   const step::WorkerClasses& classes_of(const step::Op& op) const;
-  /// Evaluates once per class of workers.
+  /// Evaluates a size once per class of workers.
   template <class Value>
   PerWorker per_participant(step::Role who, Value&& value) const;
 
@@ -49,12 +49,12 @@ class OpSizing {
   step::StepSizes sizes_;
   double narrower_;
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
-  /// Sums over workers, which are the same for every worker, computed once per op and layer.
+  /// Sums over workers, computed once per op and layer because they are the same for every worker.
   mutable std::map<const spec::LayerShape*, step::KnownSums> sums_;
   mutable std::map<step::Numbers, step::WorkerClasses> classes_by_;
   mutable std::map<const step::Op*, const step::WorkerClasses*> classes_of_op_;
   mutable const step::WorkerClasses* classes_ = nullptr;  ///< classes of the current op
-  step::LearnedLayer stand_in_;  ///< learned counterpart of the current layer; without a layer: none
+  step::LearnedLayer stand_in_;  ///< learned counterpart of the current layer; none without a layer
   step::KnownSums learned_sums_;
 };
 

@@ -10,8 +10,8 @@ namespace {
 using spec::PipelineOrder;
 using Passes = std::vector<PipelinePass>;
 
-/// Returns the k-th pass of a stage in one direction, in which each piece in turn has as many micro-batches as there
-/// are stages.
+/// Returns the k-th pass of a stage in one direction. Each piece in turn processes as many micro-batches as there are
+/// stages.
 PipelinePass in_turns(PassKind kind, std::int64_t k, std::int32_t stage, std::int32_t stages, std::int32_t pieces) {
   const auto own = static_cast<std::int32_t>(k / stages % pieces);
   const std::int32_t turn = kind == PassKind::forward ? own : pieces - 1 - own;
@@ -45,7 +45,7 @@ Passes in_whole_passes(PipelineOrder order, std::int32_t stage, std::int32_t sta
   return own;
 }
 
-/// The passes of a stage, of which those for weights may wait: first in, first out.
+/// Passes of a stage. Passes for weight gradients may wait: first in, first out.
 class WaitingPass {
  public:
   void forward(std::int32_t piece, std::int64_t micro_batch) {

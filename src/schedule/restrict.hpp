@@ -7,7 +7,7 @@
 
 namespace dadsim::schedule {
 
-/// Returns the schedule of some of its replicas, by ascending numbers: their computations and messages, and the edges
+/// Returns the schedule of some of its replicas, in ascending order: their computations and messages, and the edges
 /// between them.
 Schedule restricted(const Schedule& schedule, const std::vector<std::int32_t>& replicas);
 

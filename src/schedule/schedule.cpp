@@ -22,7 +22,7 @@ namespace {
 /// Expands a recorded step into tasks with numbers for the layers of another network.
 class Instantiation {
  public:
-  /// Arguments as of instantiate(); `only`: of these layers alone.
+  /// Takes the arguments of instantiate(). `only`: creates tasks for these layers alone.
   Instantiation(const step::StepStructure& structure, const step::StepSizes& sizes, const spec::ModelShape& learned,
                 const spec::ModelShape& timed, double sample_scale, spec::Precision precision,
                 step::Assignment assignment, Buckets buckets = {}, const spec::LayerRange* only = nullptr,
@@ -31,19 +31,19 @@ class Instantiation {
   Schedule run();
 
  private:
-  /// Serial and timed position of a collective.
+  /// Key of a collective: its serial number and timed position.
   using Key = std::pair<std::int32_t, std::int32_t>;
   /// Messages and waits that the layers of a bucket share in a stage.
   struct Merged {
-    std::size_t next = 0;  ///< collectives of the layer at hand so far
+    std::size_t next = 0;  ///< collectives of the current layer so far
     std::vector<std::pair<Task, std::vector<Key>>> messages;
-    std::vector<std::size_t> number;  ///< per message: its place in the layers' recipes
+    std::vector<std::size_t> number;  ///< per message: its index in the layers' recipes
     std::set<std::int32_t> waited;
 
     void add(std::size_t place, Task task, Key member);
   };
 
-  /// Notes the place of each op and the ops of the passes through the network.
+  /// Records the place of each op, and which ops belong to passes through the network.
   void look_through_ops();
   /// Returns true if the layer takes the alternative of the op.
   bool is_taken(const step::Op& op, std::size_t position) const;
@@ -52,12 +52,12 @@ class Instantiation {
   void expand_layers(const step::Sweep& sweep, bool backward);
   void expand_layer(const step::Sweep& sweep, std::size_t position);
   void expand_once(const step::Sweep& sweep, const std::vector<const spec::LayerShape*>& layers);
-  /// With buckets, how many sweeps from this one on stand together: one over layers, what else was recorded at its end,
-  /// and the stages that follow on it; 0 where there are none.
+  /// Returns, with buckets, the number of sweeps from `first` on that belong together: a sweep over layers, the ops
+  /// recorded at its end, and the stages that follow. 0 if there are none.
   std::size_t sweeps_in_buckets(std::size_t first) const;
   /// See Sweep::stage. `sweeps` as sweeps_in_buckets() counts them.
   void expand_in_buckets(std::span<const step::Sweep> sweeps);
-  /// A sweep over the layers of a bucket. What they send in the same place of their recipes is one message.
+  /// Emits a sweep over the layers of a bucket. Messages from the same place of the layers' recipes become one message.
   void emit_stage(const step::Sweep& sweep, const Positions& bucket);
 
   void emit(const step::Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place);
@@ -71,8 +71,8 @@ class Instantiation {
   Buckets buckets_;
   spec::LayerRange only_;
   bool keep_empty_;
-  std::array<spec::LayerShape, 2> all_layers_;        ///< those of a sweep without and with tables, as one
-  bool embeddings_apart_ = false;                     ///< some sweep goes over tables
+  std::array<spec::LayerShape, 2> all_layers_;        ///< all layers of a sweep without and with tables, as one
+  bool embeddings_apart_ = false;                     ///< true: some sweep includes tables
   std::map<std::int32_t, std::int32_t> recorded_at_;  ///< serial → position in the learned network
   std::set<std::int32_t> of_pass_;                    ///< serials: see ComputeTask::of_pass
   std::map<Key, std::int32_t> task_of_;               ///< collective → task
@@ -185,7 +185,7 @@ void Instantiation::expand_layer(const step::Sweep& sweep, std::size_t position)
   for (const step::Op& op : group->ops) {
     const auto* compute = std::get_if<step::ComputeOp>(&op.what);
     const bool every_layer = compute != nullptr && compute->every_layer;
-    // Alternatives are of matrices alone.
+    // Only matrices have alternatives.
     if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.alternatives != 0)) continue;
     if (!is_taken(op, position)) continue;
     if (compute != nullptr && compute->except_first_layer && position == 0) continue;
@@ -238,7 +238,7 @@ void Instantiation::expand_in_buckets(std::span<const step::Sweep> sweeps) {
     stages_behind(buckets.size() - 2);
   }
   for (std::size_t i = 1; i < first_stage; ++i) expand(sweeps[i]);
-  // The rest: the last bucket, and the later stages of the buckets before it.
+  // Emits the last bucket, and the later stages of the previous buckets.
   const bool open = !buckets.back().empty();
   if (open) buckets.emplace_back();
   for (std::size_t newest = buckets.size() - (open ? 2 : 1); newest < buckets.size() + sweeps.size(); ++newest)
@@ -262,7 +262,7 @@ void Instantiation::Merged::add(std::size_t place, Task task, Key member) {
 void Instantiation::emit_stage(const step::Sweep& sweep, const Positions& bucket) {
   merged_.emplace(Merged{});
   for (const std::size_t position : bucket) {
-    // Gradients of experts are summed among others than the rest.
+    // Gradients of experts are summed among other devices than the rest.
     constexpr std::size_t kOfExperts = 1'000'000;
     merged_->next = timed_.layers[position].expert_group > 1 ? kOfExperts : 0;
     expand_layer(sweep, position);
@@ -300,7 +300,7 @@ void Instantiation::emit(const step::Op& op, const std::vector<const spec::Layer
     const bool divided = layers.size() == 1 && layers.front()->expert_group > 1;
     if (divided) collective.among = Among::expert_copies;
     const std::size_t message = merged_ ? merged_->next++ : 0;
-    // Nothing is said where there are no parameters that it is for, or nobody else who has them.
+    // Nothing is sent if the layer has no such parameters, or no other device has them.
     const bool empty = collective.bytes == PerWorker() || (divided && copies == 1);
     if (empty && !keep_empty_) {
       task_of_[{op.serial, place.timed}] = kNothing;

@@ -14,7 +14,7 @@
 
 namespace dadsim::schedule {
 
-/// One value per worker, stored once where all are equal: in place, as a schedule has millions of them.
+/// One value per worker, stored inline once if all are equal, because a schedule has millions of them.
 class PerWorker {
  public:
   PerWorker() = default;
@@ -31,34 +31,34 @@ class PerWorker {
   std::shared_ptr<const std::vector<double>> values_;  ///< never changed, so that copies share them
 };
 
-/// Shape of a layer's kernel; zeros: not known.
+/// Shape of a layer's kernel; zeros: unknown.
 struct KernelShape {
-  double in = 0, out = 0;  ///< dense layer's matrix: numbers of a row before and after it
+  double in = 0, out = 0;  ///< dense layer's matrix: numbers per input row and per output row
   double head_size = 0;    ///< attention: size of a head
   double seen = 0;         ///< attention: mean number of positions that a position attends to
-  double skipped = 1;      ///< fused attention: products of plain attention ÷ products done
+  double skipped = 1;      ///< fused attention: products of plain attention ÷ products computed
   bool fused = false;      ///< attention whose scores are never written
-  /// Bytes, in 16 bit, that kernels behind the product pass over for each number that comes out of it (for each score
-  /// of attention): in the pass forward, and back.
+  /// Bytes, in 16 bit, that kernels after the product move per output number (for attention, per score): in the forward
+  /// pass, and in the backward pass.
   double passed_forward = 0, passed_back = 0;
   spec::FlashLibrary library = spec::FlashLibrary::any;
   /// Operators of the program (spec::LayerPasses). The bytes above, and all members below, hold for this program and
   /// its precision.
   spec::Program program = spec::Program::typical;
-  double passed_weights = 0;                     ///< bytes as above, with the gradient of the weights
+  double passed_weights = 0;                     ///< bytes as above, for the gradient of the weights
   double unfused_forward = 0, unfused_back = 0;  ///< fused attention: bytes per score that plain attention would write
-  double passed_once = 0;                        ///< bytes whatever the rows
+  double passed_once = 0;                        ///< bytes that do not depend on the number of rows
   double kernels = 0;                            ///< number of kernels of the task
-  double between = 0;                            ///< seconds of the device between two of them
-  double host = 0;                               ///< seconds of the host for all of them
+  double between = 0;                            ///< device seconds between two kernels
+  double host = 0;                               ///< host seconds for all kernels
   bool operator==(const KernelShape&) const = default;
 };
 
-/// Action of a task on the link between a device and its host's memory, or on the host's launches. The link has two
-/// directions; each carries one copy after the other.
+/// Action of a task on the link between a device and its host's memory, or on the host's launches. In each of its two
+/// directions, the link carries one copy after the other.
 enum class HostCopy : std::uint8_t {
   none,
-  to_host,         ///< begins a copy, which takes the task's `seconds` beside the device's computations
+  to_host,         ///< begins a copy, for the task's `seconds`, concurrent with computations
   from_host,       ///< begins a copy back, after all copies to the host have arrived
   wait_to_host,    ///< waits until all copies to the host are done
   wait_from_host,  ///< waits until all copies from the host are done
@@ -67,49 +67,49 @@ enum class HostCopy : std::uint8_t {
   wait_launch,     ///< waits until the host has launched them
 };
 
-/// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.
+/// A computation with all sizes as numbers. At the aggregator (who == aggregator) the values have one entry.
 struct ComputeTask {
   step::Phase phase = step::Phase::forward;
   step::Role who = step::Role::workers;
   PerWorker flops, bytes_moved, launches;
   spec::LayerKind kind = spec::LayerKind::dense;  ///< kind of its layer; element_wise for several layers
   double weights = 0;                             ///< in × out of its layer's matrix, or of all experts'; 0 without
-  double sequential = 1;                          ///< equal parts that the work is done in, one after the other
+  double sequential = 1;                          ///< equal parts of the work, done one after the other
   double overlap = 1;                             ///< number of windows of a convolution that hold each input
-  /// A part of the passes through the network that waits for nobody: done for every micro-batch where there are
-  /// several.
+  /// True: part of a pass through the network that waits for no message; repeated for every micro-batch.
   bool of_pass = false;
   KernelShape shape = {};
   PerWorker seconds = {};  ///< beside what the device computes: of its host, and of the link to it; or as recorded
-  bool recorded = false;   ///< the seconds are the device's own, as they were measured: they follow its speed
+  bool recorded = false;   ///< true: seconds as measured on the device, which scale with its speed
   HostCopy copy = HostCopy::none;
-  double copied = 0;  ///< bytes between the device and its host
+  double copied = 0;  ///< bytes copied between the device and its host
   bool operator==(const ComputeTask&) const = default;
 };
 
-/// Among whom a collective is, where replicas are of several devices.
+/// Participants of a collective, if replicas have several devices.
 enum class Among : std::uint8_t {
-  replicas,       ///< the devices in the same place of every replica; all places at once
+  replicas,       ///< devices in the same place of every replica; all places at once
   tensor,         ///< the devices of one stage of one replica; all replicas at once
   context,        ///< the devices that have a part of each sequence; all such groups at once
   shard_group,    ///< replicas that divide states or parameters (Schedule::shard_group); all places and groups at once
-  shard_copies,   ///< replicas that have the same part of these; all places at once
+  shard_copies,   ///< replicas that have the same part of states or parameters; all places at once
   experts,        ///< the devices of a stage that divide experts (Schedule::experts); all such groups at once
-  expert_copies,  ///< the devices of a stage that have the same experts; all places at once
+  expert_copies,  ///< devices of a stage that hold the same experts; all places at once
   stages,         ///< from one stage of every replica to another (stage_send)
 };
 
-/// A collective with numbers put in.
+/// A collective with all sizes as numbers.
 struct CollectiveTask {
   step::CollectiveKind kind = step::CollectiveKind::gather;
-  PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
+  PerWorker bytes;                 ///< bytes sent by each worker; for a broadcast one value, received by each worker
   std::string algorithm = "auto";  ///< name in the registry of collectives
-  std::shared_ptr<const step::Neighbours> neighbours{};  ///< neighbour_exchange: who sends to whom
+  std::shared_ptr<const step::Neighbours> neighbours{};  ///< neighbour_exchange: receivers of each worker
   Among among = Among::replicas;
-  std::int32_t to_stage = -1;  ///< stage_send: where to
-  /// Experts of a row of an all-to-all that sends it once to each device or node with some of them; 0: to each expert.
+  std::int32_t to_stage = -1;  ///< stage_send: receiving stage
+  /// Experts per row, for an all-to-all that sends a row once to each device or node with some of its experts. 0: a row
+  /// is sent to each expert.
   std::int64_t row_experts = 0;
-  /// By value, also of the graph.
+  /// Compares values, including the graph's.
   bool operator==(const CollectiveTask& other) const;
 };
 
@@ -122,9 +122,9 @@ struct WaitTask {
 inline constexpr std::int32_t kEveryStage = -1;
 
 struct Task {
-  std::string layer;  ///< name of the layer it is for, for spans
+  std::string layer;  ///< name of the task's layer, for spans
   std::variant<ComputeTask, CollectiveTask, WaitTask> what;
-  std::int32_t stage = kEveryStage;  ///< stage of a pipeline whose devices do the task (stage_send: that sends)
+  std::int32_t stage = kEveryStage;  ///< pipeline stage that does the task (stage_send: the sender)
   bool operator==(const Task&) const = default;
 };
 
@@ -144,9 +144,9 @@ struct Schedule {
   std::int32_t tensor = 1;                            ///< devices that divide every layer
   std::int32_t pipeline = 1;                          ///< stages
   std::int32_t context = 1;                           ///< devices that have a part of each sequence
-  std::int32_t shard_group = 0;                       ///< replicas that divide states; 0: all
+  std::int32_t shard_group = 0;                       ///< replicas in a group that divides states; 0: all
   std::int32_t experts = 1;                           ///< devices of a stage that divide experts, `expert_tensor` apart
-  std::int32_t expert_tensor = 1;  ///< devices that divide each of these experts, one after the other
+  std::int32_t expert_tensor = 1;                     ///< devices that divide each of these experts, adjacent
 
   std::int32_t devices() const { return tensor * context * pipeline; }  ///< devices of a replica
   std::size_t replicas() const { return workers / static_cast<std::size_t>(devices()); }
@@ -154,16 +154,16 @@ struct Schedule {
 };
 
 /// Returns true if workers begin the next step together, after all have received all messages. Without a barrier,
-/// workers hear from their neighbours alone, and each begins its next step when its own step is done.
+/// workers wait only for messages of their neighbours, and each begins its next step when its own step is done.
 bool has_barrier(const Schedule& schedule);
 
-/// `count` of the schedule, one behind the other.
+/// Returns `count` copies of the schedule, one after the other.
 Schedule repeated(const Schedule& schedule, std::size_t count);
 
-/// When what follows on the gradients of several layers begins: see Sweep::stage. Bytes of gradients.
+/// Bytes of gradients after which the stages that use them start: see Sweep::stage.
 struct Buckets {
-  double bytes = 0;  ///< 0: once all gradients are there
-  double first = 0;  ///< bytes of the first bucket of a step, if less
+  double bytes = 0;  ///< 0: starts when all gradients exist
+  double first = 0;  ///< bytes of the first bucket of a step, if fewer
 };
 
 /// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
@@ -180,8 +180,8 @@ Schedule instantiate(const step::StepStructure& structure, const step::StepSizes
                      spec::Precision precision = spec::Precision::fp32, const step::Assignment* assignment = nullptr,
                      const Buckets& buckets = {}, const spec::LayerRange* only = nullptr, bool keep_empty = false);
 
-/// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
-/// to ends.
+/// Returns the learned matrix layer that represents matrix layer `timed` of `timed_layers`: at the same relative depth;
+/// the first and the last layers correspond.
 std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers);
 
 }  // namespace dadsim::schedule

@@ -32,7 +32,7 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
   return mixed;
 }
 
-/// Returns the devices of one replica that do a task, each with the amounts of its entry.
+/// Returns the devices of one replica that do a task, each with its entry of the amounts.
 double devices_of(const Task& task, const Schedule& schedule) {
   return static_cast<double>(schedule.tensor * (task.stage == kEveryStage ? schedule.pipeline : 1));
 }

@@ -19,7 +19,7 @@ struct Traffic {
 /// timing on many platforms.
 class StepKinds {
  public:
-  /// The schedules must have values for all their workers.
+  /// Requires schedules with values for all their workers.
   explicit StepKinds(std::span<const Schedule> schedules);
 
   struct Collective {
@@ -27,11 +27,11 @@ class StepKinds {
     double bytes = 0;  ///< bytes of the worker that sends most
   };
   struct Kind {
-    std::size_t first = 0;               ///< the first schedule of this kind
-    step::StepSample::SampledStep size;  ///< without occurrences
+    std::size_t first = 0;               ///< index of the first schedule of this kind
+    step::StepSample::SampledStep size;  ///< the kind's sizes, without its number of occurrences
     std::vector<Collective> at_star;     ///< gathers and broadcasts, directly to and from the aggregator
-    Traffic star_traffic;                ///< traffic of those
-    std::vector<std::size_t> elsewhere;  ///< tasks that are other collectives, with an algorithm yet to be chosen
+    Traffic star_traffic;                ///< traffic of these gathers and broadcasts
+    std::vector<std::size_t> elsewhere;  ///< other collectives, whose algorithm is chosen later
   };
   const std::vector<Kind>& kinds() const { return kinds_; }
   /// Returns the kind of each schedule.

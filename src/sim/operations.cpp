@@ -156,7 +156,7 @@ class OperationWriter {
       if (line > 0) part.after.push_back(line - 1);
     }
     part.first = static_cast<std::int32_t>(result_.nodes[node].operations.size());
-    std::vector<std::int32_t> met;  // meeting of each round with messages
+    std::vector<std::int32_t> met;  // per round with messages: the operation that ends it
     Operations all;
     std::vector<collectives::Transfer> sends, receives;
     const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(1, rounds.pace().in_flight));

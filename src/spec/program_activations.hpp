@@ -6,7 +6,8 @@
 namespace dadsim::spec {
 
 /// Returns the network with the activations that a program keeps for the backward pass; only memory changes.
-/// - typical, tuned and compiled: a gated activation is one kernel, which keeps gate, up and their product, but no output of the
+/// - typical, tuned and compiled: a gated activation is one kernel, which keeps gate, up and their product, but no
+/// output of the
 ///   activation function (Megatron-LM's bias_swiglu_fusion).
 /// - eager and compiled, with `autocast` from fp32 weights: sums with shortcuts, which norms keep, are fp32. An eager
 ///   program casts the output of a norm once for each product that reads it.

@@ -30,7 +30,7 @@ template <class T>
 class Pending {
  public:
   Pending() = default;
-  /// `receive`, if set, is the participants' work on arrived data: decoding, combining.
+  /// `receive`, if set, is the participants' work on arrived data: decoding and combining.
   Pending(T data, step::StepRecorder& recorder, std::int32_t collective, step::Role who,
           std::function<void(T&)> receive = nullptr)
       : data_(std::move(data)),
@@ -80,7 +80,7 @@ class Exchange {
   /// Returns whether messages are compressed: sums over sites are no longer linear then.
   bool compresses() const { return wire_.compresses(); }
 
-  /// From now on, sums of compressed gradients are sums of differences (Wire::send_differences()).
+  /// Makes later sums of compressed gradients sums of differences (Wire::send_differences()).
   void send_differences() { wire_.send_differences(); }
   /// Returns whether sum() leaves biases uncompressed next to a compressed matrix.
   bool leaves_biases() const {
@@ -99,7 +99,7 @@ class Exchange {
     return mode_ == spec::ExchangeMode::peer ? step::Role::workers : step::Role::aggregator;
   }
   /// Sends block b of every site to its combiner: an all-to-all among peers, a gather otherwise. Parts are codes, and
-  /// blocks have one symbolic size. Returns, per block, the rows of all sites.
+  /// all blocks have one symbolic size. Returns the rows of all sites, per block.
   Pending<std::vector<Rows>> scatter(const std::vector<Contribution>& own);
   /// Sends every combined block to all sites: an all-gather among peers, a broadcast otherwise. `like`: the parts of a
   /// block as given to scatter().
@@ -142,9 +142,9 @@ class Exchange {
     std::vector<Summand> of;
     std::vector<compress::Message> messages;  ///< per matrix of the first site, then of the second …; until combined
   };
-  /// Sums a layer's gradient in the same way, its matrix and its biases compressed separately. The three calls can each
-  /// cover all layers together (TrainingStep::together): sites send; the aggregator, if any, combines; all wait and
-  /// decode.
+  /// Sums a layer's gradient likewise, with its matrix and its biases compressed separately. Three calls: sites send;
+  /// the aggregator, if any, combines; all wait and decode. Each call can cover all layers together
+  /// (TrainingStep::together).
   EncodedSum hand_over_tensors(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
   void combine(EncodedSum& sum);
   models::LayerGradient receive_tensors(EncodedSum& sum);
@@ -218,8 +218,8 @@ class Exchange {
   std::vector<compress::Message> encode_all(const Contribution& own, PartsOnWire& parts);
   /// Decodes the messages of all sites.
   Rows receive_all(const Contribution& own, const PartsOnWire& parts, const std::vector<compress::Message>& messages);
-  /// Returns the result of the aggregator (`from`: −1) or a site as it arrives. `parts` describes the upward message,
-  /// and then the downward one.
+  /// Returns the result of the aggregator (`from`: −1) or of a site as it arrives. `parts` describes the upward message
+  /// on entry, and the downward message on return.
   Rows hand_back(const Rows& result, const Contribution& like, PartsOnWire& parts, std::int32_t from);
 
   /// Records a sum of `elements` per site as an all-reduce, or as gather, add, broadcast. Returns the collective to
@@ -237,7 +237,7 @@ class Exchange {
                                const std::function<models::Matrix(std::size_t site, std::size_t part)>& of);
   /// Charges every receiver's work on the arrived sum.
   void receive(const EncodedSum& sum);
-  /// Does both for a single matrix.
+  /// Sends and charges a single matrix.
   EncodedSum sum_encoded(Summand part, const std::function<models::Matrix(std::size_t site)>& of);
   Pending<models::Matrix> pending(EncodedSum sum);
   Payloads payloads_of(const Summand& part, const compress::Amount& numbers) const;

@@ -38,13 +38,13 @@ struct Arrived {
   std::vector<std::vector<std::int32_t>> whole;  ///< parts of whole numbers, in their order
 };
 
-/// Per site: what has arrived, in rising order of the senders.
+/// Received messages per site, in ascending order of the senders.
 using Arrivals = std::vector<std::vector<Arrived>>;
 
 /// Deviation per number of the noise added on purpose, which every receiver knows.
 struct AddedNoise {
-  double of_site = 0;  ///< in a site's message
-  double of_all = 0;   ///< in the result computed from all sites' messages
+  double of_site = 0;  ///< deviation in a site's message
+  double of_all = 0;   ///< deviation in the result computed from all messages
 };
 
 /// Message of a site for one layer: matrices with equally many rows, next to each other.
@@ -65,7 +65,7 @@ struct Contribution {
   };
   step::Expression rows;  ///< rows of a site, in symbols
   std::vector<Part> parts;
-  /// The parts are values of entries of the layer's matrix, and the entries' positions, row by row.
+  /// True: the parts are values of entries of the layer's matrix, and the entries' positions, row by row.
   bool entries = false;
   AddedNoise noise = {};
 };

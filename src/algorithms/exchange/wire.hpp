@@ -31,7 +31,7 @@ class Wire {
   bool is_unbiased() const { return compresses() && unbiased_; }
   /// Returns whether biases are sent uncompressed next to their matrix.
   bool leaves_biases() const { return info_->leaves_biases; }
-  /// Returns the scope that is compressed as one; a layer without compression.
+  /// Returns the scope that is compressed as a unit; a layer without compression.
   spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
@@ -43,10 +43,10 @@ class Wire {
     uncompressed_sums_ = {};
     sites_ = std::move(sites);
   }
-  /// Numbers the next exchanged matrix of a layer (−1: of all), one at each site. Its memory is found by its position
-  /// within the layer: a step may leave other layers out.
+  /// Returns a number for the layer's next matrix (−1: of all layers). Its error memory is keyed by position in the
+  /// layer, because a step may leave other layers out.
   std::uint32_t begin_matrix(std::int32_t layer) { return matrices_.begin(layer); }
-  /// Numbers a sum of a layer that is sent uncompressed.
+  /// Returns a number for a layer's next uncompressed sum.
   std::uint32_t begin_uncompressed_sum(std::int32_t layer) { return uncompressed_sums_.begin(layer); }
 
   /// Encodes a matrix of site `site` (the aggregator: −1); returns how many of its numbers were kept. `sum`: the matrix
@@ -55,11 +55,11 @@ class Wire {
                       bool sum = false);
   void decode(compress::Decoder& from, std::uint32_t matrix, models::MutableBlock into) const;
 
-  /// Returns whether the compression error is kept and added to the next message. This suits values that add up over
-  /// steps: gradients and their sums.
+  /// Returns whether the compression error is remembered and added to the next message. This suits values that add up
+  /// over steps: gradients and their sums.
   bool remembers() const { return remembers_; }
-  /// From now on, sites send differences to an estimate that receivers have too (compress::EstimateMemory). The
-  /// aggregator adds up differences, and keeps what its own messages lose of the sum.
+  /// Switches sites to sending differences from an estimate that receivers have too (compress::EstimateMemory). The
+  /// aggregator adds up differences, and remembers the error of its own messages.
   void send_differences() { remembers_ = differences_ = compresses(); }
   /// Returns the memory of `site` for a matrix.
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);

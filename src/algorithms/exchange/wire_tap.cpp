@@ -9,7 +9,7 @@ namespace {
 
 using Kind = SeenMatrix::Kind;
 
-/// ‖a − b‖ ÷ ‖b‖.
+/// Returns ‖a − b‖ ÷ ‖b‖.
 double relative_distance(const models::ConstBlock& a, const models::ConstBlock& b) {
   const double norm = std::sqrt(b.cast<double>().squaredNorm());
   return norm > 0 ? std::sqrt((a - b).cast<double>().squaredNorm()) / norm : 0;

@@ -26,8 +26,8 @@ double length_of(const std::vector<double>& x) {
   return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
 }
 
-/// Returns the limit of the vector lengths under repeated application of a symmetric operation: its largest eigenvalue
-/// in magnitude.
+/// Returns the largest eigenvalue in magnitude of a symmetric operation, as the limit of vector lengths under repeated
+/// application.
 template <class Operation>
 double power_iteration(std::size_t sites, const Operation& operation) {
   constexpr int kMostIterations = 20'000;

@@ -19,7 +19,7 @@ namespace dadsim::algorithms {
 /// followed by its biases (row after row); the last block holds everything outside the matrices (possibly nothing).
 using Field = std::vector<std::vector<models::Matrix>>;
 
-/// a += scale·b.
+/// Computes a += scale·b.
 void add(Field& a, const Field& b, float scale = 1);
 Field difference(Field a, const Field& b);
 
@@ -155,8 +155,8 @@ class OwnWeightsStep {
   step::StepRecorder recorder_;
   Exchange exchange_;
   std::vector<step::ComputeOp> update_;
-  std::optional<Topology::MixingRound> among_attendees_;  ///< round of the sites present; none: all are
-  std::vector<bool> there_;                               ///< per site; empty: all are
+  std::optional<Topology::MixingRound> among_attendees_;  ///< round of the sites present; none: all are present
+  std::vector<bool> there_;                               ///< per site: present; empty: all are
   bool sites_change_ = false;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;

@@ -35,7 +35,7 @@ class AcpSgd final : public Algorithm {
   std::vector<AlternatingFactors> layers_;
 };
 
-/// Returns P Qᵀ; empty if the matrix is not compressed. Charges.
+/// Returns P Qᵀ, and charges its work; empty if the matrix is not compressed.
 models::Matrix product_of_factors(TrainingStep& step, const models::Matrix& p, const models::Matrix& q,
                                   const step::Expression& compressed, const step::Expression& rank) {
   step.charge(step::Phase::merge, step::Role::workers, {cost::only_where(compressed, cost::product_of_factors(rank))});

@@ -44,7 +44,7 @@ std::vector<std::size_t> factor_pairs(const models::Network& network) {
 
 namespace {
 
-/// Sums the squares of a matrix's deltas per output, over the rows of all sites. Charges.
+/// Sums the squares of a matrix's deltas per output, over the rows of all sites; charges this work.
 Pending<models::Matrix> sum_squares(TrainingStep& step, std::size_t l) {
   const step::Expression entries = step::extent::rows() * step::extent::out();
   step.charge(step::Phase::add, step::Role::workers,
@@ -117,7 +117,7 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
   for (CogdPair& pair : pairs_) {
     models::WeightsOf<float>& v = network.layer(pair.v);
     models::WeightsOf<float>& u = network.layer(pair.v + 1);
-    // A frozen factor is not moved by its optimizer's momentum either.
+    // A frozen factor does not move by its optimizer's momentum either.
     if (rests(step, pair.l)) v.weight = pair.v_before, v.bias = pair.v_bias_before;
     if (rests(step, pair.l + 1)) u.weight = pair.u_before, u.bias = pair.u_bias_before;
     if (options_.l1 > 0 && !rests(step, pair.l)) {
@@ -190,35 +190,34 @@ SynchronousMethod cogd_method() {
   static constexpr spec::RealParameter kL1{"l1", 0, 10, "0",
                                            "strength of the penalty on V, applied by a proximal step"};
   static constexpr spec::RealParameter kCap{"cap", 0, 1e6, "1", "largest length of a u_j; 0: none"};
-  return {
-      {.name = "cogd",
-       .family = "low-rank",
-       .parameters = {kUpdate, kStaleness, kStrength, kL1, kCap},
-       .check =
-           [](const RunFacts& facts) {
-             return methods::faults_of_idle_parameters(facts.run.parameters, {{kStaleness, kUpdate, {"stale"}}});
-           },
-       .lossless = {{"update", "synchronous"}},
-       // The factors before the step, and waiting gradients.
-       .state =
-           [](const spec::ParameterValues& values) {
-             const double waiting =
-                 kUpdate.of(values) == Cogd::CogdUpdate::stale ? static_cast<double>(kStaleness.of(values)) : 0;
-             return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
-           },
-       .remark = [](const RunFacts& facts) -> std::string {
-         const std::optional<models::Network> network = network_of(facts);
-         if (!network || !factor_pairs(*network).empty()) return "";
-         return "cogd equals gradient "
-                "sharing: the model has no pair of dense layers with fewer units and no activation between them";
-       }},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<Cogd>(Cogd::Options{.update = kUpdate.of(run.parameters),
-                                                    .staleness = kStaleness.of(run.parameters),
-                                                    .strength = kStrength.of(run.parameters),
-                                                    .l1 = kL1.of(run.parameters),
-                                                    .cap = kCap.of(run.parameters)});
-      }};
+  return {{.name = "cogd",
+           .family = "low-rank",
+           .parameters = {kUpdate, kStaleness, kStrength, kL1, kCap},
+           .check =
+               [](const RunFacts& facts) {
+                 return methods::faults_of_idle_parameters(facts.run.parameters, {{kStaleness, kUpdate, {"stale"}}});
+               },
+           .lossless = {{"update", "synchronous"}},
+           // The factors before the step, and waiting gradients.
+           .state =
+               [](const spec::ParameterValues& values) {
+                 const double waiting =
+                     kUpdate.of(values) == Cogd::CogdUpdate::stale ? static_cast<double>(kStaleness.of(values)) : 0;
+                 return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
+               },
+           .remark = [](const RunFacts& facts) -> std::string {
+             const std::optional<models::Network> network = network_of(facts);
+             if (!network || !factor_pairs(*network).empty()) return "";
+             return "cogd equals gradient "
+                    "sharing: the model has no pair of dense layers with fewer units and no activation between them";
+           }},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<Cogd>(Cogd::Options{.update = kUpdate.of(run.parameters),
+                                                        .staleness = kStaleness.of(run.parameters),
+                                                        .strength = kStrength.of(run.parameters),
+                                                        .l1 = kL1.of(run.parameters),
+                                                        .cap = kCap.of(run.parameters)});
+          }};
 }
 
 }  // namespace dadsim::algorithms

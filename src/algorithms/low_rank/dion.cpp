@@ -14,7 +14,7 @@ namespace {
 
 using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
 
-/// Origin of Q.
+/// Method of computing Q from R.
 enum class Columns {
   normalised,   ///< each column of R by itself
   orthonormal,  ///< all of R (Orth-Dion, arXiv 2605.16341)
@@ -22,7 +22,7 @@ enum class Columns {
 
 constexpr float kLeastLength = 1e-8F;  // added to the length of a column of R
 
-/// r, and 1 where P and R are sent.
+/// Symbolic rank r, and 1 for matrices that send P and R.
 step::Expression rank_of_share(double fraction) { return kept_of(fraction, min({in(), out()})); }
 step::Expression sends_factors(double fraction) {
   return hidden_matrix() * exceeds(weights_of_matrix(), rank_of_share(fraction) * (in() + out()));
@@ -83,7 +83,7 @@ class Dion final : public Algorithm {
   template <class Body>
   static void for_momenta(TrainingStep& step, MatrixState& state, const Body& body);
   // Each charges what it computes.
-  /// Returns Σ M Q.
+  /// Returns Σ M Q, and charges its work.
   models::Matrix columns_of(TrainingStep& step, std::size_t l);
   /// Orthonormalises P and returns Σ Mᵀ P.
   models::Matrix rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns);

@@ -17,7 +17,7 @@ float magnitude_of(const models::ConstBlock& matrix) {
   return largest > 0 ? largest : 1.0F;
 }
 
-/// M = Δᵀ A (out × in) and M Mᵀ as operators, with M scaled to the order of 1.
+/// Applies M = Δᵀ A (out × in) and M Mᵀ as operators, with M scaled to the order of 1.
 class GradientProduct {
  public:
   GradientProduct(const models::ConstBlock& delta, const models::ConstBlock& input, FactoriseBranch branch)
@@ -38,7 +38,7 @@ class GradientProduct {
     }
   }
 
-  /// Uses a given matrix M.
+  /// Applies a given matrix M.
   explicit GradientProduct(const models::Matrix& matrix)
       : in_(matrix.cols()),
         out_(matrix.rows()),

@@ -36,7 +36,7 @@ using Gradients = std::vector<models::Matrix>;
 /// Returns the gradients of matrix l. `beside` receives what is sent as it is: the sums over sites of its biases and,
 /// if it is not compressed, of the matrix, row by row.
 Gradients form_gradients(TrainingStep& step, std::size_t l, bool is_compressed, models::Matrix& beside);
-/// Puts these sums into gradient(l).
+/// Stores these sums in gradient(l).
 void take_beside(TrainingStep& step, std::size_t l, bool is_compressed, const models::Matrix& beside);
 
 /// Work of M = G + E and P = M Q.

@@ -17,7 +17,7 @@ Pending<Rows> share_table_rows(TrainingStep& step, std::size_t l);
 /// Adds up the rows of each symbol as the gradient of table l.
 void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows);
 
-/// Parameter of algorithms that offer both: tables as sums or by rows.
+/// Parameter of algorithms that can share tables both as sums and by rows.
 inline constexpr auto kTables =
     spec::choice<bool>("tables", {{"sum", false}, {"rows", true}},
                        "sum: gradients of embedding tables are summed; rows: sites share the symbols they read and "

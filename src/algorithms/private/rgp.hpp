@@ -32,7 +32,7 @@ Carriers carriers_of(const models::Matrix& target, std::int64_t rank, std::uint6
 models::Matrix from_carriers(const Carriers& carriers, const models::ConstBlock& left_gradient,
                              const models::ConstBlock& right_gradient);
 
-/// Work of these, for r = `rank` in symbols.
+/// Returns the work of these two, for r = `rank` in symbols.
 step::Work carriers_work(const step::Expression& rank);
 step::Work from_carriers_work(const step::Expression& rank);
 
@@ -71,12 +71,13 @@ class Rgp : public Algorithm {
  protected:
   /// Returns the number of released numbers of a gradient, out of `all`; fewer in derived classes.
   virtual step::Expression released(const step::Expression& all) const { return all; }
-  /// Chooses the released numbers without using data; none: all. Charged. `rank` in symbols, 0 and 1 in `low_rank`.
+  /// Chooses the released numbers without using data, and charges this work; none: all. `rank` in symbols, 0 and 1 in
+  /// `low_rank`.
   virtual std::optional<Mask> choose(TrainingStep&, std::size_t, const std::optional<Carriers>&,
                                      const step::Expression&, const step::Expression&) {
     return std::nullopt;
   }
-  /// Called with the gradient that all sites apply, and so know.
+  /// Receives the gradient that all sites apply, and therefore know.
   virtual void applied(TrainingStep&, std::size_t, const models::Matrix&) {}
 
  private:

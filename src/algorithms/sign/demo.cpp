@@ -49,7 +49,7 @@ step::Work sign_work() {
 std::uint32_t bf16_code(float x) { return Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(x)); }
 float of_bf16_code(std::uint32_t code) { return std::bit_cast<float>(code << 16U); }
 
-/// Means of coefficients, each over the sites that have sent it.
+/// Averages coefficients, each over the sites that have sent it.
 class Means {
  public:
   Means(Eigen::Index rows, Eigen::Index columns, const ChunkedCosines& cosines)
@@ -62,7 +62,7 @@ class Means {
     sum_(chunk, place) += value;
     count_(chunk, place) += 1;
   }
-  /// Returns the signs of the matrix whose coefficients these are.
+  /// Returns the signs of the matrix with these coefficients.
   models::Matrix signs() const {
     if (rows_ * columns_ == 0) return models::Matrix::Zero(rows_, columns_);
     const models::Matrix mean = sum_.array() / count_.array().max(1.0F);
@@ -209,7 +209,7 @@ SynchronousMethod demo_method() {
            .compresses = false,
            .optimizer = Needs::plain_sgd,
            .applies_signs = true,
-           // The momentum.
+           // Memory of the momentum.
            .state =
                [](const spec::ParameterValues&) {
                  return estimate::AlgorithmState{step::extent::in_with_bias() * step::extent::out(), 0, true};

@@ -42,14 +42,16 @@ class DeMo final : public Algorithm {
     std::vector<std::int32_t> places;              ///< positions within their chunks
     std::vector<std::uint32_t> value_codes, place_codes;
   };
-  /// Moves the largest coefficients of δ into `into`.
+  /// Moves the largest coefficients of δ to `into`.
   void take(models::Matrix& momentum, Lists& into) const;
   Lists lists_of(models::LayerGradient& momentum) const;
-  /// Adds this step's gradient of matrix l to each site's δ, and takes the lists from it. Charges.
+  /// Adds this step's gradient of matrix l to each site's δ, moves the largest coefficients to lists, and charges this
+  /// work.
   std::vector<Lists> take_of_sites(TrainingStep& step, std::size_t l);
   /// Returns the lists as a contribution, valid as long as `lists` lives.
   Contribution contribution(const std::vector<Lists>& lists) const;
-  /// Returns the signs of the mean coefficients of all sites, transformed back to matrix l and its biases. Charges.
+  /// Returns the signs of the mean coefficients of all sites, transformed back to matrix l and its biases; charges this
+  /// work.
   models::LayerGradient signs_of_mean(TrainingStep& step, std::size_t l, const Rows& all) const;
 
   Options options_;

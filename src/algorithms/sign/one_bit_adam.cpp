@@ -292,8 +292,8 @@ constexpr spec::RealParameter kWarmUpShare{"warm-up-share", 0, 1, "0.2",
                                            "T as a share of the steps that the run may take (the paper: 15 to 25 %)"};
 constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0", "T in steps; 0: warm-up-share sets it"};
 
-/// Checks a run of 1-bit Adam. An aggregator is always present and keeps the compression error of the average in one
-/// place.
+/// Checks a run of 1-bit Adam. An aggregator must be present in every step, because it alone keeps the compression
+/// error of the average.
 RunFaults one_bit_adam_faults(const RunFacts& facts) {
   RunFaults faults = methods::faults_of_idle_parameters(
       facts.run.parameters, {{.parameter = kWarmUpShare, .other = kWarmUpSteps, .without = true}});

@@ -41,7 +41,7 @@ class SignVotes {
   /// Returns the votes of site `site` on matrix l and its biases, row by row: codes as sent.
   std::vector<std::uint32_t> votes(const TrainingStep& step, std::size_t l, std::size_t site,
                                    models::LayerGradient own);
-  /// Returns the vote of a zero per number of matrix l (`ties`: the result of a tie): the same at every site.
+  /// Returns the vote of a zero per number of matrix l (`ties`: the result of a tie), equal at every site.
   std::vector<std::uint32_t> coins(const TrainingStep& step, std::size_t l, std::size_t count, bool ties) const;
   std::uint32_t code_of(float x, std::uint32_t coin) const;
   std::int32_t vote_of(std::uint32_t code) const;

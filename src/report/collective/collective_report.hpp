@@ -62,7 +62,7 @@ struct CollectiveRow {
   std::string algorithm;                   ///< algorithm chosen for "auto" or "best"
   std::optional<Statement> compared = {};  ///< algorithms that "best" was compared with
   std::string protocol = {};               ///< protocol of NCCL and RCCL for all messages: "LL"; may be empty
-  std::optional<Statement> quicker = {};   ///< an algorithm of the library that is quicker than its choice
+  std::optional<Statement> quicker = {};   ///< an algorithm of the library that is quicker than the library's choice
   spec::Fidelity fidelity = spec::Fidelity::message;
   double warm_seconds = 0;             ///< seconds on warm connections
   std::optional<double> cold_seconds;  ///< seconds on new connections, if different

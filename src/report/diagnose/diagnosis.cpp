@@ -61,8 +61,8 @@ DocumentTable times_of(const Diagnosis& diagnosis) {
   return times;
 }
 
-/// Returns measured and expected times with the band of nine in ten, and next to them what each of the first causes
-/// would take, for each size.
+/// Returns measured and expected times for each size, with the band of nine measurements in ten, and the simulated
+/// times of the first causes.
 Chart causes_by_time(const Diagnosis& diagnosis) {
   Chart chart{
       .name = "causes",
@@ -93,8 +93,8 @@ Chart causes_by_time(const Diagnosis& diagnosis) {
   return chart;
 }
 
-/// Returns the cells of each cause, below a line of headings. Cells are its time ÷ the measured one for each size and
-/// for computing, and the distance if there are several.
+/// Returns a table of the causes below a line of headings. Cells are a cause's time ÷ the measured one, for each size
+/// and for computing; then the distance, if there are several causes.
 std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std::size_t count) {
   const bool single = diagnosis.times.size() == 1;
   std::vector<std::vector<std::string>> rows(1);

@@ -16,14 +16,14 @@ struct DiagnosedTime {
   std::int64_t devices = 0;  ///< devices that take part
   double measured = 0;
   double expected = 0;
-  double low = 0, high = 0;  ///< interval of nine measurements of ten
+  double low = 0, high = 0;  ///< interval of nine measurements in ten
 };
 
 /// A possible fault, and the times that it would cause.
 struct Suspicion {
-  Statement cause;                       ///< "cause"
+  Statement cause;                       ///< statement of kind "cause"
   std::vector<double> seconds;           ///< simulated seconds, per time
-  std::optional<double> computing = {};  ///< simulated computing of a step; filled if a profile has the measured one
+  std::optional<double> computing = {};  ///< simulated computing of a step; filled if a profile was measured
   double distance = 0;    ///< distance from the measured times, by which suspicions are ranked (docs/diagnose.md)
   bool explains = false;  ///< every measured time is in the suspicion's band
 };
@@ -38,8 +38,8 @@ struct Diagnosis : ReportHead {
   std::vector<DiagnosedTime> times;
   SpeedVerdict verdict = SpeedVerdict::as_expected;
   std::optional<double> computing;    ///< seconds of a step according to a profile
-  std::vector<Suspicion> suspicions;  ///< causes that explain it first, the nearest first; if all is normal, only those
-  std::vector<Statement> free;        ///< causes that could take any time, with the values that each would need
+  std::vector<Suspicion> suspicions;  ///< explaining causes first, by distance; if all is normal, no others
+  std::vector<Statement> free;        ///< causes that could take any time, with the required values
   std::vector<Statement> evidence;    ///< findings of a profile other than the time
 
   double measured() const;  ///< geometric mean over the times
@@ -53,7 +53,7 @@ Statement check_of(const Suspicion& suspicion);
 
 inline constexpr std::size_t kMostSuspicions = 6;  ///< suspicions listed on a terminal
 
-/// Returns the verdict, and if the time is not normal, the best explanation.
+/// Returns the verdict and, if the time is not normal, the best explanation.
 std::vector<Statement> answer_of(const Diagnosis& diagnosis);
 /// Returns the document; docs/diagnose.md documents every member.
 Document document_of(const Diagnosis& diagnosis);

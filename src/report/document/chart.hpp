@@ -53,9 +53,9 @@ struct Chart {
   std::vector<std::string> names = {};  ///< bars: a name per row
   std::vector<ChartSeries> series = {};
   std::vector<ChartLimit> limits = {};
-  bool own_script = false;  ///< the page draws it with controls of its own, from the JSON
+  bool own_script = false;  ///< sentences above the chart on a page; empty: its title
   std::string above = {};   ///< sentences above it on a page; empty: its title
-  /// Legend of a list, from which a page's reader chooses one of the charts named "FIGURE-…"; empty: it stands alone.
+  /// Legend of a list on a page, in which the reader chooses one of the charts named "FIGURE-…"; empty: no list.
   std::string choice = {};
 
   /// Adds a series of bars, one value per name; values that are not finite are left out.

@@ -58,7 +58,7 @@ struct DocumentValue : DocumentVariant {
   }
 };
 
-/// Returns the value, or Omitted, which leaves the member out.
+/// Returns the value, or Omitted if there is none.
 template <class T>
 DocumentValue or_omitted(const std::optional<T>& value) {
   return value ? DocumentValue(*value) : Omitted();
@@ -93,8 +93,8 @@ class TableRow {
   DocumentTable& table_;
 };
 
-/// Rows of values, each with its words. All rows add the same columns in the same order. A row that ends early lacks
-/// the other members in the JSON and is not shown to people.
+/// Rows of values, each with its text. All rows add the same columns in the same order. A row that ends early lacks the
+/// other members in the JSON and is not shown to people.
 struct DocumentTable {
   struct Head {
     std::string name;
@@ -139,7 +139,7 @@ struct Document {
   std::vector<DocumentPart> parts = {};  ///< in the order of the JSON and of the terminal
   PageKind page = PageKind::document;
   std::string command = "dadsim";                               ///< name of the page: "dadsim plan"
-  std::string setting = {};                                     ///< line below the title of the page
+  std::string setting = {};                                     ///< line below the title
   std::vector<std::pair<std::string, std::string>> facts = {};  ///< terms and texts on the page, with its provenance
   std::vector<Chart> charts = {};
   std::vector<std::string> lead =

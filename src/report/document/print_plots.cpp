@@ -10,7 +10,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Characters that LaTeX reads as commands, and those of our texts that its fonts lack without packages.
+/// Escapes characters that LaTeX reads as commands or that its fonts lack without packages.
 constexpr auto kInLatex = std::to_array<std::pair<std::string_view, std::string_view>>({{"\\", "\\textbackslash{}"},
                                                                                         {"{", "\\{"},
                                                                                         {"}", "\\}"},

@@ -60,7 +60,7 @@ std::span<const ScaleUnit> units_of(const ChartAxis& axis) {
   return kPlainUnits;
 }
 
-/// Returns the largest unit of which `value` is at least `least`; else the smallest.
+/// Returns the largest unit in which `value` is at least `least`; else the smallest unit.
 const ScaleUnit& unit_for(const ChartAxis& axis, double value, double least) {
   const std::span<const ScaleUnit> units = units_of(axis);
   for (std::size_t i = units.size(); i-- > 1;)
@@ -196,7 +196,7 @@ bool has_place(const Chart& chart, const ChartPoint& point) {
          !(chart.y.logarithmic && point.y <= 0);
 }
 
-/// Returns the values along x or y of all points that have a place, with the ends of intervals and limits.
+/// Returns the values along x or y of all drawable points, with the ends of intervals and limits.
 std::vector<double> values_along(const Chart& chart, bool of_x) {
   std::vector<double> values;
   for (const ChartSeries& series : chart.series) {
@@ -245,7 +245,7 @@ std::string drawn_lines(const Chart& chart, double& bottom) {
     std::vector<const ChartPoint*> shown;
     for (const ChartPoint& point : series.points)
       if (has_place(chart, point)) shown.push_back(&point);
-    // Lines on top of each other show their markers in turn.
+    // Overlapping lines show their markers in turn.
     const std::size_t every = series.marks_only ? 1 : std::max<std::size_t>(1, (shown.size() + 11) / 12);
     for (std::size_t k = 0; k < shown.size(); ++k) {
       const ChartPoint& point = *shown[k];

@@ -23,7 +23,7 @@ constexpr double kDay = 86400;
 
 bool is_price(double value) { return std::isfinite(value) && value > 0; }
 
-/// Returns the cost of equal work on both sides; nothing unless money or energy is known on both.
+/// Returns the costs of equal work on both sides; nothing unless money or energy is known on both.
 std::optional<Statement> costs_of_both(const Compared& run, const std::string& name) {
   Statement statement{"compared-costs", {run.run, name}};
   statement.with("currency", run.currency);
@@ -214,7 +214,7 @@ Compared::Side side_of(const RunResult& run, const Result& result, Metric metric
   return side;
 }
 
-/// Returns whether both sides learned the same. Uncertainties from seeds, evaluations and relative steps are then
+/// Returns whether both sides learned the same. If so, uncertainties from seeds, evaluations and relative steps are
 /// common to both.
 bool learned_the_same(const RunResult& before, const RunResult& after) {
   const auto same = [](double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); };
@@ -284,7 +284,7 @@ DocumentTable side_of(const Compared& run, const Compared::Side& side, const Res
   return table;
 }
 
-/// Returns statements on both sides other than those on each run.
+/// Returns statements about both sides as a whole, not about single runs.
 std::vector<Statement> statements_on(const Comparison& comparison, const Answer& before, const Answer& after,
                                      const std::vector<Compared>& runs) {
   std::vector<Statement> statements;

@@ -31,7 +31,7 @@ struct Compared {
   std::string currency = {};  ///< currency of money
 };
 
-/// Switches to a metric of work, which replaces times, if common_metric() selects one for the two.
+/// Switches to a metric of work in place of times, if common_metric() selects one for the two sides.
 void compare_by_work(Compared& run, spec::AskedMetric asked);
 
 /// Returns how much quicker the second side, `name`, is, and the causes of the slower side's time. "with nic=200Gbps:

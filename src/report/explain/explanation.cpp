@@ -18,8 +18,8 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kConfirmed = 0.25;   // relative to the saving by half of the share
-constexpr double kSurprising = 1.25;  // multiple of the saving by half of the share
+constexpr double kConfirmed = 0.25;   // a saving is tiny below this multiple of (share / 2)
+constexpr double kSurprising = 1.25;  // surprising above this multiple of (share / 2)
 constexpr double kSmall = 0.005;      // share of the time; smaller differences need no reason
 
 class PartChecker {
@@ -45,8 +45,8 @@ class PartChecker {
     return check;
   }
 
-  /// Returns the reason if a change of links saves clearly more than half of all that the critical path has of its
-  /// kind.
+  /// Returns the reason if a change of links saves clearly more than half of the share of its kind on the critical
+  /// path.
   std::optional<Statement> why_more(const WhatIf& change) const {
     if (change.kind != WhatIf::Kind::bandwidth && change.kind != WhatIf::Kind::latency) return std::nullopt;
     const std::vector<Cause> causes = causes_of(explanation_.result.runs[run_]);
@@ -83,7 +83,7 @@ class PartChecker {
     if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
     if (cause.kind == "framework") return best(WhatIf::Kind::framework);
     if (cause.kind == "queueing") {
-      // Windows depend on round trips, so the best change of the queue's own link or of the whole path counts.
+      // Windows depend on round trips. The best change of the queue's own link or of the whole path therefore counts.
       const WhatIf* best_of_all = nullptr;
       for (const auto& [kind, on] :
            {std::pair{WhatIf::Kind::latency, group_of(part)}, std::pair{WhatIf::Kind::bandwidth, group_of(part)},
@@ -98,7 +98,7 @@ class PartChecker {
     return all != nullptr ? all : best(WhatIf::Kind::latency);
   }
 
-  /// Returns the share of the critical path that is of the cause and that the change makes faster.
+  /// Returns the share of the critical path that belongs to the cause and that the change makes faster.
   double share_of(const Cause& cause, const WhatIf& what_if) const {
     double share = 0;
     for (const Cause::Part& part : cause.parts)
@@ -106,8 +106,8 @@ class PartChecker {
     return share;
   }
 
-  /// Returns the reason for a surprising saving. A critical path has one reason for every second, and a change of one
-  /// can shorten others.
+  /// Returns the reason for a surprising saving: a critical path attributes every second to one cause, but a change of
+  /// that cause can shorten other parts.
   Statement why_more(const Cause& cause) const {
     if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
     if (!is_over_tcp()) return Statement{"messages-come-sooner"};
@@ -132,7 +132,7 @@ class PartChecker {
     return share;
   }
 
-  /// A change that helps although the change of the part alone does not, and its meaning for the part.
+  /// A change that helps although the part's own change does not, and the meaning of that for the part.
   struct Evidence {
     const WhatIf* what_if = nullptr;
     Statement reason;
@@ -414,10 +414,10 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
     return saving_of(explanation, run, *a) > saving_of(explanation, run, *b);
   });
   std::vector<const WhatIf*> best;
-  std::set<WhatIf::Kind> links;  // bandwidth, latency: a change of some links is part of that of all
+  std::set<WhatIf::Kind> links;  // kinds of link changes kept so far: the best of each
   for (const WhatIf* one : candidates) {
     const bool of_links = one->kind == WhatIf::Kind::bandwidth || one->kind == WhatIf::Kind::latency;
-    // Changing all links is no advice if changing some of them saves nearly as much.
+    // Changing all links is not advised if changing some of them saves nearly as much.
     if (of_links && one->on == "*") {
       const bool some_do = std::ranges::any_of(candidates, [&](const WhatIf* other) {
         return other != one && other->kind == one->kind &&
@@ -441,7 +441,7 @@ std::size_t headline_run(const Result& result, const Answer& answer) {
 
 namespace {
 
-/// Names only kinds; their resources follow further down.
+/// Names only kinds of causes; the text below lists their resources.
 std::optional<Statement> step_parts_of(const RunResult& run) {
   if (run.event_driven) return event_time_of(run);
   std::vector<std::string> kinds;

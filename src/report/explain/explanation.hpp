@@ -19,7 +19,7 @@ namespace dadsim::report {
 struct Effect {
   double step_seconds = 0;               ///< seconds, mean
   std::optional<double> target_seconds;  ///< nothing if the target is not reached
-  estimate::Band band = {};  ///< factors on the ratio to the unchanged step; errors of both cancel (ratio_band)
+  estimate::Band band = {};  ///< factors on the ratio to the unchanged step; common errors cancel (ratio_band)
 };
 
 /// A change, with new timings of all runs.
@@ -40,8 +40,8 @@ std::string in_words(const WhatIf& what_if);
 struct Explanation {
   Result result;
   std::vector<WhatIf> what_ifs;
-  std::int64_t links_left_out = 0;  ///< less busy links, changed only together with others
-  std::vector<Statement> notes;     ///< changes not tried, and methods of the others
+  std::int64_t links_left_out = 0;  ///< less busy links that were changed only with others
+  std::vector<Statement> notes;     ///< untried changes, and methods used for the others
 };
 
 /// Returns the share of a run's time that a what-if saves: to the target if both reach it, else per step.
@@ -50,13 +50,13 @@ double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& 
 /// Returns the least and the most that a what-if saves, with nine measurements of ten between them.
 std::pair<double, double> saving_between(const Explanation& explanation, std::size_t run, const WhatIf& what_if);
 
-/// Number of what-ifs that are named.
+/// Most what-ifs that are named.
 inline constexpr std::size_t kMostUseful = 3;
 
-/// Returns the what-ifs that save most of a run's time to the target (of its step if the target is not reached), the
+/// Returns the what-ifs that save most of a run's time to the target (or of its step, if it misses the target), the
 /// most useful first; at most `count`. Limits, other batches (whose steps are a guess) and savings below a hundredth
-/// are left out. Of bandwidths and of latencies only the best is kept. All links together are kept only if no part of
-/// them saves nearly as much.
+/// are left out. Only the best change of bandwidth and of latency is kept. The change of all links is kept only if no
+/// change of some links saves nearly as much.
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count);
 
 /// Returns the run of the headline: the quickest that shares; if none has a time, the first that takes steps.
@@ -71,15 +71,15 @@ Document document_of(const Explanation& explanation);
 /// Share of the time below which a saving is ignored.
 inline constexpr double kLeastSaving = 0.001;
 
-/// The real saving when a part of a run's critical path becomes twice as fast. A critical path shows causes of waiting,
-/// not the causes that would replace them.
+/// Simulated saving when a part of a run's critical path becomes twice as fast. A critical path shows causes of
+/// waiting, not the causes that would replace them.
 struct PartSaving {
   const WhatIf* what_if = nullptr;  ///< change that was tried; null: none
   double saving = 0;                ///< share of the run's time; negative: it takes longer
   bool with_others = false;         ///< true: the part is one link, changed only together with all of its kind
-  /// Reason for saving less than a quarter of the expected half of the part's share; nothing if it does not.
+  /// Reason why a saving is below a quarter of half the part's share; nothing if it is not.
   std::optional<Statement> why_not;
-  /// Reason for saving clearly more than half of its share of the critical path; nothing if it does not.
+  /// Reason why a saving is clearly above half the part's share; nothing if it is not.
   std::optional<Statement> why_more;
 };
 

@@ -17,8 +17,8 @@ namespace {
 
 using step::StepOperations;
 
-/// A message in protobuf's wire format (protobuf.dev, "Encoding"): fields as tag and value. A trace needs only five
-/// kinds of field, and protoc reads it back in the tests.
+/// Writes a message in protobuf's wire format (protobuf.dev, "Encoding"): fields as tag and value. A trace needs only
+/// five kinds of field. The tests read it with protoc.
 class ProtobufMessage {
  public:
   void varint(std::uint32_t field, std::uint64_t value) {
@@ -132,7 +132,7 @@ class ChakraWriter {
     return found == group_names_.end() ? std::string() : found->second;
   }
 
-  /// Returns the trace nodes of operations; a meeting is replaced by the operations that meet.
+  /// Returns the trace nodes of operations. An operation that only joins others is replaced by those others.
   Ids ids_of(const std::vector<std::int32_t>& operations) const {
     Ids ids;
     for (const std::int32_t one : operations) {

@@ -171,7 +171,7 @@ class TraceWriter {
     const step::Timeline& timeline = *step.timeline;
     std::vector<int> thread_of;
     for (const step::Timeline::Track& track : timeline.tracks) thread_of.push_back(threads.at(key_of(track)));
-    // Writes once the common part of all spans of a label.
+    // Writes the common part of all spans with a label once.
     std::vector<std::string> heads;
     std::vector<std::string> arguments;
     for (const step::Timeline::Label& label : timeline.labels) {
@@ -224,7 +224,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       if (std::ranges::count(sentences, sentence) == 0) sentences.push_back(sentence);
     };
     if (run.event_driven) {
-      // Its trace covers the simulation, not steps.
+      // The trace of an event-driven run covers the whole simulation, not single steps.
       if (run.event_driven->log.spans_left_out > 0) {
         say(fmt::format(
             "the first {} of {} spans of the simulation are included, until {}", run.event_driven->log.spans.size(),

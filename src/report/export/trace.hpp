@@ -8,7 +8,8 @@
 
 namespace dadsim::report {
 
-/// Spans in a trace over all runs and steps: about 100 MB of text. Later runs and steps that do not fit are left out.
+/// Most spans in a trace over all runs and steps: about 100 MB of text. Later runs and steps that do not fit are left
+/// out.
 inline constexpr std::size_t kMostTraceSpans = 300'000;
 
 /// Writes the timelines of the runs in Chrome's trace event format, as ui.perfetto.dev reads it (docs/trace.md). The

@@ -92,8 +92,8 @@ Json in_json(const Chart& chart) {
           {"limits", std::move(limits)}};
 }
 
-/// Returns JSON that is safe inside <script>, where "</script" and "<!--" have a meaning in HTML. "<" occurs only
-/// within JSON's strings, where it can be written as a number.
+/// Returns JSON that is safe inside <script>, where "</script" and "<!--" have a meaning in HTML. "<" occurs only in
+/// JSON strings, where it can be escaped.
 std::string within_script(std::string_view json) {
   std::string text;
   for (const char c : json) {

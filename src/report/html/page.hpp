@@ -39,7 +39,7 @@ struct PageContent {
   std::string_view platform_svg{};  ///< markup: picture of a run; may be empty
   /// Further data of a page, in addition to its result: ids of elements, and JSON. Empty entries are left out.
   std::vector<std::pair<std::string, std::string>> more{};
-  std::string command{};  ///< text: name of the page; empty: that of its kind
+  std::string command{};  ///< text: name of the page; empty: the name of its kind
 };
 
 /// Returns the JSON of the charts that the page's shared script draws, by name; empty without any.
@@ -48,8 +48,8 @@ std::string charts_for_page(const Document& document);
 /// Returns a page of HTML that loads nothing.
 std::string make_page(PageKind kind, const PageContent& content);
 
-/// Returns a document as a page of HTML that loads nothing: its answer, the drawings of its kind's scripts, and the
-/// JSON they use. Without a kind, each table with titles is shown. A part "about" replaces `about`.
+/// Returns a document as a page of HTML that loads nothing: its answer, the drawings by the scripts of its kind, and
+/// their JSON. Without a kind, each table with titles is shown. A part named "about" replaces `about`.
 std::string to_html(const Document& document, const About& about = {});
 
 }  // namespace dadsim::report

@@ -42,7 +42,8 @@ std::string setting_sentence(const std::string& label, const ShiftEvaluation& ev
                                ? human_count(evaluation.fewest)
                                : fmt::format("{} to {}", human_count(evaluation.fewest), human_count(evaluation.most));
   return fmt::format(
-      "{}: {} quantiles of each unit of training, a mean over sites, would be sent with the model: {}. Each site corrects "
+      "{}: {} quantiles of each unit of training, a mean over sites, would be sent with the model: {}. Each site "
+      "corrects "
       "its own test batches; it has {} of {} held-back samples, and a larger batch holds all of them.",
       label, evaluation.quantiles, bytes, each, human_count(evaluation.samples));
 }

@@ -7,7 +7,7 @@ namespace dadsim::report {
 
 std::string to_text(const Uncertainty& uncertainty) {
   nlohmann::json parts = nlohmann::json::array();
-  for (const estimate::TimePart& part : uncertainty.parts) 
+  for (const estimate::TimePart& part : uncertainty.parts)
     parts.push_back({part.category, part.seconds, part.cause, part.work, part.unseen});
   nlohmann::json arrivals = nlohmann::json::array();
   for (const auto& arrival : uncertainty.arrivals)
