@@ -1,6 +1,6 @@
-// The matrix products of training steps: ours beside Eigen's and OpenBLAS's, each on one thread. A benchmark runs the
-// three in turn and counts the quickest call of each; `vs_eigen` and `vs_openblas` are our speed over theirs, so that
-// below 1 we lose.
+// Benchmarks the matrix products of training steps: dadsim's against Eigen's and OpenBLAS's, each on one thread. A
+// benchmark runs the three in turn and records the fastest call of each. `vs_eigen` and `vs_openblas` are dadsim's
+// speed ÷ the other's; below 1, dadsim is slower.
 #include <benchmark/benchmark.h>
 #include <cblas.h>
 #include <tbb/global_control.h>
@@ -29,7 +29,7 @@ Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
   return matrix;
 }
 
-/// Processor time of the quickest call: what other jobs on the machine disturb least.
+/// Processor time of the fastest call, which other jobs on the machine disturb least.
 class Quickest {
  public:
   template <class Product>
@@ -51,7 +51,7 @@ class Quickest {
   double seconds_ = std::numeric_limits<double>::max();
 };
 
-/// Products of a layer of in × out with its rows; C and both operands are row-major.
+/// Products of a layer of in × out; C and both operands are row-major.
 enum class Kind {
   forward,   ///< Y = X Wᵀ:  rows × out, summed over in
   backward,  ///< dX = Δ W:  rows × in, summed over out
@@ -115,7 +115,7 @@ void compare(benchmark::State& state, Kind kind, Layer layer) {
     eigen_s.time([&] { eigen(kind, a, b, eigens); });
     blas_s.time([&] { blas(kind, a, b, blass); });
   }
-  // Both differ from ours by the order in which they add.
+  // Eigen and OpenBLAS add in another order, so their results differ slightly.
   const float apart = std::max((c - eigens).cwiseAbs().maxCoeff(), (c - blass).cwiseAbs().maxCoeff());
   if (!(apart <= 1e-5F * static_cast<float>(layer.rows + layer.in + layer.out))) {
     state.SkipWithError("the products differ");
@@ -126,7 +126,7 @@ void compare(benchmark::State& state, Kind kind, Layer layer) {
   state.counters["vs_openblas"] = blas_s.seconds() / our.seconds();
 }
 
-// Rows are samples (or tokens, or pixels) of all sites together: 32 of a site in perceptrons.
+// Rows are samples (or tokens, or pixels) of all sites together; perceptrons have 32 per site.
 constexpr Layer kLayers[] = {
     {"perceptron", 64, 784, 1024}, {"perceptron", 256, 784, 1024},   {"perceptron", 256, 1024, 1024},
     {"perceptron", 256, 512, 512}, {"perceptron", 2048, 1024, 1024}, {"classes", 256, 1024, 10},

@@ -1,6 +1,5 @@
-// Measures the cost of the observer of messages next to learning (docs/leak.md): each method with and without it in
-// turn, three times, and the ratio of the processor time of one thread. Arguments are numbers of sites: dAD and
-// gradient sharing run 20 steps with each.
+// Compares learning with and without the observer of messages (docs/leak.md): each method in turn, three times, by the
+// processor time of one thread. Arguments are numbers of sites: dAD and gradient sharing run 20 steps with each.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <tbb/global_control.h>
@@ -25,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kSteps = 360, kFewSteps = 20;
 
-/// Five sites of unequal size that hold few classes each, as scenarios/hospitals.xml has them.
+/// Five sites of unequal size with few classes each, as in scenarios/hospitals.xml.
 struct Setting {
   models::Dataset data;
   models::Partition partition;
@@ -46,7 +45,7 @@ struct Setting {
   }
 };
 
-/// Seconds of the processor.
+/// Returns the processor seconds of learning.
 double learn(const std::string& algorithm, const Setting& setting, bool observed) {
   const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
   const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, methods::default_parameters(info)};
@@ -80,7 +79,8 @@ void compare(const Setting& setting, const std::string& name, const std::vector<
 }  // namespace dadsim
 
 int main(int argc, char** argv) {
-  // Else memory is given back to the system and taken again in every step, or not, by who has held most before.
+  // Otherwise, the allocator may return memory to the system and take it again in every step, depending on earlier
+  // peaks.
   constexpr int kNever = 1 << 30;
   ::mallopt(M_MMAP_THRESHOLD, kNever);
   ::mallopt(M_TRIM_THRESHOLD, kNever);

@@ -1,7 +1,7 @@
-// One training step (forward, loss, backward, all gradients, Adam) of the networks that bench/torch_step.py trains with
-// PyTorch; scripts/bench-torch sets the two side by side. Names end in /SITES/THREADS (0: all); a site has 32 rows, and
-// the statistics of a batch norm are those of a site. `share_of_peak` sets the quickest step, by processor time, beside
-// the multiply-adds that a core could do in registers at best (peak.hpp), which are timed before each step.
+// Benchmarks one training step (forward, loss, backward, all gradients, Adam) of the networks that bench/torch_step.py
+// trains with PyTorch; scripts/bench-torch compares the two. Names end in /SITES/THREADS (0: all). A site has 32 rows,
+// and batch norms use the statistics of one site. `share_of_peak` is the fastest step, by processor time, relative to a
+// core's peak of multiply-adds in registers (peak.hpp), which is measured before each step.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -40,8 +40,7 @@ tbb::global_control threads(std::int64_t count) {
           count == 0 ? static_cast<std::size_t>(tbb::info::default_concurrency()) : static_cast<std::size_t>(count)};
 }
 
-/// Wall and processor time of the quickest call, as torch_step.py takes them: what other jobs on the machine disturb
-/// least.
+/// Wall and processor time of the fastest call, as in torch_step.py; other jobs on the machine disturb them least.
 class Quickest {
  public:
   template <class Step>
@@ -99,7 +98,7 @@ void training_step(benchmark::State& state, const spec::ModelSpec& spec, const s
   step();
   Quickest quickest;
   for (auto _ : state) quickest.time(step);
-  // Forward, weight gradient, and back to what lies below, which the first layer has nothing of.
+  // Three products per layer: forward, weight gradient, and input gradient, which the first layer does not need.
   const spec::ModelShape& shape = network.shape();
   const double macs = 3.0 * shape.forward_macs_per_sample() - shape.layers.front().forward_macs_per_sample;
   const double flops = 2.0 * macs * static_cast<double>(samples);
@@ -108,7 +107,7 @@ void training_step(benchmark::State& state, const spec::ModelSpec& spec, const s
       benchmark::Counter(static_cast<double>(state.iterations()) * flops / 1e9, benchmark::Counter::kIsRate);
 }
 
-/// C = A B of n × n each.
+/// Computes C = A B with n × n matrices.
 void product(benchmark::State& state, bool own) {
   const auto limit = threads(state.range(1));
   const auto n = state.range(0);

@@ -6,7 +6,7 @@
 
 #include "support/kernel_set.hpp"
 
-// Peak of one core with the instructions of this process: multiply-adds of float between registers alone.
+// Measures the peak of one core with the instruction set of this process: multiply-adds of floats in registers.
 
 namespace dadsim::bench {
 
@@ -16,16 +16,16 @@ inline double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// More sums than a multiply-add takes cycles on two ports, so that none waits for itself.
+// More independent sums than the cycles of a multiply-add on two ports, so that none waits for its own result.
 constexpr int kPeakSums = 12;
 
-/// Takes `steps` multiply-adds of each sum; `Packet` is a vector of float.
+/// Adds `steps` multiply-adds to each sum; `Packet` is a vector of floats.
 template <class Packet>
 [[gnu::always_inline]] inline void multiply_in_registers(long steps) {
   Packet sum[kPeakSums] = {};
   Packet a = Packet{} + 1.0001F;
   Packet b = Packet{} + 0.9999F;
-  for (Packet& s : sum) asm volatile("" : "+x"(s));  // else the compiler sees that they are all the same
+  for (Packet& s : sum) asm volatile("" : "+x"(s));  // hides from the compiler that all sums are equal
   for (long step = 0; step < steps; ++step) {
     for (Packet& s : sum) s = a * b + s;
     asm volatile("" : "+x"(a), "+x"(b));
@@ -44,7 +44,7 @@ using Packet16 [[gnu::vector_size(64)]] = float;
 }
 #endif
 
-/// Gflop/s of a burst of some milliseconds, by processor time.
+/// Returns the Gflop/s of a burst of some milliseconds, by processor time.
 inline double burst_gflops() {
   constexpr long kSteps = 500'000;
   const KernelSet set = kernel_set();

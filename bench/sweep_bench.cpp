@@ -1,4 +1,4 @@
-// Learn once, time anywhere: what it costs to time one learned trajectory on 100 platforms, beside learning it.
+// Compares timing one learned trajectory on 100 platforms with learning it.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPlatforms = 100;
 
-/// CPU seconds of this process and of all its children so far: simulations run in one each.
+/// Returns the CPU seconds of this process and all its children so far; each simulation runs in a child.
 double cpu_seconds() {
   double sum = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -31,7 +31,7 @@ double cpu_seconds() {
   return sum;
 }
 
-/// hospitals.xml with one algorithm, on lines that are declared in it.
+/// Returns hospitals.xml with one algorithm, and with lines declared inside the scenario.
 std::string hospitals(const std::string& run, const std::string& network) {
   std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/scenarios/hospitals.xml");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -53,7 +53,7 @@ std::string hospitals(const std::string& run, const std::string& network) {
 
 using Settings = std::vector<std::string>;
 
-/// Learns what `problem` sets once and times it as each of the points does.
+/// Learns with the settings of `problem` once and times the result with the settings of each point.
 void retime(benchmark::State& state, const scenario::ScenarioSource& source, const Settings& problem,
             const std::vector<Settings>& points) {
   const scenario::Catalog catalog = study::remembering(study::make_catalog());  // cached, as in a sweep
@@ -93,13 +93,13 @@ void retiming(benchmark::State& state, const std::string& run, const std::string
   retime(state, scenario::ScenarioSource(hospitals(run, network)), problem, points);
 }
 
-/// A scenario as it is, on its own platform every time.
+/// Learns and times a shipped scenario on its own platform in every iteration.
 void whole(benchmark::State& state, const std::string& scenario) {
   const scenario::ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + scenario + ".xml");
   retime(state, source, {}, std::vector<Settings>(kPlatforms));
 }
 
-/// Every case is of one iteration and takes its own time: a minute to learn 60,000 images, as many as MNIST has.
+/// Each case has one iteration and measures its own time: learning 60,000 images (MNIST's size) takes a minute.
 const bool registered = [] {
   struct Case {
     std::string name, run, network;

@@ -1,4 +1,5 @@
-// Timing on the simulated cluster: recorded steps, collectives message by message beside SMPI's, and by flow.
+// Benchmarks timing on the simulated cluster: recorded steps, collectives by message (compared with SMPI's), and by
+// flow.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -14,13 +15,13 @@
 #include "step/step_recorder.hpp"
 
 // clang-format off
-#include <benchmark/benchmark.h>  // after SMPI, which redefines names of the standard library
+#include <benchmark/benchmark.h>  // after SMPI, whose macros redefine standard names
 // clang-format on
 
 namespace dadsim {
 namespace {
 
-/// CPU seconds of all child processes so far: simulations run in one each.
+/// Returns the CPU seconds of all child processes so far; each simulation runs in a child.
 double children_seconds() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -30,7 +31,7 @@ double children_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// The most memory that any child process has had so far, MB: so sizes grow from benchmark to benchmark.
+/// Returns the peak memory of all child processes so far, MB; so sizes grow from benchmark to benchmark.
 double children_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -39,7 +40,7 @@ double children_megabytes() {
 
 // ---- recorded steps ----
 
-/// Distinct gather–broadcast steps of five hospitals, three layers.
+/// Returns different gather–broadcast steps of five hospitals with three layers.
 std::vector<schedule::Schedule> hospital_steps(std::size_t count) {
   using namespace step::extent;
   spec::ModelShape model{"mlp",
@@ -85,7 +86,7 @@ BENCHMARK(timing)->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->U
 
 // ---- collectives, message by message ----
 
-/// Hosts with 100 Gbit/s and 1 µs each around one switch.
+/// Returns hosts with 100 Gbit/s and 1 µs each around one switch.
 spec::PlatformSpec star(std::int64_t hosts) {
   const spec::LinkSpec nic = test::line(12.5e9, 1e-6);
   return {"", test::cluster_of(hosts, 1, nic, nic), {}, {}};
@@ -111,7 +112,7 @@ void ring_by_message(benchmark::State& state) {
   count_messages(state, children_seconds() - before);
 }
 
-/// Times SMPI's own ring on the same platform for comparison; SMPI really computes the sums.
+/// Times SMPI's own ring on the same platform for comparison; SMPI also computes the sums.
 void ring_by_smpi(benchmark::State& state) {
   const spec::PlatformSpec platform = star(state.range(0));
   const double before = children_seconds();
@@ -126,13 +127,13 @@ BENCHMARK(ring_by_smpi)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond)->UseRe
 
 // ---- by flow ----
 
-/// Nodes of eight H100: NVLink 4 inside, four 400 Gbit/s adapters into a fat tree without oversubscription.
+/// Returns nodes of eight H100: NVLink 4 inside, and four 400 Gbit/s adapters into a fat tree without oversubscription.
 spec::PlatformSpec pod(std::int64_t gpus) {
   const spec::LinkSpec nic = test::line(50e9, 1e-6, spec::Transport::rdma, 0.9);
   spec::GpuClusterSpec cluster =
       test::cluster_of(gpus / 8, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8), nic);
   cluster.rails = 4;
-  // Leaves of 16 nodes; each has one wide line to each of eight spines.
+  // Each leaf has 16 nodes and one wide link to each of eight spines.
   spec::LinkSpec trunk = nic;
   trunk.bandwidth = 8 * nic.bandwidth;
   cluster.fabric = test::fat_tree(16, trunk);
@@ -149,7 +150,7 @@ void ring_by_flow(benchmark::State& state) {
   state.counters["MB"] = children_megabytes();
 }
 
-/// The platform by itself: what is left of the above when there is nothing to send.
+/// Measures the platform alone, without messages: the fixed cost of the benchmarks above.
 void platform_alone(benchmark::State& state) {
   const spec::PlatformSpec platform = pod(state.range(0));
   std::vector<sim::CollectiveJob> jobs{test::job(step::CollectiveKind::broadcast, "flat", 1)};
@@ -157,7 +158,8 @@ void platform_alone(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(time_collectives(cluster, jobs));
 }
 
-/// Gradient sharing of BERT-large (335 M parameters): backward layer by layer, gradients into buckets of 25 MB.
+/// Returns a step of BERT-large (335 M parameters) with gradient sharing: backward by layer, gradients in buckets of 25
+/// MB.
 schedule::Schedule bert_step(std::size_t workers) {
   test::Script script(workers, false);
   std::vector<std::int32_t> sums;

@@ -195,7 +195,7 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     count = arguments.threads or len(os.sched_getaffinity(0))
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(count)  # read when the libraries are loaded
+        os.environ[variable] = str(count)  # the libraries read it when they are loaded
     import torch
 
     torch.set_num_threads(count)

@@ -11,7 +11,7 @@
 
 namespace dadsim::fuzz {
 
-/// A file of this process in memory, for readers that take a path: the same path again and again, removed at the end.
+/// An in-memory file of this process for readers that take a path; reuses one path and removes it at the end.
 class ContentFile {
  public:
   explicit ContentFile(const std::string& name)

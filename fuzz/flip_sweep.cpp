@@ -1,8 +1,8 @@
-// Reads the file of a sweep with one byte changed or cut short, again and again: all that is read must be what is read
-// of the whole file, or nothing.
+// Reads a sweep's file again and again, with one byte changed or cut short. Everything that is read must equal the
+// whole file's content, or be refused.
 //   flip_sweep FILE FIRST COUNT FOLDER
-// Says how many were read and refused. Ends by SIGALRM where one takes longer than 20 s. The changed file stays in
-// FOLDER after a fault, which is said with its number.
+// Prints how many files were read and refused. A read that takes longer than 20 s ends the program by SIGALRM. After a
+// fault, prints its number and leaves the changed file in FOLDER.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Measured steps, as `dadsim calibrate` reads them.
+// Fuzzes measured steps, which `dadsim calibrate` reads.
 #include <cmath>
 
 #include "study/measured/calibrate.hpp"

@@ -153,7 +153,7 @@ def raw(rng, content, others):
         begin = rng.randrange(len(other) + 1)
         data[at:at] = other[begin : begin + rng.randrange(60)]
     else:
-        # A number of a header.
+        # Overwrites a number of a header.
         width, order = rng.choice([1, 2, 4, 8]), rng.choice(["big", "little"])
         where = rng.randrange(min(len(data), 32) + 1)
         value = rng.choice([0, 1, 2, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**64 - 1]) % 256**width

@@ -1,5 +1,5 @@
-// Platform files: <cluster-platform> through the reader of scenarios; <platform>, SimGrid's own, through all that looks
-// at the text before SimGrid does, which is what keeps hostile files from it.
+// Fuzzes platform files. <cluster-platform> goes through the reader of scenarios. SimGrid's own <platform> goes through
+// all checks that keep hostile files from SimGrid.
 #include <algorithm>
 
 #include "content_file.hpp"

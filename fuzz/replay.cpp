@@ -1,4 +1,4 @@
-// Runs a target without libFuzzer: on each file, and on mutations of those in a folder, the same ones every time.
+// Runs a target without libFuzzer: on each given file, and on mutations of a folder's files, the same ones every time.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kMutations = 4000;  // over all files
+constexpr std::uint32_t kMutations = 4000;  // total over all files
 
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -26,7 +26,7 @@ void run(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
 
-/// One to four changes: a byte, a piece taken out, doubled or moved in from another file.
+/// Makes one to four changes: changes a byte, or removes, doubles or imports a piece from another file.
 std::string mutated(std::string input, const std::vector<std::string>& corpus, std::uint32_t number) {
   dadsim::RandomStream random(1, dadsim::Purpose::test, number);
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : random() % bound; };
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   for (std::uint32_t i = 0; i < mutations; ++i) {
     std::string input = corpus[i % corpus.size()];
 #ifdef DADSIM_XML
-    // Bytes are mostly refused by the parser: behind it come only changes that keep the document well-formed.
+    // The parser refuses most changes of bytes, so most mutations keep the document well-formed to get past the parser.
     if (i % 4 != 0) {
       for (std::uint32_t change = 0; change <= i % 3; ++change)
         input = dadsim::fuzz::changed_xml(std::move(input), 3 * i + change);

@@ -85,7 +85,7 @@ class Standing:
         arguments are more than the system takes, as exec does. `hasty`: without what libraries do at the end of a process."""
         words = [os.fsencode(word) for word in arguments]
         if any(len(word) >= 131072 for word in words):
-            raise OSError("an argument of 128 KiB")  # MAX_ARG_STRLEN of Linux
+            raise OSError("an argument of 128 KiB")  # Linux's MAX_ARG_STRLEN
         texts = [os.fsencode(cwd), b"%d" % len(environment), *map(os.fsencode, environment), *words]
         order = struct.pack("=QQQ", memory, file_size, hasty) + b"".join(text + b"\0" for text in texts)
         if len(order) > 1 << 18:
@@ -100,7 +100,8 @@ class Standing:
             raise RuntimeError("no process to be had")
         ended, said = Ended(), {out: [], err: []}
         deadline = time.monotonic() + limit * in_line()
-        # Two pipes and the answer: the first may end long before the process, or (where it leaves others) after it.
+        # Waits for two pipes and the answer. The pipes may end long before the process, or after it if children hold
+        # them open.
         with selectors.DefaultSelector() as waiting:
             for one in (out, err, self.socket):
                 waiting.register(one, selectors.EVENT_READ)

@@ -1,5 +1,5 @@
-// A file of results of a sweep, whoever damaged it: put together with nothing else, as `dadsim merge` does. Either
-// there is a file that holds what the CSV says, or the input is refused.
+// Fuzzes a damaged sweep file, merged alone as by `dadsim merge`. Either the merged file contains what the CSV reports,
+// or the input is refused.
 #include <cstdio>
 
 #include "content_file.hpp"

@@ -9,7 +9,7 @@
 
 namespace dadsim::fuzz {
 
-/// A promise of the reader is broken.
+/// Ends the program with a message unless the reader kept its promise.
 inline void require(bool held, const char* what) {
   if (held) return;
   std::fprintf(stderr, "broken: %s\n", what);

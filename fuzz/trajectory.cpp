@@ -1,5 +1,5 @@
-// Reads trajectories as a sweep's file keeps them, packed and plain. Plain ones bypass the compression and fingerprint
-// that stop damaged bytes. A trajectory that can be read must be written back with the same bytes.
+// Reads trajectories as a sweep's file stores them, packed and plain. Plain ones bypass the compression and fingerprint
+// that stop damaged bytes. A readable trajectory must be written back with the same bytes.
 #include <stdexcept>
 
 #include "study/learning/learned_bytes.hpp"

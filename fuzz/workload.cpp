@@ -1,4 +1,4 @@
-// Workloads of the user's own, XML and CSV.
+// Fuzzes user-defined workloads, XML and CSV.
 #include <cmath>
 
 #include "content_file.hpp"

@@ -59,7 +59,7 @@ bool is_name(char c) {
          c == ':' || c == '.';
 }
 
-/// `name="value"`, with the white space before it.
+/// Returns the ranges of `name="value"`, including the white space before each.
 std::vector<Range> attributes_of(std::string_view text) {
   std::vector<Range> found;
   for (std::size_t at = text.find("=\""); at != std::string_view::npos; at = text.find("=\"", at + 1)) {
@@ -72,7 +72,8 @@ std::vector<Range> attributes_of(std::string_view text) {
   return found;
 }
 
-/// From the `<` of a start tag to behind the `>` of its end, as far as tags are in order.
+/// Returns the ranges of elements, from the `<` of a start tag to the `>` of its end tag, if the tags are properly
+/// nested.
 std::vector<Range> elements_of(std::string_view text) {
   std::vector<Range> found;
   std::vector<std::size_t> open;
@@ -117,7 +118,7 @@ std::string changed_xml(std::string document, std::uint32_t number) {
     }
     case 4:
       return document.erase(attribute.begin, attribute.end - attribute.begin);
-    case 5: {  // the attribute in another element, or twice
+    case 5: {  // move the attribute to another element, or double it
       const Range other = attributes[random() % attributes.size()];
       return document.insert(other.end, whole_attribute);
     }

@@ -6,8 +6,8 @@
 
 namespace dadsim::fuzz {
 
-/// One change of an XML document that knows its structure: another value for an attribute, an attribute or an element
-/// left out, doubled, or put elsewhere. The same `number` gives the same change.
+/// Makes one change of an XML document that respects its structure: replaces an attribute's value, or removes, doubles
+/// or moves an attribute or element. The same `number` gives the same change.
 std::string changed_xml(std::string document, std::uint32_t number);
 
 }  // namespace dadsim::fuzz

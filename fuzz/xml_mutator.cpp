@@ -1,4 +1,4 @@
-// libFuzzer's way in: half of the changes know XML, half are its own.
+// Custom mutator of libFuzzer: half of the changes respect XML's structure, half are libFuzzer's own.
 #include <cstdint>
 #include <cstring>
 #include <string>
