@@ -2,7 +2,6 @@
 """Rounds of a small real federation on a platform's links between network namespaces, and what dadsim predicts beside them
 (docs/testbed.md). What packing, unpacking and summing take is calibrated on one size, and predicted for the others."""
 import argparse
-import csv
 import json
 import os
 import statistics
@@ -103,13 +102,8 @@ def main():
         rows.append([topology, len(hosts) - 1, f"{megabytes:g}", len(times)] +
                     [f"{one:.6f}" for one in (median, min(times), max(times), predicted, alone, busy["pack"], busy["unpack"],
                                               busy["sum"], busy["client"])] + [f"{at:g}"])
-    if arguments.csv:
-        with open(arguments.csv, "w", newline="") as out:
-            csv.writer(out).writerows([COLUMNS, *rows])
+    testbed.write_csv(arguments.csv, COLUMNS, rows)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    testbed.run_until_interrupted(main)

@@ -2,11 +2,9 @@
 """Steps of DDP and rounds of DiLoCo on a platform's links between network namespaces, and what dadsim predicts beside them
 (docs/testbed.md). Messages are real; computing is waited for."""
 import argparse
-import csv
 import json
 import os
 import statistics
-import sys
 
 import programs
 import testbed
@@ -83,13 +81,8 @@ def main():
               f"{100 * (predicted / median - 1):+7.1f}%")
         written.append([topology, run, period, step, vocabulary, size, len(found)] +
                        [f"{one:.6f}" for one in (median, min(found), max(found), predicted)])
-    if arguments.csv:
-        with open(arguments.csv, "w", newline="") as out:
-            csv.writer(out).writerows([COLUMNS, *written])
+    testbed.write_csv(arguments.csv, COLUMNS, written)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    testbed.run_until_interrupted(main)

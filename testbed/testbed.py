@@ -195,13 +195,23 @@ def main():
               f"{1e3 * predicted:13.2f} {100 * (predicted / median - 1):+7.1f}%")
         written.append([topology, operation, mode[0], ranks, one, len(found), f"{median:.6f}", f"{min(found):.6f}",
                         f"{max(found):.6f}", f"{predicted:.6f}"])
-    if arguments.csv:
-        with open(arguments.csv, "w", newline="") as out:
-            csv.writer(out).writerows([COLUMNS, *written])
+    write_csv(arguments.csv, COLUMNS, written)
 
 
-if __name__ == "__main__":
+def write_csv(path, columns, rows):
+    """Writes rows below their columns, if a path is given."""
+    if path:
+        with open(path, "w", newline="") as out:
+            csv.writer(out).writerows([columns, *rows])
+
+
+def run_until_interrupted(main):
+    """Runs a program, which an interrupt ends with exit code 130."""
     try:
         main()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+if __name__ == "__main__":
+    run_until_interrupted(main)

@@ -222,14 +222,16 @@ TEST(Gasloc, OnACompleteGraphIsDiLoCoWithThatRule) {
 }
 
 TEST(Gasloc, WithoutGradientsKeepsTheMean) {
-  const SmallProblem small = unequal_problem(kPlayedSamples);
-  History history(1, nullptr);
-  Quadratics learning(small.problem(), history, {{1, 1}, {2, 3}, {0.5, -2}, {1, 0}}, 5);
-  auto world = closed_form(4, [](world::Node node) { return 0.2 + 0.1 * node; });
-  const Simulated simulated =
-      simulate(world, small, learning,
-               run_of("gasloc", {{"rounds", "5"}, {"period", "2"}, {"outer", "sgd"}, {"outer-rate", "1e-9"}}));
-  for (const auto& quality : simulated.qualities) EXPECT_NEAR(quality[1], 5, 1e-5);
+  for (const char* method : {"gasloc", "factored-gossip"}) {
+    const SmallProblem small = unequal_problem(kPlayedSamples);
+    History history(1, nullptr);
+    Quadratics learning(small.problem(), history, {{1, 1}, {2, 3}, {0.5, -2}, {1, 0}}, 5);
+    auto world = closed_form(4, [](world::Node node) { return 0.2 + 0.1 * node; });
+    const Simulated simulated =
+        simulate(world, small, learning,
+                 run_of(method, {{"rounds", "5"}, {"period", "2"}, {"outer", "sgd"}, {"outer-rate", "1e-9"}}));
+    for (const auto& quality : simulated.qualities) EXPECT_NEAR(quality[1], 5, 1e-5) << method;
+  }
 }
 
 TEST(FactoredGossip, OnACompleteGraphIsGaslocWithTwiceTheBytes) {
@@ -250,17 +252,6 @@ TEST(FactoredGossip, OnSlowLinesIsGasloc) {
   const double once = on("gasloc", 20).simulated.log.seconds, twice = on("factored-gossip", 20).simulated.log.seconds;
   EXPECT_LT(twice - once, 20) << "to wait for neighbours would take 20 s in each of five rounds";
   EXPECT_NE(on("gasloc", 1e-3).losses.back(), on("factored-gossip", 1e-3).losses.back());
-}
-
-TEST(FactoredGossip, WithoutGradientsKeepsTheMean) {
-  const SmallProblem small = unequal_problem(kPlayedSamples);
-  History history(1, nullptr);
-  Quadratics learning(small.problem(), history, {{1, 1}, {2, 3}, {0.5, -2}, {1, 0}}, 5);
-  auto world = closed_form(4, [](world::Node node) { return 0.2 + 0.1 * node; });
-  const Simulated simulated =
-      simulate(world, small, learning,
-               run_of("factored-gossip", {{"rounds", "5"}, {"period", "2"}, {"outer", "sgd"}, {"outer-rate", "1e-9"}}));
-  for (const auto& quality : simulated.qualities) EXPECT_NEAR(quality[1], 5, 1e-5);
 }
 
 TEST(WithPartners, NobodyWaitsForAllAndOutagesAreSurvived) {

@@ -106,6 +106,15 @@ std::vector<std::pair<double, double>> marks_of(const std::string& svg, const st
   return places;
 }
 
+/// Returns x, y and width of the bars of a chart, in their order.
+std::vector<std::vector<double>> bars_of(const std::string& svg) {
+  const std::regex bar(R"rx(<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="16.0")rx");
+  std::vector<std::vector<double>> bars;
+  for (std::sregex_iterator found(svg.begin(), svg.end(), bar), end; found != end; ++found)
+    bars.push_back({std::stod((*found)[1]), std::stod((*found)[2]), std::stod((*found)[3])});
+  return bars;
+}
+
 TEST(Plots, DrawsEqualFactorsAsEqualLengthsOnLogarithmicAxes) {
   const Chart chart = marks_over_decades();
   EXPECT_TRUE(chart.x.logarithmic && chart.y.logarithmic);
@@ -141,10 +150,7 @@ TEST(Plots, StacksBarsToTheirSum) {
   EXPECT_FALSE(chart.y.logarithmic) << "lengths add up";
   const std::string svg = to_svg(chart);
   expect_well_formed(svg);
-  const std::regex bar(R"rx(<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="16.0")rx");
-  std::vector<std::vector<double>> bars;
-  for (std::sregex_iterator found(svg.begin(), svg.end(), bar), end; found != end; ++found)
-    bars.push_back({std::stod((*found)[1]), std::stod((*found)[2]), std::stod((*found)[3])});
+  const std::vector<std::vector<double>> bars = bars_of(svg);
   ASSERT_EQ(bars.size(), 4U);
   EXPECT_NEAR(bars[0][0] + bars[0][2], bars[2][0], 0.11) << "waiting begins where computing ends";
   EXPECT_NEAR((bars[0][2] + bars[2][2]) / (bars[1][2] + bars[3][2]), 0.5, 0.01) << "2 s and 4 s";
@@ -161,10 +167,7 @@ TEST(Plots, DrawsSpansFromTheirBeginnings) {
                                {"late", {{.x = 0, .y = 40, .begin = 30}}}}};
   const std::string svg = to_svg(chart);
   expect_well_formed(svg);
-  const std::regex bar(R"rx(<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="16.0")rx");
-  std::vector<std::vector<double>> bars;
-  for (std::sregex_iterator found(svg.begin(), svg.end(), bar), end; found != end; ++found)
-    bars.push_back({std::stod((*found)[1]), std::stod((*found)[2]), std::stod((*found)[3])});
+  const std::vector<std::vector<double>> bars = bars_of(svg);
   ASSERT_EQ(bars.size(), 3U);
   EXPECT_NEAR(bars[0][2] / bars[1][2], 0.25, 0.01) << "10 s and 40 s";
   EXPECT_NEAR(bars[0][0] - bars[1][0], bars[0][2], 0.11) << "10 s after the beginning";
