@@ -78,7 +78,7 @@ step::AdversaryLeak LeakMeter::told(std::size_t adversary, bool sent, bool count
   step::AdversaryLeak one{
       .adversary = static_cast<step::Adversary>(adversary), .all = {}, .sites = {}, .curve = curves_[adversary]};
   one.best_image = best_images_[adversary];
-  // Figures that nobody observed are unknown; figures of sites that have sent nothing are zero.
+  // Unobserved figures are unknown; figures of sites without messages are zero.
   const bool unknown = sent && !counts && readings(adversary).first == 0;
   std::vector<std::size_t> samples;
   for (const KnownOfSite& site : known_[adversary]) {

@@ -226,7 +226,7 @@ bool PeerRounds::complete(std::size_t first_one) {
   return false;
 }
 
-/// A worker that is back waits for weights; where nobody takes part any more it goes on with those that it had.
+/// A worker that is back waits for weights. Without other participants it continues with its own last weights.
 Task<> PeerRounds::joins(std::size_t number) {
   world::EventLoop& loop = setting().loop;
   Peer& me = peers_[number];

@@ -269,7 +269,7 @@ void StreamingDiLoCo::send_fragment(std::size_t fragment, std::size_t to) {
   setting_.loop.send(setting_.server, node_of(to), kFragment, std::move(parcel), kOuter);
 }
 
-/// A worker that is back goes on where the others are: it takes part in what nobody has begun yet.
+/// A worker that is back joins the others from the first fragment that none of them has begun.
 void StreamingDiLoCo::joins(std::size_t number) {
   StreamingWorkerState& worker = workers_[number];
   worker.takes_part = true;
