@@ -52,8 +52,8 @@ struct TrainedAs {
 };
 
 /// From the table: the mean over the rounds at a batch (each its mean, or the middle of its fewest and most, weighted
-/// by its number of results), linear in log(batch) between neighbouring batches. Beyond the ends nobody has shown what
-/// is needed: nothing is extrapolated. Steps = ⌈samples ÷ batch⌉.
+/// by its number of results), linear in log(batch) between neighbouring batches. Beyond the ends no round shows the
+/// need, so nothing is extrapolated. Steps = ⌈samples ÷ batch⌉.
 ///
 /// A round whose most is over three times its fewest counts by its fewest alone: the log it comes from counted
 /// something else.

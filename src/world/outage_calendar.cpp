@@ -20,7 +20,7 @@ OutageCalendar::OutageCalendar(const Outages& outages, OnChange on_change) : on_
     if (!due.up) change(due.rule.subject, false);
     go_on(rule);
   }
-  for (std::size_t host = 0; on_change_ && host < hosts_; ++host) pass_what_nobody_sees(subjects_[host]);
+  for (std::size_t host = 0; on_change_ && host < hosts_; ++host) skip_hidden_changes(subjects_[host]);
   // Hosts that are away at the beginning have lost nothing.
   for (Subject& subject : subjects_) subject.went_down = 0;
 }
@@ -52,10 +52,10 @@ void OutageCalendar::go_on(std::size_t rule) {
   if (!due.up) subjects_[due.rule.subject].gone = true;
 }
 
-/// Skips the changes of a host's other rules while one rule keeps it down: nobody sees them, and a host that has left
-/// for good would otherwise be waited for. A host is gone if one rule keeps it down for good, or if nothing brings it
-/// up within kLongest or kMost changes.
-void OutageCalendar::pass_what_nobody_sees(Subject& host) {
+/// Skips the changes of a host's other rules while one rule keeps it down: they have no effect, and a host that has
+/// left for good would otherwise be waited for. A host is gone if one rule keeps it down for good, or if nothing brings
+/// it up within kLongest or kMost changes.
+void OutageCalendar::skip_hidden_changes(Subject& host) {
   constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
   constexpr std::int64_t kMost = 10'000'000;
   const double last = now_ + kLongest;
@@ -105,7 +105,7 @@ void OutageCalendar::take_changes_until(double date) {
     const bool up = due.up;
     go_on(rule);
     change(due.rule.subject, up);
-    if (on_change_ && due.rule.subject < hosts_) pass_what_nobody_sees(subjects_[due.rule.subject]);
+    if (on_change_ && due.rule.subject < hosts_) skip_hidden_changes(subjects_[due.rule.subject]);
   }
 }
 

@@ -79,7 +79,7 @@ class OutageCalendar {
   void undate(std::size_t rule);
   bool can_drop_out(std::size_t rule) const { return rules_[rule].rule.drops_out != nullptr && !is_dated(rule); }
   void go_on(std::size_t rule);
-  void pass_what_nobody_sees(Subject& host);
+  void skip_hidden_changes(Subject& host);
   void forget(const Subject& host);
   void change(std::size_t subject, bool up);
 

@@ -62,15 +62,15 @@ void ParticipationClock::note(std::size_t site, bool there) {
 std::vector<double> ParticipationClock::chances_of(const std::vector<std::int32_t>& sites,
                                                    const std::vector<std::int32_t>& there,
                                                    const std::function<bool(std::int32_t site)>& counts) const {
-  double nobody = 1;  // chance that a draw is repeated
+  double repeated = 1;  // chance that a draw is repeated
   for (const std::int32_t site : there) {
-    if (!rules_.chances.empty() && counts(site)) nobody *= 1 - rules_.chances[static_cast<std::size_t>(site)];
+    if (!rules_.chances.empty() && counts(site)) repeated *= 1 - rules_.chances[static_cast<std::size_t>(site)];
   }
   std::vector<double> chances;
   for (const std::int32_t site : sites) {
     const auto place = static_cast<std::size_t>(site);
     double chance = rules_.chances.empty() ? static_cast<double>(needed_) / static_cast<double>(rules_.sites)
-                                           : rules_.chances[place] / (1 - nobody);
+                                           : rules_.chances[place] / (1 - repeated);
     if (rules_.counts_presence) chance *= (present_[place].first + 1) / (present_[place].second + 1);
     chances.push_back(std::min(1.0, chance));
   }

@@ -257,7 +257,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
 }
 
 /// States that no run that shares has reached the target, or that none shares.
-Statement nobody(const Result& result) {
+Statement none_reached(const Result& result) {
   const RunResult* nearest = nullptr;
   std::size_t sharing = 0;
   std::size_t seeds = 1;
@@ -282,7 +282,7 @@ Statement nobody(const Result& result) {
 std::vector<Statement> by_target(const Result& result) {
   Answer learned;
   rank_by(result, Metric::time_to_target, learned);
-  if (learned.ranking.empty()) return {nobody(result)};
+  if (learned.ranking.empty()) return {none_reached(result)};
   std::vector<Statement> statements{winner(result, Metric::time_to_target, learned.ranking)};
   if (learned.rounding_steps > 0) statements.push_back(Statement{"rounding"}.with("steps", learned.rounding_steps));
   if (learned.rounding_steps < 0) statements.push_back({"rounding-missed"});

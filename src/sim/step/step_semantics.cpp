@@ -50,7 +50,7 @@ std::size_t Parts::line_of(const schedule::Task& task) {
     case schedule::Among::experts:
       return 4;
   }
-  throw std::logic_error("a collective among nobody");
+  throw std::logic_error("a collective without ranks");
 }
 
 std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t workers) {

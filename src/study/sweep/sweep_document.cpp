@@ -162,8 +162,8 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
 struct PointWinners {
   std::vector<std::string> labels;  // the most points first; equal numbers in the order of the scenario
   std::map<std::string, std::int64_t> won;
-  std::int64_t open = 0;    // points whose quickest run is not distinguishable
-  std::int64_t nobody = 0;  // points at which no run reaches the target
+  std::int64_t open = 0;       // points whose quickest run is not distinguishable
+  std::int64_t unreached = 0;  // points at which no run reaches the target
 };
 
 PointWinners winners_of(const std::vector<PointOutcome>& all) {
@@ -174,7 +174,7 @@ PointWinners winners_of(const std::vector<PointOutcome>& all) {
     }
     if (outcome.won()) ++log.won[outcome.ranked.front().label];
     if (outcome.is_open()) ++log.open;
-    if (!outcome.ranked.empty() && !outcome.reached()) ++log.nobody;
+    if (!outcome.ranked.empty() && !outcome.reached()) ++log.unreached;
   }
   std::ranges::stable_sort(log.labels, [&](const auto& a, const auto& b) { return log.won[a] > log.won[b]; });
   return log;
@@ -567,9 +567,9 @@ std::string table_of_winners(const SweepResults& results, const std::vector<Poin
   if (log.open > 0)
     rows.push_back({"=", "(equal, or not told apart)", human_count(log.open),
                     human_percent(static_cast<double>(log.open) / points)});
-  if (log.nobody > 0)
-    rows.push_back({"-", "(no run reaches the target)", human_count(log.nobody),
-                    human_percent(static_cast<double>(log.nobody) / points)});
+  if (log.unreached > 0)
+    rows.push_back({"-", "(no run reaches the target)", human_count(log.unreached),
+                    human_percent(static_cast<double>(log.unreached) / points)});
   std::string text = grid_text(std::move(rows), 1);
   if (log.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", log.labels.size() - kMostLabels);
   return text + map_of(results, all, letters) + infeasible_points(results);
