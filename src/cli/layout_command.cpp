@@ -66,7 +66,7 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
                                 "use more devices, or devices with more memory", false, true});
   std::vector<std::string> overrides = options.overrides;
   std::erase_if(overrides, study::sets_layout);
-  for (std::string& one : assignments_of(report.trials.front().layout)) overrides.push_back(std::move(one));
+  for (const std::string& one : report.trials.front().layout.set) overrides.push_back(one);
   const study::WrittenLaunch written =
       study::write_launch(framework, study::launch_of(source.load_point(overrides, study::make_catalog()), report.run));
   write_file_atomically(out, written.text);

@@ -58,7 +58,7 @@ void add_layout(TableRow row, const LayoutTrial& trial) {
       .add("sharding", "sharding", spec::to_string(how.sharding), Unit::plain, zero_of(how))
       .add("sharding_group", how.sharding_group > 0 ? DocumentValue(how.sharding_group) : DocumentValue())
       .add("expert_parallel", how.experts)
-      .add("set", assignments_of(trial.layout))
+      .add("set", trial.layout.set)
       .add("written", trial.written);
 }
 
@@ -210,8 +210,7 @@ Document document_of(const LayoutReport& report) {
   document.add("divisible", report.divisible);
   document.add("fitting", report.fitting);
   DocumentTable failed;
-  for (const FailedLayout& one : report.failed)
-    failed.add_row().add("set", assignments_of(one.layout)).add("why", one.fault);
+  for (const FailedLayout& one : report.failed) failed.add_row().add("set", one.set).add("why", one.fault);
   document.parts.push_back({.name = "failed", .what = std::move(failed)});
   document.add("tied", report.tied);
   DocumentTable layouts{.best_first = true};
@@ -236,8 +235,7 @@ Document document_of(const LayoutReport& report) {
                               .what = std::move(front)});
   }
   if (!report.trials.empty()) {
-    document.parts.push_back(
-        {.shown = Shown::always, .what = BestSettings{assignments_of(report.trials.front().layout)}});
+    document.parts.push_back({.shown = Shown::always, .what = BestSettings{report.trials.front().layout.set}});
   }
   document.parts.push_back(
       {.name = "without_room", .what = object_of(report.roomy ? &*report.roomy : nullptr, report)});

@@ -8,8 +8,6 @@
 namespace dadsim::report {
 namespace {
 
-std::string name_of(spec::Sharding sharding) { return spec::to_string(sharding); }
-
 Statement bound_of(const LayoutReport& report, const LayoutTrial& trial) {
   const double whole = trial.parts.total();
   return Statement{"layout-bound"}
@@ -37,41 +35,12 @@ Statement statement_of(const Layout& layout) {
       .with("interleave", static_cast<double>(how.interleave))
       .with("micro_batch", static_cast<double>(how.micro_batch > 0 ? how.micro_batch : layout.batch))
       .with("recompute", std::string(spec::to_string(how.recomputation)))
-      .with("sharding", name_of(how.sharding))
+      .with("sharding", std::string(spec::to_string(how.sharding)))
       .with("schedule", std::string(spec::to_string(how.order)))
       .with("context", static_cast<double>(how.context))
       .with("experts", static_cast<double>(how.experts))
       .with("sharding_group", static_cast<double>(how.sharding_group))
       .with("sequence_parallel", how.sequence_parallel);
-}
-
-std::vector<std::string> assignments_of(const Layout& layout) {
-  const spec::ParallelismSpec& how = layout.how;
-  std::vector<std::string> set{fmt::format("timed-as.batch={}", layout.batch)};
-  const auto add = [&](bool said, const char* attribute, const auto& value) {
-    if (said) set.push_back(fmt::format("timed-as.{}={}", attribute, value));
-  };
-  add(how.tensor > 1, "tensor", how.tensor);
-  add(how.tensor > 1 && how.sequence_parallel, "sequence-parallel", "true");
-  add(how.tensor > 1 && how.tensor_overlap != spec::TensorOverlap::none, "tensor-overlap",
-      spec::to_string(how.tensor_overlap));
-  add(how.context > 1, "context", how.context);
-  add(how.context > 1 && how.context_exchange != spec::ContextExchange::ring, "context-exchange",
-      spec::to_string(how.context_exchange));
-  add(how.pipeline > 1, "pipeline", how.pipeline);
-  add(how.pipeline > 1 && how.interleave > 1, "interleave", how.interleave);
-  add(how.pipeline > 1 && how.order != spec::PipelineOrder::one_f_one_b, "schedule", spec::to_string(how.order));
-  add(how.micro_batch > 0 && (how.pipeline > 1 || how.micro_batch < layout.batch), "micro-batch", how.micro_batch);
-  add(how.recomputation != spec::Recomputation::none, "recompute", spec::to_string(how.recomputation));
-  add(how.sharding != spec::Sharding::none, "sharding", spec::to_string(how.sharding));
-  add(how.sharding != spec::Sharding::none && how.sharding_group > 0, "sharding-group", how.sharding_group);
-  add(how.sharding == spec::Sharding::parameters && how.prefetch != 1, "prefetch", how.prefetch);
-  add(how.experts > 1, "expert-parallel", how.experts);
-  add(how.experts > 1 && how.expert_imbalance > 1, "expert-imbalance", how.expert_imbalance);
-  add(how.experts > 1 && how.expert_tensor > 1, "expert-tensor", how.expert_tensor);
-  add(how.experts > 1 && how.expert_capacity > 0, "expert-capacity", how.expert_capacity);
-  set.insert(set.end(), layout.taken_back.begin(), layout.taken_back.end());
-  return set;
 }
 
 std::vector<Statement> answer_of(const LayoutReport& report) {

@@ -16,10 +16,9 @@ namespace dadsim::report {
 /// The division of a network among the devices of a scenario, at a given global batch.
 struct Layout {
   spec::ParallelismSpec how;
-  std::int64_t replicas = 1;                 ///< replicas that share gradients
-  std::int64_t batch = 1;                    ///< samples of a replica per step
-  std::vector<std::string> taken_back = {};  ///< "timed-as.tensor=": settings of the scenario that this layout lacks
-  bool operator==(const Layout&) const = default;
+  std::int64_t replicas = 1;          ///< replicas that share gradients
+  std::int64_t batch = 1;             ///< samples of a replica per step
+  std::vector<std::string> set = {};  ///< "timed-as.tensor=8", as for --set; filled in for results
 };
 
 /// Parts of a step, seconds each, which add up to it.
@@ -43,8 +42,8 @@ struct LayoutTrial {
 
 /// A layout whose simulation failed.
 struct FailedLayout {
-  Layout layout;
-  std::string fault;  ///< the error
+  std::vector<std::string> set;  ///< Layout::set
+  std::string fault;             ///< the error
 };
 
 /// The results of a search for layouts.
@@ -82,8 +81,6 @@ double doubt_of(const RunResult& run);
 
 /// Returns the layout as a part of a sentence.
 Statement statement_of(const Layout& layout);
-/// Returns "timed-as.tensor=8", as for --set; defaults of the language are left out.
-std::vector<std::string> assignments_of(const Layout& layout);
 /// Returns the best layout, its bounds, and the standing of the scenario's own layout.
 std::vector<Statement> answer_of(const LayoutReport& report);
 

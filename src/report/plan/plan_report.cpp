@@ -52,7 +52,7 @@ DocumentTable object_of(const Trial& trial, const PlanReport& report) {
       .add("scaling_efficiency", trial.scaling)
       .add("scaling_low", ends.scaling.low)
       .add("scaling_high", ends.scaling.high)
-      .add("layout", trial.layout ? DocumentValue(assignments_of(*trial.layout)) : DocumentValue())
+      .add("layout", trial.layout ? DocumentValue(trial.layout->set) : DocumentValue())
       .add("infeasible", trial.infeasible.empty() ? DocumentValue() : DocumentValue(trial.infeasible))
       .add("meets", meets(report.goal, trial))
       .add("standing", to_string(standing_of(report.goal, trial)))
@@ -376,7 +376,7 @@ Document document_of(const PlanReport& report) {
   const GoalAnswer& best = report.answers.front();
   if (best.trial.layout) {
     BestSettings settings{assignments_of(best)};
-    std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(settings.set));
+    std::ranges::copy(best.trial.layout->set, std::back_inserter(settings.set));
     document.parts.push_back({.shown = Shown::always, .what = std::move(settings)});
   }
   std::string runs =

@@ -22,6 +22,10 @@ std::string read_timed_as_attribute(const std::string& option, const std::string
 /// Returns the printed value of an attribute of <timed-as>; its default if it has no effect.
 std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string& name);
 
+/// Returns the batch and the attributes of a layout (spec::kLayoutAttributes) that have an effect and differ from their
+/// defaults, as for --set: "timed-as.tensor=8".
+std::vector<std::string> layout_assignments(spec::TimedAsSpec timed);
+
 /// Checks rules that several of them share. Invalid values are reset, so that no further faults follow from them.
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch);
 

@@ -268,6 +268,26 @@ std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string
   return !row.printed || row.printed(timed) ? row.text(timed, {}) : timed_as_table().rule().find(name)->fallback;
 }
 
+std::vector<std::string> layout_assignments(spec::TimedAsSpec timed) {
+  spec::ParallelismSpec& how = timed.parallelism;
+  if (how.pipeline == 1 && how.micro_batch == timed.batch) how.micro_batch = 0;
+  static const auto kDefaults = [] {
+    std::vector<std::pair<const Row<spec::TimedAsSpec>*, std::string>> all;
+    for (const std::string_view name : spec::kLayoutAttributes) {
+      const Row<spec::TimedAsSpec>& row = row_of(std::string(name));
+      all.emplace_back(&row, name == "batch" ? "" : row.text({}, {}));
+    }
+    return all;
+  }();
+  std::vector<std::string> set;
+  for (const auto& [row, otherwise] : kDefaults) {
+    if (row->printed && !row->printed(timed)) continue;
+    if (const std::string text = row->text(timed, {}); text != otherwise)
+      set.push_back(fmt::format("timed-as.{}={}", row->rule.name, text));
+  }
+  return set;
+}
+
 const Table<spec::TimedAsSpec>& timed_as_table() {
   static const Table<spec::TimedAsSpec> kTable(
       "timed-as", "Time the steps as if another network were trained; accuracy still comes from the model.",

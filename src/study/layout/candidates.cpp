@@ -8,10 +8,11 @@
 #include "spec/context_parallel.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
-#include "support/parse_whole.hpp"
 
 namespace dadsim::study {
 namespace {
+
+using How = spec::ParallelismSpec;
 
 constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr double kMostUneven = 7.0 / 6;  // blocks of the fullest stage ÷ their mean
@@ -73,7 +74,7 @@ class Enumeration {
       : shape_(shape), space_(space), blocks_(repeating_parts(shape)), experts_(experts_of(shape)) {
     std::vector<std::int64_t> powers;
     for (std::int64_t parts = 1; parts <= kMostParts; parts *= 2) powers.push_back(parts);
-    for (const std::int64_t parts : tried("context", powers)) {
+    for (const std::int64_t parts : tried("context", &How::context, powers)) {
       if (parts > 1 && !space.divides_sequences) break;
       if (divides_sequences(shape, static_cast<std::int32_t>(parts)))
         contexts_.push_back(static_cast<std::int32_t>(parts));
@@ -81,12 +82,13 @@ class Enumeration {
   }
 
   std::vector<report::Layout> all() {
-    for (const std::int64_t tensor : tried("tensor", divisors_of(space_.devices_per_node))) {
+    for (const std::int64_t tensor : tried("tensor", &How::tensor, divisors_of(space_.devices_per_node))) {
       if (space_.devices % tensor != 0) continue;
       if (!divides_layers(shape_, static_cast<std::int32_t>(tensor))) continue;
       for (const std::int32_t context : contexts_) {
         if (space_.devices % (tensor * context) != 0) continue;
-        for (const std::int64_t pipeline : tried("pipeline", divisors_of(space_.devices / tensor / context)))
+        for (const std::int64_t pipeline :
+             tried("pipeline", &How::pipeline, divisors_of(space_.devices / tensor / context)))
           add_stages(tensor, context, pipeline);
       }
     }
@@ -105,12 +107,11 @@ class Enumeration {
   bool is_fixed(const std::string& attribute) const {
     return std::ranges::any_of(space_.fixed, [&](const auto& one) { return one.first == attribute; });
   }
-  /// Returns the value of a fixed attribute; `searched` if it is not fixed.
-  std::vector<std::int64_t> tried(const std::string& attribute, std::vector<std::int64_t> searched) const {
-    for (const auto& [name, value] : space_.fixed) {
-      if (name == attribute) return {parse_whole<std::int64_t>(value).value()};
-    }
-    return searched;
+  /// Returns the value of a fixed attribute, which the base has; `searched` if it is not fixed.
+  template <class Number>
+  std::vector<std::int64_t> tried(const std::string& attribute, Number How::*member,
+                                  std::vector<std::int64_t> searched) const {
+    return is_fixed(attribute) ? std::vector<std::int64_t>{space_.base.*member} : searched;
   }
 
   bool is_even(std::int64_t pipeline) const {
@@ -142,7 +143,7 @@ class Enumeration {
     layout.replicas = space_.devices / layout.how.devices();
     if (space_.global_batch % layout.replicas != 0) return;
     layout.batch = space_.global_batch / layout.replicas;
-    for (const std::int64_t micro : tried("micro-batch", micro_batches_of(layout.batch))) {
+    for (const std::int64_t micro : tried("micro-batch", &How::micro_batch, micro_batches_of(layout.batch))) {
       if (layout.batch % micro != 0) continue;
       layout.how.micro_batch = micro;
       add_experts(layout);
@@ -152,7 +153,7 @@ class Enumeration {
   /// Checks that devices that divide experts are in one stage, and that devices that divide a layer are adjacent.
   void add_experts(report::Layout layout) {
     const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
-    for (const std::int64_t group : tried("expert-parallel", divisors_of(experts_))) {
+    for (const std::int64_t group : tried("expert-parallel", &How::experts, divisors_of(experts_))) {
       if (experts_ % group != 0) continue;
       if (group > 1 && (group % layout.how.tensor != 0 || of_stage % group != 0)) continue;
       layout.how.experts = static_cast<std::int32_t>(group);
@@ -165,7 +166,7 @@ class Enumeration {
     const std::int32_t pipeline = layout.how.pipeline;
     std::vector<std::int64_t> counts(kMostPieces);
     std::iota(counts.begin(), counts.end(), 1);
-    for (const std::int64_t pieces : tried("interleave", counts)) {
+    for (const std::int64_t pieces : tried("interleave", &How::interleave, counts)) {
       if (pieces > 1 && (pipeline == 1 || blocks_ % (pipeline * pieces) != 0)) continue;
       layout.how.interleave = static_cast<std::int32_t>(pieces);
       for (const spec::PipelineOrder order : orders_of(layout)) {
@@ -219,7 +220,8 @@ class Enumeration {
     std::vector<std::int32_t> groups;
     if (!is_fixed("sharding-group")) groups.push_back(0);
     const bool can = layout.how.sharding != spec::Sharding::none && layout.how.context == 1;
-    for (const std::int64_t size : tried("sharding-group", {space_.devices_per_node / layout.how.tensor})) {
+    for (const std::int64_t size :
+         tried("sharding-group", &How::sharding_group, {space_.devices_per_node / layout.how.tensor})) {
       const bool several = size > 1 && size < layout.replicas && layout.replicas % size == 0;
       if (several && can) groups.push_back(static_cast<std::int32_t>(size));
     }
@@ -236,11 +238,20 @@ class Enumeration {
 
 }  // namespace
 
-bool LayoutSpace::holds(const report::Layout& layout) const {
-  if (fixed.empty()) return true;
+spec::TimedAsSpec timed_as_spec_of(const report::Layout& layout) {
   spec::TimedAsSpec timed;
   timed.batch = layout.batch;
   timed.parallelism = layout.how;
+  return timed;
+}
+
+std::vector<std::string> assignments_of(const report::Layout& layout) {
+  return scenario::layout_assignments(timed_as_spec_of(layout));
+}
+
+bool LayoutSpace::holds(const report::Layout& layout) const {
+  if (fixed.empty()) return true;
+  spec::TimedAsSpec timed = timed_as_spec_of(layout);
   if (layout.how.micro_batch == 0) timed.parallelism.micro_batch = layout.batch;
   return std::ranges::all_of(
       fixed, [&](const auto& one) { return scenario::timed_as_attribute(timed, one.first) == one.second; });

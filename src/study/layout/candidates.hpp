@@ -7,6 +7,7 @@
 
 #include "report/layout/layout_report.hpp"
 #include "spec/layer_shape.hpp"
+#include "spec/specification.hpp"
 
 namespace dadsim::study {
 
@@ -17,6 +18,11 @@ struct LayoutCandidate {
   double bytes = 0;            ///< bytes of memory, on the device that needs most
   bool simulated = false;
 };
+
+/// Returns the attributes of <timed-as> that give the layout.
+spec::TimedAsSpec timed_as_spec_of(const report::Layout& layout);
+/// Returns them as for --set: "timed-as.tensor=8".
+std::vector<std::string> assignments_of(const report::Layout& layout);
 
 /// Search space of layouts.
 struct LayoutSpace {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "formats/launch.hpp"
+#include "scenario/elements/read_parallelism.hpp"
+#include "study/layout/candidates.hpp"
 #include "study/layout/search_layouts.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
@@ -33,42 +36,45 @@ std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   const auto add = [&](const char* quantity, const auto& value, const std::string& said = "") {
     all.push_back({{quantity, fmt::format("{}", value)}, said});
   };
-  /// Writes an attribute with the same name in the framework.
-  const auto attribute = [&](const char* name, const auto& value, bool tells) {
+  spec::TimedAsSpec timed = timed_as_spec_of(layout);
+  timed.precision = launch.precision.value_or(timed.precision);
+  if (timed.parallelism.micro_batch == 0) timed.parallelism.micro_batch = layout.batch;
+  /// Writes an attribute with the same name in the framework. `tells`: even if it has its default.
+  const auto attribute = [&](const char* name, bool tells = false) {
+    const std::string value = scenario::timed_as_attribute(timed, name);
+    tells = tells || value != scenario::timed_as_attribute({}, name);
     add(name, value, tells ? fmt::format("{}={}", name, value) : "");
   };
   add("nodes", launch.devices() / launch.devices_per_node);
   add("devices-per-node", launch.devices_per_node);
-  attribute("tensor", how.tensor, how.tensor > 1);
-  attribute("sequence-parallel", how.tensor > 1 && how.sequence_parallel, how.tensor > 1);
-  const bool overlaps = how.tensor > 1 && how.tensor_overlap != spec::TensorOverlap::none;
-  attribute("tensor-overlap", to_string(overlaps ? how.tensor_overlap : spec::TensorOverlap::none), overlaps);
-  attribute("context", how.context, how.context > 1);
-  if (how.context > 1) attribute("context-exchange", to_string(how.context_exchange), true);
-  attribute("pipeline", how.pipeline, how.pipeline > 1);
+  attribute("tensor");
+  attribute("sequence-parallel", how.tensor > 1);
+  attribute("tensor-overlap");
+  attribute("context");
+  if (how.context > 1) attribute("context-exchange", true);
+  attribute("pipeline");
   const bool pipes = how.pipeline > 1;
-  const std::int32_t pieces = pipes ? how.interleave : 1;
-  const spec::PipelineOrder order = pipes ? how.order : spec::PipelineOrder::one_f_one_b;
-  attribute("schedule", to_string(order), order != spec::PipelineOrder::one_f_one_b);
-  attribute("interleave", pieces, pieces > 1);
-  for (const std::string& said : {all[all.size() - 2].said, all.back().said})
-    add("scheduled-pieces", fmt::format("{}/{}", to_string(order), pieces), said);
+  attribute("schedule");
+  attribute("interleave");
+  const std::array<SaidSetting, 2> scheduled{all[all.size() - 2], all.back()};
+  for (const SaidSetting& one : scheduled)
+    add("scheduled-pieces", scheduled[0].setting.value + '/' + scheduled[1].setting.value, one.said);
   if (how.experts > 1) {
-    attribute("expert-parallel", how.experts, true);
-    attribute("expert-tensor", how.expert_tensor, how.expert_tensor > 1);
-    if (how.expert_imbalance > 1) attribute("expert-imbalance", how.expert_imbalance, true);
-    if (how.expert_capacity > 0) attribute("expert-capacity", how.expert_capacity, true);
+    attribute("expert-parallel");
+    attribute("expert-tensor");
+    if (how.expert_imbalance > 1) attribute("expert-imbalance");
+    if (how.expert_capacity > 0) attribute("expert-capacity");
   }
   add("global-batch", layout.batch * layout.replicas, "batch");
-  const std::int64_t micro = how.micro_batch > 0 ? how.micro_batch : layout.batch;
-  attribute("micro-batch", micro, micro < layout.batch);
+  const std::int64_t micro = timed.parallelism.micro_batch;
+  add("micro-batch", micro, micro < layout.batch ? fmt::format("micro-batch={}", micro) : "");
   const std::string said = all.back().said;
   add("micro-batches", layout.batch / micro, said);
   add("local-batch", pipes ? layout.batch : micro, said);
   if (pipes) add("pipeline-micro-batch", micro, said);
-  attribute("recompute", to_string(how.recomputation), how.recomputation != spec::Recomputation::none);
+  attribute("recompute");
   const bool divides = how.sharding != spec::Sharding::none;
-  attribute("sharding", to_string(how.sharding), divides);
+  attribute("sharding");
   const std::int64_t group = how.sharding_group > 0 ? how.sharding_group : layout.replicas;
   const bool groups = divides && group < layout.replicas;
   const std::string of_groups = groups ? fmt::format("sharding-group={}", group) : "";
@@ -77,11 +83,11 @@ std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   add("copies", layout.replicas / sharded);
   add("sharding-groups", groups ? layout.replicas / group : 1, of_groups);
   if (groups && how.sharding == spec::Sharding::parameters) add("sharding-group", group, of_groups);
-  if (how.sharding == spec::Sharding::parameters) attribute("prefetch", how.prefetch, how.prefetch != 1);
-  attribute("offload", to_string(how.offload), how.offload != spec::Offload::none);
-  attribute("deferred-sums", to_string(how.deferred_sums), how.deferred_sums != spec::DeferredSums::none);
+  if (how.sharding == spec::Sharding::parameters) attribute("prefetch");
+  attribute("offload");
+  attribute("deferred-sums");
   if (launch.precision) {
-    attribute("precision", to_string(*launch.precision), true);
+    attribute("precision", true);
     if (launch.wide_gradients && has_wide_gradients(*launch.precision))
       add("wide-gradients", *launch.wide_gradients, *launch.wide_gradients ? "gradients=fp32" : "gradients=precision");
   }
@@ -100,20 +106,15 @@ class LaunchOf {
         devices_(devices) {}
 
   Launch read() {
-    spec::ParallelismSpec& how = launch_.layout.how;
-    how.tensor = size("tensor");
-    how.sequence_parallel = how.tensor > 1 && text("sequence-parallel") == "true";
-    named("tensor-overlap", how.tensor_overlap);
-    how.context = size("context");
-    if (how.context > 1) named("context-exchange", how.context_exchange);
-    how.pipeline = size("pipeline");
+    for (const char* name :
+         {"tensor", "sequence-parallel", "tensor-overlap", "context", "context-exchange", "pipeline", "schedule",
+          "interleave", "expert-parallel", "expert-tensor", "expert-capacity", "recompute", "sharding"})
+      take(name, name, text(name));
+    spec::ParallelismSpec& how = timed_.parallelism;
     read_schedule(how);
-    how.experts = size("expert-parallel");
-    if (how.experts > 1) how.expert_tensor = size("expert-tensor");
-    if (has("expert-capacity")) how.expert_capacity = parse_whole<double>(text("expert-capacity")).value_or(0);
-    named("recompute", how.recomputation);
     read_replicas(how);
     read_batch(how);
+    launch_.layout.how = how;
     if (has("precision")) launch_.precision = spec::parse<spec::Precision>(text("precision"));
     if (has("wide-gradients") && launch_.precision && has_wide_gradients(*launch_.precision))
       launch_.wide_gradients = text("wide-gradients") == "true";
@@ -139,10 +140,16 @@ class LaunchOf {
     if (value > most) fail(quantity, fmt::format("is {}", value), fmt::format("{} at most", most));
     return value;
   }
-  std::int32_t size(const char* quantity) const { return static_cast<std::int32_t>(number(quantity, 1, kMostDivided)); }
-  template <spec::Named Enum>
-  void named(const char* quantity, Enum& value) const {
-    if (const auto read = spec::parse<Enum>(text(quantity))) value = *read;
+  /// Reads an attribute from the value of a quantity, or keeps its default.
+  void take(const char* quantity, const char* name, const std::string& value) {
+    if (value.empty()) return;
+    try {
+      scenario::Findings findings("");
+      scenario::read_timed_as_attribute(quantity, name, value, timed_, findings);
+      findings.throw_if_any();
+    } catch (const InputError& fault) {
+      fail(quantity, "is " + value, fault.diagnostics().front().remedy);
+    }
   }
   std::int64_t quotient(std::int64_t whole, std::int64_t part, const char* quantity, const char* what) const {
     if (part > 0 && whole % part == 0 && whole > 0) return whole / part;
@@ -150,14 +157,11 @@ class LaunchOf {
          "use numbers that divide evenly, as the framework requires");
   }
 
-  void read_schedule(spec::ParallelismSpec& how) const {
-    std::string order = text("schedule");
-    how.interleave = size("interleave");
+  void read_schedule(spec::ParallelismSpec& how) {
     if (const std::string both = text("scheduled-pieces"); !both.empty()) {
-      order = both.substr(0, both.find('/'));
-      how.interleave = parse_whole<std::int32_t>(both.substr(both.find('/') + 1)).value_or(1);
+      take("scheduled-pieces", "schedule", both.substr(0, both.find('/')));
+      take("scheduled-pieces", "interleave", both.substr(both.find('/') + 1));
     }
-    if (const auto read = spec::parse<spec::PipelineOrder>(order)) how.order = *read;
     if (how.pipeline == 1) how.interleave = 1;
     if (!has("layers-per-piece") || how.pipeline == 1) return;
     if (!has("layers"))
@@ -188,7 +192,6 @@ class LaunchOf {
     } else {
       throw InputError({file_, 0, "lacks the number of devices", "add --devices N"});
     }
-    named("sharding", how.sharding);
     std::int64_t group = has("sharded-replicas") || groups > 1
                              ? quotient(replicas, groups, "sharding-groups", "replicas among groups, {}")
                              : number("sharding-group", 0);
@@ -222,6 +225,7 @@ class LaunchOf {
   std::string file_;
   std::map<std::string, formats::LaunchFile::LaunchEntry> entries_;
   std::optional<std::int64_t> devices_;
+  spec::TimedAsSpec timed_;
   Launch launch_;
 };
 
@@ -267,7 +271,7 @@ Launch read_launch(const std::string& file, const std::string& framework, const 
 }
 
 std::vector<std::string> assignments_of(const Launch& launch) {
-  std::vector<std::string> set = report::assignments_of(launch.layout);
+  std::vector<std::string> set = assignments_of(launch.layout);
   // An attribute that is in the scenario but not in the layout is removed.
   for (const std::string_view name : spec::kLayoutAttributes) {
     const std::string path = fmt::format("timed-as.{}=", name);

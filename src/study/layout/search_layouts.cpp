@@ -301,7 +301,8 @@ class LayoutSearch {
     time_whole();
     conclude();
     const auto take_back = [&](report::LayoutTrial& trial) {
-      trial.layout.taken_back = taken_back(text_, assignments_of(trial.layout));
+      std::vector<std::string>& set = trial.layout.set = assignments_of(trial.layout);
+      for (std::string& one : taken_back(text_, set)) set.push_back(std::move(one));
     };
     for (std::vector<report::LayoutTrial>* trials : {&report_.trials, &report_.unasked})
       std::ranges::for_each(*trials, take_back);
@@ -376,7 +377,7 @@ class LayoutSearch {
     for (std::string& one : assignments_of(layout)) all.push_back(std::move(one));
     auto loaded = outcome_of([&] { return source_.load_point(all, catalog_); });
     if (!loaded.result) {
-      report_.failed.push_back({layout, loaded.fault.what});
+      report_.failed.push_back({assignments_of(layout), loaded.fault.what});
       return std::nullopt;
     }
     scenario::Scenario& scenario = *loaded.result;
@@ -431,7 +432,7 @@ class LayoutSearch {
       if (trials[i].result) {
         report_.trials.push_back(std::move(*trials[i].result));
       } else {
-        report_.failed.push_back({candidates_[prepared[i].trial].layout, trials[i].message});
+        report_.failed.push_back({assignments_of(candidates_[prepared[i].trial].layout), trials[i].message});
       }
     }
     progress_->update(0, static_cast<std::int64_t>(report_.trials.size()),
@@ -453,10 +454,11 @@ class LayoutSearch {
     const double bytes = bytes_of(written);
     if (!report_.fits(bytes)) {
       report_.unfit = report::LayoutTrial{written, bytes, *written_estimate_, {}, {}, true};
+      report_.unfit->layout.set = assignments_of(written);
       return;
     }
-    const auto same = std::ranges::find_if(
-        candidates_, [&](const LayoutCandidate& one) { return assignments_of(one.layout) == assignments_of(written); });
+    const auto same = std::ranges::find(candidates_, assignments_of(written),
+                                        [](const LayoutCandidate& one) { return assignments_of(one.layout); });
     if (same == candidates_.end()) {
       candidates_.push_back({written, *written_estimate_, bytes});
       simulate({candidates_.size() - 1});

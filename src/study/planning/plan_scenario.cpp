@@ -237,8 +237,8 @@ class Planner {
           {base_.file, 0, "no layout fits the memory of the devices with a margin of 10 %", "", false, true});
     }
     report::Layout layout = found.trials.front().layout;
-    layout.taken_back = taken_back(text_, assignments_of(layout));
-    for (std::string& one : assignments_of(layout)) all.push_back(std::move(one));
+    for (std::string& one : taken_back(text_, layout.set)) layout.set.push_back(std::move(one));
+    all.insert(all.end(), layout.set.begin(), layout.set.end());
     return layout;
   }
 

@@ -465,7 +465,7 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
   const TrainSearch training(request);
   const report::LayoutReport report = training.search(kSimulatedForTraining, show_progress);
   if (report.trials.empty()) refuse_unfit(training, report);
-  TrainAnswer answer{document_of(report), training.text_of(assignments_of(report.trials.front().layout))};
+  TrainAnswer answer{document_of(report), training.text_of(report.trials.front().layout.set)};
   report::Document& document = answer.document;
   for (report::DocumentPart& part : document.parts) {
     if (part.shown == report::Shown::always) part.shown = report::Shown::verbose;

@@ -10,13 +10,13 @@
 
 #include "estimate/own_step.hpp"
 #include "scenario/document/load.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "sim/simulator.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
 
@@ -25,9 +25,15 @@ namespace {
 
 constexpr std::size_t kFaultsOfJobs = 20;  // faults listed
 
-std::int64_t attribute_of(const MeasuredJob& job, const std::string& name, std::int64_t otherwise) {
-  const auto found = job.timed_as.find(name);
-  return found == job.timed_as.end() ? otherwise : parse_whole<std::int64_t>(found->second).value_or(otherwise);
+/// Returns the division that the row of a table asks for; its other attributes keep their defaults.
+spec::ParallelismSpec division_of(const MeasuredJob& job) {
+  spec::TimedAsSpec timed;
+  scenario::Findings findings(job.file);
+  for (const char* name : {"micro-batch", "pipeline"}) {
+    if (const auto found = job.timed_as.find(name); found != job.timed_as.end())
+      scenario::read_timed_as_attribute(name, name, found->second, timed, findings);
+  }
+  return timed.parallelism;
 }
 
 struct PredictedStep {
@@ -65,9 +71,10 @@ class JobPredictor {
   /// takes as long as the one before. With several pieces to a stage, the unit is a round of one micro-batch per stage.
   /// tests/validation checks this.
   PredictedStep predict(const MeasuredJob& job) {
-    const std::int64_t micro = attribute_of(job, "micro-batch", job.batch);
-    const std::int64_t stages = attribute_of(job, "pipeline", 1);
+    const spec::ParallelismSpec how = division_of(job);
+    const std::int64_t stages = how.pipeline;
     const std::int64_t first = 2 * stages;
+    const std::int64_t micro = how.micro_batch;
     const std::int64_t count = micro > 0 ? job.batch / micro : 1;
     if (!job.scenario.empty() || count <= first + stages) return predict_batch(job, job.batch);
     const double less = predict_batch(job, first * micro).work.seconds;

@@ -11,6 +11,7 @@
 #include "formats/launch.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "scenario/xml/findings.hpp"
+#include "study/layout/candidates.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -119,7 +120,7 @@ TEST_P(Frameworks, GiveBackTheLayoutThatTheyWereGiven) {
     const WrittenLaunch written = write_launch(GetParam(), launch);
     EXPECT_EQ(written.lacking, std::vector<std::string>{}) << written.text;
     const Launch back = read_back(GetParam(), written.text);
-    EXPECT_EQ(report::assignments_of(back.layout), report::assignments_of(launch.layout)) << written.text;
+    EXPECT_EQ(assignments_of(back.layout), assignments_of(launch.layout)) << written.text;
     EXPECT_EQ(back.layout.replicas, launch.layout.replicas) << written.text;
     EXPECT_EQ(assignments_of(back), assignments_of(launch)) << written.text;
   }
@@ -132,8 +133,7 @@ TEST_P(Frameworks, SayWhatTheyLack) {
       const Launch launch = launch_with(layout);
       const WrittenLaunch written = write_launch(GetParam(), launch);
       const Launch back = read_back(GetParam(), written.text);
-      std::vector<std::string> given = report::assignments_of(launch.layout),
-                               found = report::assignments_of(back.layout);
+      std::vector<std::string> given = assignments_of(launch.layout), found = assignments_of(back.layout);
       const auto replicas_kept = back.layout.replicas == launch.layout.replicas;
       for (const std::string& one : given) {
         const std::string name = one.substr(std::string("timed-as.").size());
@@ -191,7 +191,7 @@ TEST(Launches, SayWhatDoesNotFit) {
             0U);
   EXPECT_EQ(fault_of("megatron", line, 32).rfind("launch:3: --global-batch-size does not divide evenly", 0), 0U);
   EXPECT_EQ(fault_of("megatron", "--tensor-model-parallel-size 5000", 8),
-            "launch:1: --tensor-model-parallel-size is 5000; 4096 at most");
+            "launch:1: --tensor-model-parallel-size is 5000; a whole number from 1 to 4096");
   EXPECT_EQ(fault_of("torchtitan",
                      "[parallelism]\ntensor_parallel_degree = 2\npipeline_parallel_degree = 2\n"
                      "pipeline_parallel_layers_per_stage = 1\n",
