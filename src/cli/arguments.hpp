@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/usage_error.hpp"
@@ -33,15 +34,19 @@ std::string text_of(const po::variables_map& values, const std::string& option);
 /// Throws UsageError if there are findings.
 void refuse(const scenario::Findings& findings);
 
-/// Reads the text of an option as the language reads an attribute of that kind. Throws UsageError: "--threads '0' is
-/// out of range; a whole number from 1 to 1024".
+/// Reads the text of an operand, or of an option with its dashes, as the language reads an attribute of that kind.
+/// Throws UsageError: "--threads '0' is out of range; a whole number from 1 to 1024".
 template <class Value>
-Value read_option(const std::string& option, const std::string& text, const scenario::Kind& kind) {
+Value read_operand(const std::string& name, std::string_view text, const scenario::Kind& kind) {
   scenario::Findings findings("");
-  const scenario::Element element{"", false, {}, {{option, text, {}}}};
-  const std::optional<Value> value = scenario::read_value<Value>(scenario::Node(element, findings), {option, kind, ""});
+  const scenario::Element element{"", false, {}, {{name, std::string(text), {}}}};
+  const std::optional<Value> value = scenario::read_value<Value>(scenario::Node(element, findings), {name, kind, ""});
   if (!value) refuse(findings);
   return *value;
+}
+template <class Value>
+Value read_option(const std::string& option, std::string_view text, const scenario::Kind& kind) {
+  return read_operand<Value>("--" + option, text, kind);
 }
 
 /// Returns the value of an option; nullopt if it is not given. Throws UsageError.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -23,7 +22,6 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
-#include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
 #include "support/whole_file.hpp"
 
@@ -143,15 +141,13 @@ study::MeasuredStep row_of(const std::string& text) {
   const auto rate = [&](std::string_view unit) -> std::optional<double> {
     if (!text.ends_with(unit)) return {};
     const std::string number = text.substr(0, text.find_last_not_of(' ', text.size() - unit.size() - 1) + 1);
-    const std::optional<double> value = parse_whole<double>(number);
-    return value && *value > 0 && std::isfinite(*value) ? value : std::nullopt;
+    return read_option<double>("row", number, scenario::real(kAboveZero));
   };
   row.tokens_per_second = rate("tokens/s");
   row.samples_per_second = rate("samples/s");
+  constexpr scenario::QuantityForm kStep{scenario::Unit::seconds, kAboveZero, "312ms, 82000tokens/s or 41samples/s"};
   if (!row.tokens_per_second && !row.samples_per_second)
-    row.step_seconds = scenario::parse_quantity(scenario::Unit::seconds, text);
-  const bool none = !row.tokens_per_second && !row.samples_per_second && !(row.step_seconds.value_or(0) > 0);
-  if (none) throw UsageError(fmt::format("--row '{}' is not a step; write 312ms, 82000tokens/s or 41samples/s", text));
+    row.step_seconds = read_option<double>("row", text, quantity(kStep));
   return row;
 }
 

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cctype>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -14,7 +13,6 @@
 #include "collectives/collective.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::cli {
@@ -22,24 +20,15 @@ namespace {
 
 constexpr const char* kForm = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
 
-/// Splits a text into a number and the rest.
-std::optional<std::pair<double, std::string_view>> number_and_rest(std::string_view text) {
-  if (text.empty() || (std::isdigit(static_cast<unsigned char>(text[0])) == 0 && text[0] != '.')) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
-  return std::pair{value, text.substr(static_cast<std::size_t>(end - text.data()))};
-}
-
-/// "", "B", "K", "KB", "KiB", … as bytes.
-std::optional<double> unit(std::string_view text) {
-  std::string lower;
-  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (lower.empty() || lower == "b") return 1;
-  const std::size_t power = std::string_view("kmgt").find(lower[0]);
-  const std::string rest = lower.substr(1);
-  if (power == std::string_view::npos || !(rest.empty() || rest == "b" || rest == "ib")) return std::nullopt;
-  return std::pow(1024.0, static_cast<double>(power + 1));
+/// Writes "4k" or "4KB" as "4KiB", and "8" as "8B": benchmarks count sizes in powers of 1024.
+std::string in_powers_of_1024(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::string unit(text.substr(end));
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (unit.ends_with('B')) unit.pop_back();
+  if (unit.size() == 2 && unit.back() == 'I') unit.pop_back();
+  const bool known = unit.empty() || (unit.size() == 1 && std::string_view("KMGTP").find(unit) != std::string::npos);
+  return known ? fmt::format("{}{}{}B", text.substr(0, end), unit, unit.empty() ? "" : "i") : std::string(text);
 }
 
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
@@ -50,12 +39,9 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
   for (;;) {
     const std::string_view word = rest.substr(0, rest.find(','));
     const std::vector<std::string_view> ends = split_at(word, '>');
-    const auto rank = [&](std::size_t end) {
-      const auto value = ends.size() == 2 ? parse_whole<int>(ends[end], 0) : std::nullopt;
-      if (!value) throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; write e.g. 0>1,2>3", word));
-      return *value;
-    };
-    const std::pair<int, int> pair{rank(0), rank(1)};
+    if (ends.size() != 2) throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; write e.g. 0>1,2>3", word));
+    const scenario::Kind rank = scenario::integer(0, scenario::kMaxWorkers - 1);
+    const std::pair<int, int> pair{read_option<int>("pairs", ends[0], rank), read_option<int>("pairs", ends[1], rank)};
     if (pair.first == pair.second) {
       throw UsageError(fmt::format("--pairs: '{}' goes from a rank to itself; use two different ranks", word));
     }
@@ -121,13 +107,9 @@ void check(const CollectiveOptions& options) {
 }  // namespace
 
 double parse_byte_size(const char* option, std::string_view text, const char* form) {
-  const auto number = number_and_rest(text);
-  const std::optional<double> scale = number ? unit(number->second) : std::nullopt;
-  if (!scale) throw UsageError(fmt::format("{}: '{}' is not a size in bytes; use {}", option, text, form));
-  const double size = number->first * *scale;
-  if (!(size > 0) || size > kLargestSize)
-    throw UsageError(fmt::format("{}: '{}' is out of range; use a size above 0, {}", option, text, form));
-  return size;
+  const scenario::Range range{.minimum = 0, .maximum = kLargestSize, .open_minimum = true};
+  return read_option<double>(option, in_powers_of_1024(text),
+                             scenario::quantity(scenario::QuantityForm{scenario::Unit::bytes, range, form}));
 }
 
 std::vector<double> parse_byte_sizes(const std::string& text) {
@@ -139,16 +121,10 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
   for (const std::string_view part : split_at(text, ',')) {
     const std::vector<std::string_view> ends = split_at(part, ':');
     if (ends.size() > 3) throw UsageError(fmt::format("--sizes: '{}' has too many colons; {}", part, kForm));
-    const double first = parse_byte_size("--sizes", ends[0], kForm);
-    const double last = ends.size() > 1 ? parse_byte_size("--sizes", ends[1], kForm) : first;
-    double factor = 2;
-    if (ends.size() == 3) {
-      const auto number = number_and_rest(ends[2]);
-      if (!number || !number->second.empty() || !(number->first > 1)) {
-        throw UsageError(fmt::format("--sizes: the factor '{}' is no number above 1; {}", ends[2], kForm));
-      }
-      factor = number->first;
-    }
+    const double first = parse_byte_size("sizes", ends[0], kForm);
+    const double last = ends.size() > 1 ? parse_byte_size("sizes", ends[1], kForm) : first;
+    const scenario::Kind above_one = scenario::real({.minimum = 1, .open_minimum = true});
+    const double factor = ends.size() == 3 ? read_option<double>("sizes", ends[2], above_one) : 2;
     if (last < first)
       throw UsageError(fmt::format("--sizes: '{}' ends before it begins; put the smaller size first", part));
     for (double size = first; size <= last; size *= factor) add(size);

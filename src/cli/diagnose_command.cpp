@@ -19,7 +19,6 @@
 #include "study/diagnose/read_log.hpp"
 #include "study/measured/collective_times.hpp"
 #include "study/setting/catalog.hpp"
-#include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 #include "support/whole_file.hpp"
@@ -29,6 +28,8 @@ namespace {
 
 constexpr std::array kMeasures{
     "log", "step", "tokens-per-second", "tokens-per-second-per-gpu", "samples-per-second", "mfu", "bus-bandwidth"};
+
+constexpr std::int64_t kMostMeasured = 16'777'216;
 
 /// "16:480ms": of the first 16 devices; without a number of all.
 struct OfDevices {
@@ -41,14 +42,11 @@ std::vector<OfDevices> given(const po::variables_map& values, const std::string&
   if (!values.contains(option)) return all;
   for (const std::string& text : values[option].as<std::vector<std::string>>()) {
     const std::size_t colon = text.find(':');
-    OfDevices one{0, colon == std::string::npos ? text : text.substr(colon + 1)};
-    if (colon != std::string::npos) {
-      const auto devices = parse_whole<std::int64_t>(std::string_view(text).substr(0, colon), 1);
-      if (!devices)
-        throw UsageError(fmt::format("--{} '{}'; write the number of GPUs before the colon: 16:…", option, text));
-      one.devices = *devices;
-    }
-    all.push_back(std::move(one));
+    if (colon == std::string::npos)
+      all.push_back({0, text});
+    else
+      all.push_back({read_option<std::int64_t>(option, text.substr(0, colon), scenario::integer(1, kMostMeasured)),
+                     text.substr(colon + 1)});
   }
   const bool some = std::ranges::any_of(all, [](const OfDevices& one) { return one.devices == 0; });
   if (all.size() > 1 && some)
@@ -61,12 +59,10 @@ double rate_of(const std::string& option, const std::string& text) {
 }
 
 double share_of_option(const std::string& option, const std::string& said) {
-  const bool percent = said.ends_with('%');
-  const auto number = parse_whole<double>(std::string_view(said).substr(0, said.size() - (percent ? 1 : 0)));
-  const double share = number.value_or(0) / (percent ? 100 : 1);
-  if (!(share > 0 && share <= 1))
-    throw UsageError(fmt::format("--{} '{}' is no share; write 0.41 or 41%", option, said));
-  return share;
+  const double whole = said.ends_with('%') ? 100 : 1;
+  const std::string_view number = std::string_view(said).substr(0, said.size() - (whole > 1 ? 1 : 0));
+  return read_option<double>(option, number, scenario::real({.minimum = 0, .maximum = whole, .open_minimum = true})) /
+         whole;
 }
 
 double seconds_of(const std::string& option, const std::string& text) {
@@ -105,7 +101,7 @@ study::Measurement measurement_of(const po::variables_map& values) {
   add("mfu", &study::MeasuredStep::utilisation, share_of_option);
   if (const auto bandwidth = value_of<double>(values, "bus-bandwidth", quantity(scenario::kBandwidthForm))) {
     const std::string size = text_of(values, "size");
-    const double bytes = parse_byte_size("--size", size.empty() ? "1GB" : size, "e.g. 64MB or 1GB (powers of 1024)");
+    const double bytes = parse_byte_size("size", size.empty() ? "1GB" : size, "e.g. 64MB or 1GB (powers of 1024)");
     measured.collectives.push_back({.bytes = bytes, .bus_bandwidth = *bandwidth});
   } else if (values.contains("size")) {
     throw UsageError("--size needs a collective; add --bus-bandwidth");

@@ -14,7 +14,6 @@
 #include "spec/near_names.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
-#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::cli {
@@ -24,13 +23,10 @@ std::array<double, 3> sizes_of(const po::variables_map& values, const char* opti
   const std::string text = text_of(values, option);
   const std::vector<std::string_view> parts = split_at(text, 'x');
   std::array<double, 3> sizes{};
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const auto size =
-        parts.size() == sizes.size() ? parse_whole<std::int64_t>(parts[i], 1, 1'000'000'000) : std::nullopt;
-    if (!size)
-      throw UsageError(fmt::format("--{} '{}'; write three whole numbers from 1 on with x between them", option, text));
-    sizes[i] = static_cast<double>(*size);
-  }
+  if (parts.size() != sizes.size())
+    throw UsageError(fmt::format("--{} '{}'; write three whole numbers with x between them", option, text));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] = static_cast<double>(read_option<std::int64_t>(option, parts[i], scenario::integer(1, 1'000'000'000)));
   return sizes;
 }
 

@@ -15,7 +15,6 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/shell_word.hpp"
 
 namespace dadsim::cli {
@@ -24,14 +23,13 @@ namespace {
 /// "1,10-12". Steps of all are many spans, and no trace is meant to hold many.
 std::vector<std::int64_t> parse_steps(const std::string& text) {
   constexpr std::size_t kMost = 100;
+  constexpr std::int64_t kMostNumber = 1'000'000'000'000;
   const auto refuse = [&](const std::string& why) {
     return UsageError(fmt::format(
         "--trace-steps '{}' {}; write numbers of steps from 1 on and ranges of them, as 1,10-12", text, why));
   };
-  const auto number = [&](std::string_view word) {
-    const auto value = parse_whole<std::int64_t>(word, 1);
-    if (!value) throw refuse("are no steps");
-    return *value;
+  const auto number = [](std::string_view word) {
+    return read_option<std::int64_t>("trace-steps", word, scenario::integer(1, kMostNumber));
   };
   std::set<std::int64_t> steps;
   std::string_view rest = text;

@@ -4,7 +4,6 @@
 #include "cli/commands.hpp"
 #include "cli/question_files.hpp"
 #include "study/sites/sites.hpp"
-#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::cli {
@@ -23,9 +22,7 @@ std::vector<std::string> lines_given(const po::variables_map& values, const char
 study::SitesRequest sites_request_of(const po::variables_map& values) {
   study::SitesRequest request;
   const std::string count = only_operand(values, "no number of sites is given", "give one number of sites", "sites");
-  const auto sites = parse_whole<std::int64_t>(count, 2, kMostSites);
-  if (!sites) throw UsageError(fmt::format("'{}' is not a number of sites; use 2 to {}", count, kMostSites));
-  request.sites = *sites;
+  request.sites = read_operand<std::int64_t>("N", count, scenario::integer(2, kMostSites));
   request.up = lines_given(values, "up");
   if (request.up.empty())
     throw UsageError("--up RATE is missing: the bandwidth from a site to the hub, e.g. --up 20Mbps");

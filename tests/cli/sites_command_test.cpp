@@ -57,7 +57,7 @@ TEST_F(SitesCommand, HospitalsLinesGiveTheVerdictOfTheirScenario) {
 
 TEST_F(SitesCommand, WrongValuesAreToldWithWhatWouldBeRight) {
   refused({"sites"}, "no number of sites is given");
-  refused({"sites", "1", "--up", "20Mbps"}, "'1' is not a number of sites; use 2 to 1000");
+  refused({"sites", "1", "--up", "20Mbps"}, "N '1' is out of range; a whole number from 2 to 1000");
   refused({"sites", "5"}, "--up RATE is missing");
   refused({"sites", "5", "--up", "20 Mbps"}, "--up: '20 Mbps' is no rate; did you mean '20Mbps'?");
   refused({"sites", "5", "--up", "20Mbps,10Mbps"}, "--up: 2 values for 5 sites");

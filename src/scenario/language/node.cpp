@@ -125,7 +125,7 @@ void Node::fail_at(std::string_view attribute, Fault fault) const {
   if (found != nullptr && !is_title && !fault.remedy.starts_with("write ") && !fault.remedy.ends_with('?')) {
     if (std::string plain = remedy_for_characters(found->value); !plain.empty()) fault.remedy = std::move(plain);
   }
-  fault.what = element_.name.empty() ? fmt::format("--{} '{}' {}", attribute, printable(found->value), fault.what)
+  fault.what = element_.name.empty() ? fmt::format("{} '{}' {}", attribute, printable(found->value), fault.what)
                                      : fmt::format("{}{} of <{}> {}", attribute, value, element_.name, fault.what);
   findings_.add(origin(attribute), std::move(fault));
 }
