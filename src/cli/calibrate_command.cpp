@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -7,8 +8,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
-#include "cli/print.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/language/quantity.hpp"
@@ -20,9 +20,12 @@
 #include "study/diagnose/read_log.hpp"
 #include "study/measured/calibrate.hpp"
 #include "support/atomic_file.hpp"
+#include "support/build.hpp"
 #include "support/diagnostics.hpp"
+#include "support/file_identity.hpp"
 #include "support/human.hpp"
 #include "support/terminal.hpp"
+#include "support/version.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -105,35 +108,44 @@ spec::DeviceSpec base_of(const po::variables_map& values) {
   return device;
 }
 
-std::string in_words(const study::CalibratedConstant& constant) {
-  return constant.in_seconds ? human_seconds(constant.value) : fmt::format("{:.4f}", constant.value);
-}
-
-std::string in_words(const study::Calibration& calibration,
-                     const std::vector<study::MeasuredDeviceStep>& measurements) {
-  std::string text = "Fitted:\n";
-  std::string kept;
-  for (const study::CalibratedConstant& one : calibration.constants) {
-    if (one.fitted) {
-      text += fmt::format("  {:<34} {:>10}   ± {:.1f} % if each measurement is off by 1 %\n", one.name, in_words(one),
-                          100 * one.uncertainty);
-    } else {
-      kept += fmt::format("  {:<34} {:>10}\n", one.name, in_words(one));
+report::Document document_of(const study::Calibration& calibration,
+                             const std::vector<study::MeasuredDeviceStep>& measurements) {
+  report::Document document{{.version = kVersion, .build = build()}, {}};
+  document.command = "dadsim calibrate";
+  document.setting = calibration.device.name;
+  const auto fitted = std::ranges::count_if(calibration.constants, &study::CalibratedConstant::fitted);
+  const bool over = static_cast<std::size_t>(fitted) < measurements.size();
+  document.lead = {over ? fmt::format("Mean error of the fit {:.1f} %.", 100 * calibration.spread)
+                        : "The fit has as many constants as measurements, so its error is unknown."};
+  report::DocumentTable constants, steps;
+  for (const bool determined : {true, false}) {
+    for (const study::CalibratedConstant& one : calibration.constants) {
+      if (one.fitted != determined) continue;
+      constants.add_row()
+          .add("constant", "constant", one.name, report::Unit::text)
+          .add("value", "value", one.value, report::Unit::plain,
+               one.in_seconds ? human_seconds(one.value) : fmt::format("{:.4f}", one.value))
+          .add("fitted", one.fitted)
+          .add("uncertainty", "if each measurement is off by 1 %", one.uncertainty, report::Unit::text,
+               one.fitted ? fmt::format("± {:.1f} %", 100 * one.uncertainty)
+                          : "unchanged, since these measurements do not determine it");
     }
   }
-  if (!kept.empty()) text += "Unchanged, since these measurements do not determine it:\n" + kept;
-  text += "Steps:\n";
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const study::MeasuredDeviceStep& one = measurements[i];
-    text += fmt::format("  {:<20} {:>6} {}  measured {:>9}, fitted {:>9}  {:+.1f} %\n", one.workload, one.batch,
-                        to_string(one.precision), human_seconds(one.seconds), human_seconds(calibration.seconds[i]),
-                        100 * (calibration.seconds[i] / one.seconds - 1));
+    steps.add_row()
+        .add("workload", "step", one.workload, report::Unit::text)
+        .add("batch", "batch", one.batch, report::Unit::plain)
+        .add("precision", "precision", to_string(one.precision), report::Unit::text)
+        .add("measured_seconds", "measured", one.seconds, report::Unit::seconds)
+        .add("fitted_seconds", "fitted", calibration.seconds[i], report::Unit::seconds)
+        .add("error", "error", calibration.seconds[i] / one.seconds - 1, report::Unit::signed_share);
   }
-  const auto fitted = std::ranges::count_if(calibration.constants, &study::CalibratedConstant::fitted);
-  text += static_cast<std::size_t>(fitted) < measurements.size()
-              ? fmt::format("Mean error of the fit {:.1f} %.\n", 100 * calibration.spread)
-              : "The fit has as many constants as measurements, so its error is unknown.\n";
-  return text;
+  document.add("spread", over ? report::DocumentValue(calibration.spread) : report::DocumentValue());
+  document.parts.push_back(
+      {.name = "constants", .shown = report::Shown::always, .what = std::move(constants), .text = "\n"});
+  document.parts.push_back({.name = "steps", .shown = report::Shown::always, .what = std::move(steps)});
+  return document;
 }
 
 study::MeasuredStep row_of(const std::string& text) {
@@ -151,24 +163,35 @@ study::MeasuredStep row_of(const std::string& text) {
   return row;
 }
 
+report::Document document_of(const study::FittedSpeed& fit) {
+  report::Document document{{.version = kVersion, .build = build()}, {}};
+  document.command = "dadsim calibrate";
+  document.lead = {fmt::format("predicted {} ({} … {}), measured {}: workers compute {:.3g} times as fast as assumed",
+                               human_seconds(fit.predicted), human_seconds(fit.predicted * fit.band.low),
+                               human_seconds(fit.predicted * fit.band.high), human_seconds(fit.measured), fit.speed)};
+  document.add("predicted_seconds", fit.predicted);
+  document.add("low", fit.predicted * fit.band.low);
+  document.add("high", fit.predicted * fit.band.high);
+  document.add("measured_seconds", fit.measured);
+  document.add("speed", fit.speed);
+  document.add("fitted_low", fit.own_band.low);
+  document.add("fitted_high", fit.own_band.high);
+  document.print(fmt::format(
+      "Set on each <worker> of a scenario of the same network, device and software, for any size and layout:\n\n    "
+      "speed=\"{:.4g}\"\n\nNine of ten measured steps are then expected within {:+.0f} and {:+.0f} % of the "
+      "prediction; printed bands\nare those of software without a measurement.\n",
+      fit.speed, 100 * (fit.own_band.low - 1), 100 * (fit.own_band.high - 1)));
+  return document;
+}
+
 void fit_to_row(const po::variables_map& values) {
   const std::string file = only_operand(values, "no scenario is named", "one scenario", "calibrate");
-  for (const char* option : {"device", "like", "peak", "bandwidth", "workload", "batch", "precision", "out", "quiet"}) {
+  for (const char* option : {"device", "like", "peak", "bandwidth", "workload", "batch", "precision", "out"}) {
     if (values.contains(option))
       throw UsageError(fmt::format("--{} needs measurements in a file, and --row a scenario; use one of them", option));
   }
-  const study::FittedSpeed fit = study::fit_speed(file, row_of(text_of(values, "row")));
-  const auto with = [](double seconds, const estimate::Band& band) {
-    return fmt::format("{} ({} … {})", human_seconds(seconds), human_seconds(seconds * band.low),
-                       human_seconds(seconds * band.high));
-  };
-  print(
-      fmt::format("predicted {}, measured {}: workers compute {:.3g} times as fast as assumed\n\nSet on each <worker> "
-                  "of a scenario of the same network, device and software, for any size and layout:\n\n    "
-                  "speed=\"{:.4g}\"\n\nNine of ten measured steps are then expected within {:+.0f} and {:+.0f} % of "
-                  "the prediction; printed bands\nare those of software without a measurement.\n",
-                  with(fit.predicted, fit.band), human_seconds(fit.measured), fit.speed, fit.speed,
-                  100 * (fit.own_band.low - 1), 100 * (fit.own_band.high - 1)));
+  const StudyFiles files(values, {{"the scenario", file}});
+  files.write(document_of(study::fit_speed(file, row_of(text_of(values, "row")))));
 }
 
 }  // namespace
@@ -182,22 +205,19 @@ void run_calibrate(const po::variables_map& values) {
     throw UsageError("--device: the name has control characters, which change a terminal; remove them");
   if (sim::device_catalog().find(name) != nullptr)
     throw UsageError(fmt::format("--device '{}' is a device of the catalogue; use another name", name));
-  const std::string out = text_of(values, "out");
-  const OutputFiles outputs({{"--out", out}}, {{"the measurements", file}});
-  outputs.check_writable();
+  const std::string to = text_of(values, "out");
+  const std::string out = to.empty() ? "-" : to;
+  const StudyFiles files(values, {{"the measurements", file}}, {{"--out", out}});
 
   spec::DeviceSpec base = base_of(values);
   base.name = name;
   const std::vector<study::MeasuredDeviceStep> measurements = measurements_in(values, file);
   const study::Calibration calibration = study::calibrate(base, measurements, file);
-  const std::string element = scenario::print_device(calibration.device);
-  const bool to_file = !out.empty() && !outputs.take_standard_output();
-  write_file_atomically(to_file ? out : "-", element);
-  if (values.contains("quiet")) return;
+  write_file_atomically(out, scenario::print_device(calibration.device));
+  const report::Document document = document_of(calibration, measurements);
+  files.write(document);
   // Standard output has only the element if it is the destination of the element.
-  const std::string text = in_words(calibration, measurements);
-  if (to_file) return print(text);
-  say(text);
+  if (descriptor_of(out) == STDOUT_FILENO && !values.contains("quiet")) say(to_table(document));
 }
 
 }  // namespace dadsim::cli

@@ -7,9 +7,8 @@
 
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
 #include "cli/platform_argument.hpp"
-#include "cli/print.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "report/collective/collective_report.hpp"
 #include "scenario/elements/host_list.hpp"
@@ -18,7 +17,6 @@
 #include "sim/simulator.hpp"
 #include "study/measured/collective_times.hpp"
 #include "study/measured/timed_sizes.hpp"
-#include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
@@ -183,11 +181,9 @@ void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& 
 
 void run_collective(const po::variables_map& values) {
   CollectiveOptions options = collective_options_of(values);
-  const OutputFiles outputs({{"--json", options.json}, {"--csv", options.csv}},
-                            {{"the platform", options.platform}, {"--measured", options.measured}});
-  outputs.check_writable();
+  const StudyFiles files(values, {{"the platform", options.platform}, {"--measured", options.measured}});
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
-  outputs.check_against_inputs();
+  files.check_against_inputs();
   const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
   if (ranks.size() < 2)
     throw UsageError("one host takes part, and a collective needs two; use --hosts with two or more");
@@ -201,13 +197,9 @@ void run_collective(const po::variables_map& values) {
     options.sizes.clear();
     for (const study::CollectiveLog::LoggedRow& row : times->rows) options.sizes.push_back(row.size);
   }
-  report::CollectiveReport report = time_operation(options, platform, ranks, !options.quiet);
+  report::CollectiveReport report = time_operation(options, platform, ranks, !values.contains("quiet"));
   if (times) add_measured(*times, options, report);
-  const report::Document document = document_of(report);
-  if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
-  if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(document));
-  // If the result goes to standard output, the table is not printed.
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
+  files.write(document_of(report));
 }
 
 }  // namespace dadsim::cli

@@ -166,9 +166,6 @@ CollectiveOptions collective_options_of(const po::variables_map& values) {
   options.transport = value_of<spec::Transport>(values, "transport");
   options.measured = given("measured").value_or("");
   options.sizes_of_log = !options.measured.empty() && !given("sizes");
-  options.json = given("json").value_or("");
-  options.csv = given("csv").value_or("");
-  options.quiet = values.contains("quiet");
   check(options);
   return options;
 }

@@ -40,8 +40,6 @@ struct CollectiveOptions {
   std::optional<spec::Transport> transport;
   std::string measured;       ///< a log of a benchmark; empty: none
   bool sizes_of_log = false;  ///< no sizes were given: those of the log
-  std::string json, csv;      ///< paths; empty if not wanted; "-" is standard output
-  bool quiet = false;
 };
 
 /// Throws UsageError.

@@ -4,14 +4,12 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "report/explain/comparison.hpp"
 #include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
-#include "support/atomic_file.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -34,11 +32,9 @@ void run_compare(const po::variables_map& values) {
   if (operands.size() == 1 && against.empty())
     throw UsageError("nothing to compare with; add a second scenario, or --against PATH=VALUE");
   const StudyOptions options = study_options_of(values, "compare", 2);
-  const std::string json = text_of(values, "json");
   std::vector<OutputFiles::Named> inputs;
   for (const std::string& operand : operands) inputs.push_back({"a scenario", operand});
-  const OutputFiles outputs({{"--json", json}}, inputs);
-  outputs.check_writable();
+  const StudyFiles files(values, inputs);
 
   const auto load = [&](const std::string& path, const std::vector<std::string>& overrides) {
     const bool timing_only = values.contains("timing-only");
@@ -51,7 +47,7 @@ void run_compare(const po::variables_map& values) {
   std::vector<std::string> overrides = options.overrides;
   for (const std::string& one : against) overrides.push_back("--against " + one);
   const scenario::Scenario after = load(operands.back(), overrides);
-  outputs.check_against_inputs();
+  files.check_against_inputs();
   std::vector<std::string> names;
   if (operands.size() == 2) names.push_back(operands.back());
   for (const std::string& change : against) names.push_back(end_of_path(change));
@@ -59,9 +55,7 @@ void run_compare(const po::variables_map& values) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::Comparison comparison =
       study::compare_scenarios(before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet);
-  const report::Document document = document_of(comparison);
-  if (!json.empty()) write_file_atomically(json, to_json(document));
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
+  files.write(document_of(comparison));
 }
 
 }  // namespace dadsim::cli

@@ -124,7 +124,7 @@ std::optional<report::Operation> operation_of(const po::variables_map& values) {
 
 void run_diagnose(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "diagnose");
-  const StudyFiles files(values, options, {{"--log", text_of(values, "log")}});
+  const StudyFiles files(values, {{"the scenario", options.scenario}, {"--log", text_of(values, "log")}});
   const std::optional<report::Operation> operation = operation_of(values);
   study::Measurement measured = measurement_of(values);
   const scenario::ScenarioSource source(options.scenario);

@@ -10,7 +10,7 @@
 namespace dadsim::cli {
 void run_explain(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "explain");
-  const StudyFiles files(values, options);
+  const StudyFiles files(values, {{"the scenario", options.scenario}});
 
   const scenario::ScenarioSource source(options.scenario);
   const scenario::Scenario asked = source.load(options.overrides, study::make_catalog());

@@ -7,14 +7,16 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "sim/device.hpp"
 #include "sim/kernels.hpp"
 #include "spec/near_names.hpp"
+#include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 #include "support/split.hpp"
+#include "support/version.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -48,10 +50,21 @@ const spec::DeviceSpec& device_of(const po::variables_map& values) {
   return sim::device_catalog().at(meant.name);
 }
 
-/// "…: 1.42 ms, 772 Tflop/s, 78 % of the peak".
-std::string said(const std::string& what, double seconds, double flops, const sim::KernelRates& rates) {
-  return fmt::format("{}: {}, {:.4g} Tflop/s, {} of the peak\n", what, human_seconds(seconds), flops / seconds / 1e12,
-                     human_percent(flops / seconds / rates.peak));
+/// Returns "…: 1.42 ms, 772 Tflop/s, 78 % of the peak", and a table with the same.
+report::Document document_of(const std::string& kernel, double seconds, double flops, const sim::KernelRates& rates) {
+  const double rate = flops / seconds;
+  report::Document document{{.version = kVersion, .build = build()}, {}};
+  document.command = "dadsim kernel";
+  document.lead = {fmt::format("{}: {}, {:.4g} Tflop/s, {} of the peak", kernel, human_seconds(seconds), rate / 1e12,
+                               human_percent(rate / rates.peak))};
+  report::DocumentTable table{.object = true};
+  table.add_row()
+      .add("kernel", "kernel", kernel, report::Unit::text)
+      .add("seconds", "time", seconds, report::Unit::seconds)
+      .add("flop_per_second", "rate", rate, report::Unit::plain, fmt::format("{:.4g} Tflop/s", rate / 1e12))
+      .add("share_of_peak", "share of the peak", rate / rates.peak, report::Unit::share);
+  document.parts.push_back({.name = "kernel", .shown = report::Shown::page, .what = std::move(table)});
+  return document;
 }
 
 constexpr double kBytesOf16Bit = 2;
@@ -74,6 +87,7 @@ void run_kernel(const po::variables_map& values) {
   const bool casts = !values.contains("no-cast");
   if (!casts && !values.contains("product"))
     throw UsageError("--no-cast needs --product; remove it: attention casts nothing");
+  const StudyFiles files(values, {});
   const spec::DeviceSpec& device = device_of(values);
   const sim::KernelFormat format = value_of<sim::KernelFormat>(values, "format").value_or(sim::KernelFormat::bits16);
   const spec::KernelFamily family = sim::measured_family(device.name);
@@ -93,9 +107,10 @@ void run_kernel(const po::variables_map& values) {
       asked = sim::without_cast(family, *kernel);
     }
     const double seconds = product_seconds(asked, *rates, {m, n, k, operand_bytes(format)});
-    print(said(fmt::format("{:.0f} × {:.0f} by {:.0f} × {:.0f} in {}{} on {}", m, k, k, n, spec::to_string(format),
-                           asked.cast > 0 ? " with the cast of the rows" : "", device.name),
-               seconds, 2 * m * n * k, *rates));
+    files.write(
+        document_of(fmt::format("{:.0f} × {:.0f} by {:.0f} × {:.0f} in {}{} on {}", m, k, k, n, spec::to_string(format),
+                                asked.cast > 0 ? " with the cast of the rows" : "", device.name),
+                    seconds, 2 * m * n * k, *rates));
     return;
   }
   const auto library = value_of<spec::FlashLibrary>(values, "library").value_or(spec::FlashLibrary::any);
@@ -107,10 +122,10 @@ void run_kernel(const po::variables_map& values) {
   if (kernel == nullptr || !rates) throw nothing_known();
   const double seen = values.contains("causal") ? positions / 2 : positions;
   const double flops = sim::attention_flops(heads * positions * seen, size, backward);
-  print(said(fmt::format("{}attention{} of {:.0f} heads of {:.0f} over {:.0f} positions in {} on {}",
-                         values.contains("causal") ? "causal " : "", backward ? " backward" : "", heads, size,
-                         positions, spec::to_string(format), device.name),
-             attention_seconds(*kernel, *rates, {flops, size, seen, backward}), flops, *rates));
+  files.write(document_of(fmt::format("{}attention{} of {:.0f} heads of {:.0f} over {:.0f} positions in {} on {}",
+                                      values.contains("causal") ? "causal " : "", backward ? " backward" : "", heads,
+                                      size, positions, spec::to_string(format), device.name),
+                          attention_seconds(*kernel, *rates, {flops, size, seen, backward}), flops, *rates));
 }
 
 }  // namespace dadsim::cli

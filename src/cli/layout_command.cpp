@@ -91,7 +91,7 @@ void run_layout(const po::variables_map& values) {
   const std::string to = text_of(values, "out");
   if (framework.empty() && !to.empty()) throw UsageError("--out needs --write FRAMEWORK; add it, or remove --out");
   const std::string out = framework.empty() ? "" : to.empty() ? "-" : to;
-  const StudyFiles files(values, options, {}, {{"--out", out}});
+  const StudyFiles files(values, {{"the scenario", options.scenario}}, {{"--out", out}});
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::LayoutReport report =

@@ -10,9 +10,8 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/graphviz.hpp"
-#include "cli/output_files.hpp"
 #include "cli/platform_argument.hpp"
-#include "cli/print.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "report/document/document.hpp"
 #include "report/text/escape.hpp"
@@ -217,15 +216,13 @@ void run_platform(const po::variables_map& values) {
   }
   const std::string dot = text_of(values, "dot");
   const std::string svg = text_of(values, "svg");
-  const std::string json = text_of(values, "json");
   const std::string routes = text_of(values, "routes");
-  const OutputFiles outputs({{"--dot", dot}, {"--svg", svg}, {"--json", json}, {"--routes", routes}},
-                            {{"the platform", operands[0]}});
-  outputs.check_writable();
+  const StudyFiles files(values, {{"the platform", operands[0]}},
+                         {{"--dot", dot}, {"--svg", svg}, {"--routes", routes}});
   const std::optional<spec::Transport> transport = value_of<spec::Transport>(values, "transport");
   const std::string program = svg.empty() ? std::string() : find_dot();
   const spec::PlatformSpec platform = cli::load_platform_argument(operands[0], transport);
-  outputs.check_against_inputs();
+  files.check_against_inputs();
   const sim::PlatformReport report = inspect(platform);
   report::Document document = document_of(operands[0], platform, report);
   if (values.contains("links")) {
@@ -238,9 +235,8 @@ void run_platform(const po::variables_map& values) {
   // All outputs are computed before the first is written.
   if (!dot.empty()) write_file_atomically(dot, to_dot(report));
   if (!svg.empty()) write_file_atomically(svg, picture);
-  if (!json.empty()) write_file_atomically(json, to_json(document));
   if (!routes.empty()) write_file_atomically(routes, routes_text);
-  if (!values.contains("quiet") && !outputs.take_standard_output()) print(summary_of(document, false));
+  files.write(document);
 }
 
 }  // namespace dadsim::cli

@@ -12,14 +12,11 @@ namespace dadsim::cli {
 
 void answer_question(const po::variables_map& values, const std::string& read, const std::string& command,
                      const std::function<Answered(bool)>& answer) {
-  StudyOptions options;
-  options.scenario = read;
-  options.quiet = values.contains("quiet");
   const std::string written = text_of(values, "write");
-  const StudyFiles files(values, options, {}, {{"--write", written}});
+  const StudyFiles files(values, {{"the scenario", read}}, {{"--write", written}});
   if (!written.empty()) check_is_new(written);
   const ThreadLimit limit(threads_to_use(threads_of(values)));
-  Answered found = answer(!options.quiet);
+  Answered found = answer(!values.contains("quiet"));
   found.document.print(written.empty() || written == "-"
                            ? fmt::format("To keep its scenario: dadsim {} … --write my.xml\n", command)
                            : fmt::format("What would each change save? dadsim explain {}\n", written));

@@ -16,37 +16,30 @@ namespace dadsim::cli {
 
 namespace {
 
-using Named = std::pair<std::string, std::string>;
-
-std::vector<OutputFiles::Named> outputs_of(const std::string& json, const std::string& page,
-                                           const std::vector<Named>& written) {
-  std::vector<OutputFiles::Named> outputs{{"--json", json}, {"--report", page}};
-  for (const auto& [role, path] : written) outputs.push_back({role, path});
+std::vector<OutputFiles::Named> all_of(std::vector<OutputFiles::Named> outputs,
+                                       const std::vector<OutputFiles::Named>& written) {
+  outputs.insert(outputs.end(), written.begin(), written.end());
   return outputs;
-}
-
-std::vector<OutputFiles::Named> inputs_of(const StudyOptions& options, const std::vector<Named>& read) {
-  std::vector<OutputFiles::Named> inputs{{"the scenario", options.scenario}};
-  for (const auto& [role, path] : read) inputs.push_back({role, path});
-  return inputs;
 }
 
 }  // namespace
 
-StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options, const std::vector<Named>& read,
-                       const std::vector<Named>& written)
+StudyFiles::StudyFiles(const po::variables_map& values, std::vector<OutputFiles::Named> read,
+                       const std::vector<OutputFiles::Named>& written)
     : json_(text_of(values, "json")),
+      csv_(text_of(values, "csv")),
       page_(text_of(values, "report")),
       plots_(text_of(values, "plots")),
       verbose_(values.contains("verbose")),
-      quiet_(options.quiet),
-      outputs_(outputs_of(json_, page_, written), inputs_of(options, read)) {
+      quiet_(values.contains("quiet")),
+      outputs_(all_of({{"--json", json_}, {"--csv", csv_}, {"--report", page_}}, written), std::move(read)) {
   outputs_.check_writable();
   OutputFiles::check_folder(plots_);
 }
 
 void StudyFiles::write(const report::Document& document, const report::About& about) const {
   if (!json_.empty()) write_file_atomically(json_, to_json(document));
+  if (!csv_.empty()) write_file_atomically(csv_, to_csv(document));
   if (!page_.empty()) write_file_atomically(page_, to_html(document, about));
   if (!plots_.empty()) outputs_.write_into("--plots", plots_, plots_of(document));
   if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(document, verbose_));
@@ -84,7 +77,7 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
 
 void run_learning_study(const po::variables_map& values, const std::string& command, const LearningStudy& study) {
   const StudyOptions options = study_options_of(values, command);
-  const StudyFiles files(values, options);
+  const StudyFiles files(values, {{"the scenario", options.scenario}});
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
   TasksElsewhere tasks(text_of(values, "on"), options.scenario);

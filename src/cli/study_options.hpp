@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/output_files.hpp"
@@ -35,22 +34,22 @@ std::size_t threads_of(const boost::program_options::variables_map& values);
 /// Returns `asked`, or the number of processors if `asked` is 0.
 std::size_t threads_to_use(std::size_t asked);
 
-/// Outputs of a study of a scenario, by [+files] of commands.txt: JSON, a page, and text on standard output.
+/// Outputs of a document, by the options that a command has of --json, --csv, --report, --plots, --verbose and --quiet,
+/// and text on standard output.
 class StudyFiles {
  public:
-  /// Throws UsageError where two files are one, OutputError where one cannot be written.
-  /// `read`: options that name files which are read, beside the scenario; `written`: more that the command writes.
-  StudyFiles(const boost::program_options::variables_map& values, const StudyOptions& options,
-             const std::vector<std::pair<std::string, std::string>>& read = {},
-             const std::vector<std::pair<std::string, std::string>>& written = {});
+  /// Throws UsageError if two files are one, OutputError if one cannot be written. `read`: files that are read;
+  /// `written`: more files that the command writes.
+  StudyFiles(const boost::program_options::variables_map& values, std::vector<OutputFiles::Named> read,
+             const std::vector<OutputFiles::Named>& written = {});
 
   /// Repeats the check with all files read so far; see OutputFiles.
   void check_against_inputs() const { outputs_.check_against_inputs(); }
 
-  void write(const report::Document& document, const report::About& about) const;
+  void write(const report::Document& document, const report::About& about = {}) const;
 
  private:
-  std::string json_, page_, plots_;
+  std::string json_, csv_, page_, plots_;
   bool verbose_, quiet_;
   OutputFiles outputs_;
 };

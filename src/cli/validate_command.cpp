@@ -6,12 +6,11 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
 #include "cli/print.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "study/validation/measured_job.hpp"
 #include "study/validation/validate_jobs.hpp"
-#include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/whole_file.hpp"
 
@@ -105,13 +104,11 @@ void run_validate(const po::variables_map& values) {
     }
   }
   const std::int64_t most = most_devices(values);
-  const std::string json = text_of(values, "json");
-  const OutputFiles outputs({{"--json", json}}, inputs);
-  outputs.check_writable();
+  const StudyFiles files(values, inputs);
   std::map<std::string, std::size_t> left_out;
   const std::vector<study::MeasuredJob> jobs = jobs_asked_for(operands, most, left_out);
-  const bool quiet = values.contains("quiet");
-  report::Validation validation = study::validate_jobs(jobs, !quiet, [&] { outputs.check_against_inputs(); });
+  report::Validation validation =
+      study::validate_jobs(jobs, !values.contains("quiet"), [&] { files.check_against_inputs(); });
   for (const auto& [table, rows] : left_out) {
     auto found = std::ranges::find(validation.tables, table, &report::ValidatedTable::name);
     if (found == validation.tables.end()) {
@@ -121,10 +118,7 @@ void run_validate(const po::variables_map& values) {
     found->left_out = rows;
   }
   const bool own = std::ranges::any_of(operands, is_file_name);
-  const report::Document document = document_of(validation, own || values.contains("verbose"));
-  if (!json.empty()) write_file_atomically(json, to_json(document));
-  if (quiet || outputs.take_standard_output()) return;
-  print(summary_of(document, false));
+  files.write(document_of(validation, own || values.contains("verbose")));
 }
 
 }  // namespace dadsim::cli

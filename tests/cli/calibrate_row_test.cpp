@@ -41,6 +41,9 @@ TEST(CalibrateRow, FindsTheSpeedThatAStepWasTakenWith) {
   ASSERT_NE(at, std::string::npos) << outcome.out;
   EXPECT_NEAR(std::atof(outcome.out.c_str() + at + said.size()), 0.8, 0.002) << outcome.out;
   EXPECT_NE(outcome.out.find("Nine of ten measured steps"), std::string::npos) << outcome.out;
+  const test::Outcome data =
+      run_dadsim({"calibrate", scenario, "--row", fmt::format("{:.6g}s", seconds), "--json", "-"});
+  EXPECT_NEAR(nlohmann::json::parse(data.out)["speed"].get<double>(), 0.8, 0.002) << data.out;
 }
 
 TEST(CalibrateRow, RefusesWhatTellsNothing) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
 
@@ -17,7 +18,7 @@ double rate_of(std::vector<std::string> options) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::size_t end = outcome.out.find(" Tflop/s");
   if (end == std::string::npos) return 0;
-  return std::atof(outcome.out.c_str() + outcome.out.rfind(' ', end - 1) + 1);
+  return std::atof(outcome.out.c_str() + outcome.out.find_last_of(" \n", end - 1) + 1);
 }
 
 TEST(KernelCommand, FlashAttention2OnBlackwellIsNotMadeForIt) {
@@ -27,6 +28,20 @@ TEST(KernelCommand, FlashAttention2OnBlackwellIsNotMadeForIt) {
   // 343 Tflop/s were measured (flash-attention, issue 1589).
   EXPECT_NEAR(rate_of(second), 343, 0.15 * 343);
   EXPECT_GT(rate_of(attention), 1.5 * rate_of(second));
+}
+
+TEST(KernelCommand, SaysTheSameInWordsAndAsData) {
+  const std::vector<std::string> product{"--on", "h100-sxm5", "--product", "4096x11008x4096"};
+  const double rate = rate_of(product);
+  std::vector<std::string> as_json{"kernel", "--json", "-"}, as_csv{"kernel", "--csv", "-"};
+  as_json.insert(as_json.end(), product.begin(), product.end());
+  as_csv.insert(as_csv.end(), product.begin(), product.end());
+  const auto kernel = nlohmann::json::parse(run_dadsim(as_json).out)["kernel"];
+  EXPECT_NEAR(kernel["flop_per_second"].get<double>() / 1e12, rate, 0.1);
+  EXPECT_NEAR(kernel["seconds"].get<double>() * kernel["flop_per_second"].get<double>(), 2.0 * 4096 * 11008 * 4096, 1);
+  const std::string csv = run_dadsim(as_csv).out;
+  EXPECT_TRUE(csv.starts_with("kernel,seconds,flop_per_second,share_of_peak\n")) << csv;
+  EXPECT_NE(csv.find(kernel["seconds"].dump()), std::string::npos) << csv;
 }
 
 TEST(KernelCommand, RefusesLibrariesThatDoNotRun) {

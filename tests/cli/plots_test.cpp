@@ -60,6 +60,7 @@ TEST_F(Plots, AreOfRunsLayoutsAndSweepsToo) {
   ASSERT_EQ(run({"layout", "plan.xml", "--simulate", "3", "--plots", "layout", "--quiet"}).exit_code, kSuccess);
   EXPECT_TRUE(files_in("layout").contains("parts.svg"));
   EXPECT_TRUE(files_in("layout").contains("layouts.tex"));
+  EXPECT_TRUE(files_in("layout")["layouts.csv"].starts_with("replicas,batch,tensor,")) << "values, not texts";
   ASSERT_EQ(run({"sweep", "plan.xml", "--plots", "sweep", "--quiet"}).exit_code, kSuccess);
   EXPECT_TRUE(files_in("sweep").contains("scale-seconds.svg"));
   EXPECT_TRUE(files_in("sweep").contains("table.tex"));

@@ -170,14 +170,16 @@ inline std::string to_table(const Document& document) { return summary_of(docume
 std::string verdict(const Document& document);
 /// Returns the JSON: head, answer, assumptions, and parts by name; a part may replace an earlier member.
 std::string to_json(const Document& document);
-/// Returns the CSV of the first table with names: a header, then a line per row.
+/// Returns the CSV of a table: a header, then a line per row; of its titles and texts if no column has a name.
+std::string to_csv(const DocumentTable& table);
+/// Returns the CSV of the first table with a name.
 std::string to_csv(const Document& document);
 
 /// A file for a paper.
 struct PlotFile {
   std::string name, content;
 };
-/// Returns each chart as SVG and CSV, and each table with titles as LaTeX (a `tabular`), by distinct names.
+/// Returns each chart as SVG and CSV, and each table with titles as LaTeX (a `tabular`) and CSV, by distinct names.
 std::vector<PlotFile> plots_of(const Document& document);
 
 }  // namespace dadsim::report

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "report/document/document.hpp"
 #include "report/text/escape.hpp"
 
@@ -15,22 +17,30 @@ std::string field_of(const DocumentValue& value) {
 
 }  // namespace
 
+std::string to_csv(const DocumentTable& table) {
+  const auto named = [](const DocumentTable::Head& head) { return !head.name.empty() && head.in_csv; };
+  const bool of_words = std::ranges::none_of(table.columns, named);
+  std::vector<std::vector<std::string>> lines(1 + table.rows.size());
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const DocumentTable::Head& head = table.columns[i];
+    if (of_words ? head.title.empty() : !named(head)) continue;
+    lines[0].push_back(csv_field(std::string_view(of_words ? head.title : head.name)));
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const std::vector<DocumentTable::Cell>& cells = table.rows[row];
+      lines[row + 1].push_back(i >= cells.size() ? std::string()
+                               : of_words        ? csv_field(std::string_view(cells[i].words))
+                                                 : field_of(cells[i].value));
+    }
+  }
+  std::string csv;
+  for (const std::vector<std::string>& line : lines) csv += fmt::format("{}\n", fmt::join(line, ","));
+  return csv;
+}
+
 std::string to_csv(const Document& document) {
   for (const DocumentPart& part : document.parts) {
     const DocumentTable* table = std::get_if<DocumentTable>(&part.what);
-    if (table == nullptr || part.name.empty() || part.page_alone) continue;
-    std::vector<std::vector<std::string>> lines(1 + table->rows.size());
-    for (std::size_t i = 0; i < table->columns.size(); ++i) {
-      if (table->columns[i].name.empty() || !table->columns[i].in_csv) continue;
-      lines[0].push_back(csv_field(std::string_view(table->columns[i].name)));
-      for (std::size_t row = 0; row < table->rows.size(); ++row) {
-        const std::vector<DocumentTable::Cell>& cells = table->rows[row];
-        lines[row + 1].push_back(i < cells.size() ? field_of(cells[i].value) : std::string());
-      }
-    }
-    std::string csv;
-    for (const std::vector<std::string>& line : lines) csv += fmt::format("{}\n", fmt::join(line, ","));
-    return csv;
+    if (table != nullptr && !part.name.empty() && !part.page_alone) return to_csv(*table);
   }
   return {};
 }

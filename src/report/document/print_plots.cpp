@@ -110,14 +110,14 @@ std::string file_name_of(std::string_view name) {
 
 std::vector<PlotFile> plots_of(const Document& document) {
   std::vector<PlotFile> files;
-  const auto unused = [&](const std::string& wanted, const char* ending) {
+  const auto unused = [&](const std::string& wanted) {
     std::string name = wanted;
-    const auto taken = [&] { return std::ranges::find(files, name + ending, &PlotFile::name) != files.end(); };
+    const auto taken = [&] { return std::ranges::find(files, name + ".csv", &PlotFile::name) != files.end(); };
     for (int i = 2; taken(); ++i) name = fmt::format("{}-{}", wanted, i);
     return name;
   };
   for (Chart chart : document.charts) {
-    chart.name = unused(file_name_of(chart.name), ".svg");
+    chart.name = unused(file_name_of(chart.name));
     files.push_back({chart.name + ".svg", to_svg(chart)});
     files.push_back({chart.name + ".csv", to_csv(chart)});
   }
@@ -127,7 +127,9 @@ std::vector<PlotFile> plots_of(const Document& document) {
     const std::string& title = part.heading.empty() ? part.name : part.heading;
     const std::string latex = latex_of(*table, title.empty() ? document.head.scenario_name : title);
     if (latex.empty()) continue;
-    files.push_back({unused(file_name_of(part.name.empty() ? "table" : part.name), ".tex") + ".tex", latex});
+    const std::string name = unused(file_name_of(part.name.empty() ? "table" : part.name));
+    files.push_back({name + ".tex", latex});
+    files.push_back({name + ".csv", to_csv(*table)});
   }
   return files;
 }

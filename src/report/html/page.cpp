@@ -175,7 +175,7 @@ std::string to_html(const Document& document, const About& about) {
     more.emplace_back("about", to_json(about));
   more.emplace_back("charts", charts_for_page(document));
   if (document.page == PageKind::document) more.emplace_back("document", document_in_words(document));
-  return make_page(document.page, {document.head.scenario_name,
+  return make_page(document.page, {document.head.scenario_name.empty() ? document.command : document.head.scenario_name,
                                    verdict(document),
                                    one_line(in_json(document)) + '\n',
                                    {},

@@ -40,7 +40,7 @@ function addDocumentProvenance(page, section) {
     ["Versions", [versionText(version, about), ...(simgrid ? [`SimGrid ${simgrid}`] : []), `Chart.js ${Chart.version}`].join(", ")],
   ];
   section.append(factsList(facts.filter(([, text]) => text).map(([term, text]) => [term, kept(text)])));
-  addSentences(section, "Assumed", wordsOf(result.assumptions));
+  addSentences(section, "Assumed", wordsOf(result.assumptions ?? []));
   addScenarioText(section, about);
 }
 
