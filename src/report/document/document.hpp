@@ -21,7 +21,7 @@
 namespace dadsim::report {
 
 /// Kinds of page with scripts of their own; `document` draws any Document.
-enum class PageKind : std::uint8_t { document, run, sweep, explain };
+enum class PageKind : std::uint8_t { document, run, sweep };
 
 struct DocumentTable;
 

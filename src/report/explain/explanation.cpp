@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "report/run/result_document.hpp"
 #include "report/run/table.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -261,6 +263,17 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
   return text;
 }
 
+/// Returns "time to the target 30.0 s → 18.0 s": what a change makes of a run.
+std::string effect_in_words(const RunResult& run, const Effect& effect) {
+  const bool target = run.target_reached && effect.target_seconds;
+  return fmt::format("{} {} → {}",
+                     target             ? "time to the target"
+                     : run.event_driven ? "a round"
+                                        : "a step",
+                     human_seconds(target ? run.target_seconds : run.step_seconds),
+                     human_seconds(target ? *effect.target_seconds : effect.step_seconds));
+}
+
 std::string advice(const Explanation& explanation, std::size_t index) {
   const RunResult& run = explanation.result.runs[index];
   const std::vector<const WhatIf*> best = most_useful(explanation, index, kMostUseful);
@@ -268,16 +281,10 @@ std::string advice(const Explanation& explanation, std::size_t index) {
   std::string text;
   for (std::size_t i = 0; i < best.size(); ++i) {
     const WhatIf& one = *best[i];
-    const Effect& effect = one.effects[index];
-    const bool target = run.target_reached && effect.target_seconds;
-    text += paragraph(fmt::format("  {}. {}: {} {} → {}{}.", i + 1, in_words(one.change),
-                                  target             ? "time to the target"
-                                  : run.event_driven ? "a round"
-                                                     : "a step",
-                                  human_seconds(target ? run.target_seconds : run.step_seconds),
-                                  human_seconds(target ? *effect.target_seconds : effect.step_seconds),
-                                  one.assumption ? ", " + in_words(*one.assumption) : ""),
-                      5);
+    text +=
+        paragraph(fmt::format("  {}. {}: {}{}.", i + 1, in_words(one.change), effect_in_words(run, one.effects[index]),
+                              one.assumption ? ", " + in_words(*one.assumption) : ""),
+                  5);
   }
   return text;
 }
@@ -356,21 +363,155 @@ void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
       .add("most_useful", useful);
 }
 
-/// Adds data that only the page's scripts need: sentences, and whether runs share.
-void add_summary(TableRow row, const Result& result, const Answer& answer) {
-  DocumentTable runs;
-  for (const RunResult& run : result.runs)
-    runs.add_row()
-        .add("shares", run.spec.communicates)
-        .add("event_driven", run.event_driven.has_value())
-        .add("steps_to_target", run.target_reached ? DocumentValue(run.target_step) : DocumentValue())
+/// Returns "saves 23.2 %", "takes 4.0 % longer" or "no difference".
+std::string saving_in_words(double saving) {
+  if (saving < -kLeastSaving) return fmt::format("takes {} longer", human_percent(-saving));
+  return saving < kLeastSaving ? "no difference" : fmt::format("saves {}", human_percent(saving));
+}
+
+/// Adds the run's most useful changes to a table of all runs.
+void add_useful(DocumentTable& table, const Explanation& explanation, std::size_t index) {
+  const RunResult& run = explanation.result.runs[index];
+  const std::vector<const WhatIf*> best = most_useful(explanation, index, kMostUseful);
+  if (best.empty())
+    table.add_row()
+        .say("run", run.spec.label)
+        .say("change", in_words(Statement{"nothing-helps"}))
+        .say("effect", "")
+        .say("saving", "");
+  for (const WhatIf* one : best)
+    table.add_row()
+        .say("run", run.spec.label)
+        .say("change", in_words(*one))
+        .say("effect", effect_in_words(run, one->effects[index]))
+        .say("saving", saving_in_words(saving_of(explanation, index, *one)));
+}
+
+/// Returns the causes on a run's critical path, each with its parts.
+DocumentTable path_table(const Explanation& explanation, std::size_t index) {
+  DocumentTable table;
+  const auto add = [&](const std::string& cause, double share, double seconds, const std::string& saving,
+                       const std::string& why) {
+    table.add_row()
+        .say("cause", cause)
+        .say("share", share_in_words(share))
+        .say("time per step", human_seconds(seconds))
+        .say("twice as fast", saving)
+        .say("why it saves so little, or so much", why);
+  };
+  for (const Cause& cause : causes_of(explanation.result.runs[index])) {
+    add(cause_in_words(cause.kind), cause.share, cause.seconds, "", "");
+    Cause::Part rest;
+    rest.resources = 0;
+    for (const Cause::Part& part : cause.parts) {
+      if (part.share < kNamed) {
+        rest.seconds += part.seconds;
+        rest.share += part.share;
+        ++rest.resources;
+        continue;
+      }
+      const PartSaving check = saving_of_part(explanation, index, cause, part);
+      const std::optional<Statement>& why = check.why_not ? check.why_not : check.why_more;
+      add("– " + resources_in_words(cause, part), part.share, part.seconds,
+          check.what_if == nullptr ? "not tried" : saving_in_words(check.saving), why ? in_words(*why) : "");
+    }
+    if (rest.seconds > 0 && rest.resources < cause.parts.size())
+      add(fmt::format("– {} more, each under 1 %", rest.resources), rest.share, rest.seconds, "", "");
+  }
+  return table;
+}
+
+/// Returns why a change of some links or devices has no effect, as the parts of the critical path that it changes say.
+std::string why_idle(const Explanation& explanation, std::size_t index, const WhatIf& what_if) {
+  if (what_if.on.empty() || what_if.on == "*") return {};
+  for (const Cause& cause : causes_of(explanation.result.runs[index]))
+    for (const Cause::Part& part : cause.parts)
+      if (part.pattern.starts_with(what_if.on))
+        if (const auto why = saving_of_part(explanation, index, cause, part).why_not) return in_words(*why);
+  return {};
+}
+
+/// Adds the changes of a run, the most useful first: as bars without those that have no effect, and as a table.
+void add_changes(Document& document, const Explanation& explanation, std::size_t index) {
+  const RunResult& run = explanation.result.runs[index];
+  const auto saving_by = [&](const WhatIf* one) { return saving_of(explanation, index, *one); };
+  std::vector<const WhatIf*> sorted;
+  for (const WhatIf& one : explanation.what_ifs) sorted.push_back(&one);
+  std::ranges::stable_sort(sorted, std::greater<>(), saving_by);
+  DocumentTable table;
+  Chart chart{
+      .name = "left-" + run.spec.label,
+      .title = "Time with each change of " + run.spec.label,
+      .kind = Chart::Kind::bars,
+      .y = {run.target_reached ? "share of the time to the target" : "share of the time of a step", Unit::share},
+      .above = "Share of the time that each change leaves; the change that saves most comes first.",
+      .choice = "Run"};
+  std::vector<double> left;
+  for (const WhatIf* one : sorted) {
+    const double saving = saving_by(one);
+    const Effect& effect = one->effects[index];
+    const bool idle = std::abs(saving) < kLeastSaving;
+    table.add_row()
+        .say("change", in_words(*one))
+        .say("saving", saving_in_words(saving))
+        .say("a step", human_seconds(effect.step_seconds))
+        .say(explanation.result.timing_only ? "" : "to the target",
+             effect.target_seconds ? human_seconds(*effect.target_seconds) : "–")
+        .say("kind", one->kind == WhatIf::Kind::batch   ? "batch (a guess: its steps are not simulated)"
+                     : one->kind == WhatIf::Kind::limit ? "limit: what no money buys"
+                                                        : to_string(one->kind))
+        .say("why not", idle ? why_idle(explanation, index, *one) : "");
+    if (idle) continue;
+    chart.names.push_back(in_words(*one));
+    left.push_back(1 - saving);
+  }
+  chart.add_bars("left of the time", left);
+  if (!left.empty()) document.charts.push_back(std::move(chart));
+  document.parts.push_back(
+      {.shown = Shown::page,
+       .heading = fmt::format("Everything that was tried for {} ({} now), what saves most first", run.spec.label,
+                              human_seconds(run.target_reached ? run.target_seconds : run.step_seconds)),
+       .what = std::move(table)});
+}
+
+/// Adds the parts of the page: why each run takes its time, and what each change saves.
+void add_page(Document& document, const Explanation& explanation) {
+  const Result& result = explanation.result;
+  document.command = "dadsim explain";
+  document.setting = setting_of(result, !result.timing_only);
+  document.facts = {{"Seed", fmt::format("{}", result.seed)}};
+  if (!result.timing_only)
+    document.facts.emplace_back("Target", "accuracy " + words::accuracy_in_words(result.target_accuracy));
+  document.charts = {step_parts(result, false)};
+  document.charts.front().above = "The critical path of a step by cause, run by run.";
+  DocumentTable facts, useful;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const RunResult& run = result.runs[i];
+    facts.add_row()
+        .add("about", run.spec.label)
         .add("words", run.steps == 0     ? in_words(Statement{"no-step"})
                       : run.event_driven ? time_sentence(run)
                                          : causes_in_words(run));
-  row.add("runs", runs)
-      .add("first", headline_run(result, answer))
-      .add("target", result.target_accuracy)
-      .add("learned", !result.timing_only);
+    if (run.steps > 0) add_useful(useful, explanation, i);
+  }
+  document.parts.push_back({.name = "facts", .what = std::move(facts), .page_alone = true});
+  document.parts.push_back({.shown = Shown::page,
+                            .heading = "The changes that save the most, each simulated; of links only the best kind",
+                            .what = std::move(useful)});
+  document.parts.push_back({.shown = Shown::page,
+                            .text = "The critical path says what was waited for, not what there would be to wait for "
+                                    "instead: so each part is followed by what making it twice as fast saves, "
+                                    "simulated, and by why where that is far from half of its share."});
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    if (result.runs[i].steps == 0) continue;
+    document.parts.push_back(
+        {.shown = Shown::page,
+         .heading = fmt::format("On the critical path of {}; “twice as fast” is twice the bandwidth, half the latency, "
+                                "or a device of twice the speed",
+                                result.runs[i].spec.label),
+         .what = path_table(explanation, i)});
+    add_changes(document, explanation, i);
+  }
 }
 
 }  // namespace
@@ -484,14 +625,13 @@ Document document_of(const Explanation& explanation) {
   const Result& result = explanation.result;
   const Answer answer = answer_to(result);
   Document document{result, headline_of(explanation, answer)};
-  document.page = PageKind::explain;
-  document.charts = {step_parts(result, false)};
+  add_page(document, explanation);
   document.add("scenario.seed", result.seed);
   document.add("learned_on", result.learned_on);
   document.add("timed_as", result.timed_as);
   document.add("answer", object_of(answer, result));
   document.add("headline", document.answer);
-  DocumentTable runs, summary{.object = true};
+  DocumentTable runs;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (result.runs[i].steps > 0) document.lead.push_back(answer_on(explanation, i));
     document.print((i == 0 ? "" : "\n") + text_on(explanation, i));
@@ -503,8 +643,6 @@ Document document_of(const Explanation& explanation) {
   document.parts.push_back({.name = "notes", .shown = Shown::always, .what = explanation.notes});
   document.rests_on(background(result, false), Shown::brief);
   document.rests_on(background(result, true), Shown::verbose);
-  add_summary(summary.add_row(), result, answer);
-  document.parts.push_back({.name = "summary", .what = summary, .page_alone = true});
   return document;
 }
 

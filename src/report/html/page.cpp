@@ -143,8 +143,6 @@ KindParts parts_of(PageKind kind) {
       return {"dadsim report", kRunSections, kRunScript};
     case PageKind::sweep:
       return {"dadsim sweep", kSweepSections, kSweepScript};
-    case PageKind::explain:
-      return {"dadsim explain", kExplainSections, kExplainScript};
   }
   throw std::logic_error("a page of unknown kind");
 }

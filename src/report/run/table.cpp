@@ -770,10 +770,13 @@ std::string background(const Result& result, bool verbose) {
   for (const Statement& assumption : result.assumptions) text += paragraph("Assumed: " + in_words(assumption));
   text += paragraph("Network model: " + result.network_model);
   text += network_sentences(result);
-  return text + paragraph(result.stand_in ? fmt::format("Timed as {}; nothing was learned.", result.timed_as)
-                          : result.timed_as_other
-                              ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
-                              : fmt::format("Learned on and timed as {}.", result.learned_on));
+  return text + paragraph(setting_of(result, !result.stand_in) + ".");
+}
+
+std::string setting_of(const Result& result, bool learned) {
+  if (!learned) return fmt::format("Timed as {}; nothing was learned", result.timed_as);
+  return result.timed_as_other ? fmt::format("Learned on {}, timed as {}", result.learned_on, result.timed_as)
+                               : fmt::format("Learned on and timed as {}", result.learned_on);
 }
 
 }  // namespace dadsim::report

@@ -34,6 +34,8 @@ std::string band_sentence(const RunResult& run);
 /// Writes the text below the answer for a terminal: a table with one row per run, and a sentence per run on its bounds.
 /// table_width() columns wide, without colour. Throws std::logic_error if the ranks do not fit the layer names.
 std::string tables_of(const Result& result, bool verbose);
+/// Returns "Learned on MLP 4-3-2, timed as resnet-50", or that nothing was learned.
+std::string setting_of(const Result& result, bool learned);
 /// Writes the basis of a result: assumptions and models, or in one line their number.
 std::string background(const Result& result, bool verbose);
 

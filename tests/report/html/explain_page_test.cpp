@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -23,10 +24,38 @@ TEST(ExplainPage, HoldsTheExplanationAsJson) {
   const Explanation explanation = sample_explanation();
   const std::string html = to_html(document_of(explanation));
   EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(document_of(explanation))));
-  const Json told = embedded(html, "summary");
-  EXPECT_EQ(told["first"], 0);
-  EXPECT_EQ(told["runs"].size(), explanation.result.runs.size());
-  EXPECT_EQ(told["runs"][0]["steps_to_target"], explanation.result.runs[0].target_step);
+  const Json facts = embedded(html, "facts");
+  ASSERT_EQ(facts.size(), explanation.result.runs.size());
+  EXPECT_EQ(facts[0]["about"], explanation.result.runs[0].spec.label);
+  EXPECT_NE(facts[0]["words"].get<std::string>().find("of the step was"), std::string::npos) << facts;
+}
+
+TEST(ExplainPage, ShowsCausesAndChangesOfEachRunAsTables) {
+  const Explanation explanation = sample_explanation();
+  const std::string html = to_html(document_of(explanation));
+  const Json parts = embedded(html, "document")["parts"];
+  const auto table = [&](const std::string& heading) {
+    const auto found = std::ranges::find_if(parts, [&](const Json& part) {
+      return part.contains("heading") && part["heading"].get<std::string>().starts_with(heading);
+    });
+    EXPECT_NE(found, parts.end()) << heading;
+    return found == parts.end() ? Json::array() : (*found)["rows"];
+  };
+  const std::string& label = explanation.result.runs[0].spec.label;
+  EXPECT_EQ(table("The changes that save the most")[0][2], "time to the target 6.50 s → 3.90 s");
+  EXPECT_EQ(table("The changes that save the most")[0][3], "saves 40.0 %");
+  const Json causes = table("On the critical path of " + label);
+  EXPECT_GT(causes.size(), 2U);
+  EXPECT_EQ(causes[1][0].get<std::string>().rfind("– ", 0), 0U) << causes;
+  const Json changes = table("Everything that was tried for " + label);
+  ASSERT_EQ(changes.size(), explanation.what_ifs.size());
+  EXPECT_EQ(changes[0][1], "saves 80.0 %");
+  EXPECT_EQ(changes[0][4], "limit: what no money buys");
+  EXPECT_EQ(changes[4][1], "takes 90.0 % longer");
+  // Changes without effect are in the table, and no bars.
+  const Json bars = embedded(html, "charts")["left-" + label];
+  EXPECT_EQ(bars["names"].size(), 3U);
+  EXPECT_NEAR(bars["series"][0]["points"][0][1].get<double>(), 0.2, 1e-9);
 }
 
 TEST(ExplainPage, SaysTheSameAsDataAndInWords) {
