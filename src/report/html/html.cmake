@@ -12,10 +12,10 @@ function(read_html_part variable file)
 endfunction()
 
 # In the order in which a page reads them: what a file uses stands in one before it.
-set(html_scripts_shared format elements theme charts drawn causes about page)
+set(html_scripts_shared format elements theme charts drawn parts causes about page)
 set(html_scripts_document document/report)
 set(html_scripts_run
-  run/runs run/retiming run/curves run/bounds run/steps run/timeline run/participation run/shifts run/leak run/scale run/costs run/ranks run/data run/network run/memory run/provenance run/report)
+  run/runs run/retiming run/curves run/bounds run/steps run/timeline run/participation run/leak run/data run/network run/memory run/provenance run/report)
 set(html_scripts_sweep
   sweep/points sweep/map sweep/scatter sweep/lines sweep/front sweep/provenance sweep/report)
 foreach(part shared document run sweep)

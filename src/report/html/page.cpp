@@ -12,9 +12,7 @@
 #include "report/text/json_values.hpp"
 
 namespace dadsim::report {
-namespace {
 
-/// Returns what the page of a document shows in addition to its result and charts: tables and statements in words.
 std::string document_in_words(const Document& document) {
   Json parts = Json::array();
   for (const DocumentPart& part : document.parts) {
@@ -44,6 +42,8 @@ std::string document_in_words(const Document& document) {
   }
   return one_line(Json{{"setting", document.setting}, {"facts", document.facts}, {"parts", std::move(parts)}}) + '\n';
 }
+
+namespace {
 
 const char* name_of(Unit unit) {
   switch (unit) {

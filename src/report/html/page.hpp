@@ -42,6 +42,8 @@ struct PageContent {
   std::string command{};  ///< text: name of the page; empty: the name of its kind
 };
 
+/// Returns what a page shows in addition to its result and charts: tables and statements in words.
+std::string document_in_words(const Document& document);
 /// Returns the JSON of the charts that the page's shared script draws, by name; empty without any.
 std::string charts_for_page(const Document& document);
 

@@ -190,6 +190,7 @@ std::string to_html(const Result& result, const std::string& platform_svg, const
                                     {"timelines", timelines_for_page(result)},
                                     {"pictures", pictures_for_page(result)},
                                     {"charts", charts_for_page(document)},
+                                    {"document", document_in_words(document)},
                                     {"about", to_json(about)}}});
 }
 

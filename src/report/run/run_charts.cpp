@@ -112,8 +112,7 @@ Chart ranks_of_layers(const RunResult& run, const std::vector<std::string>& laye
   Chart chart{.name = "ranks-" + run.spec.label,
               .title = "Effective rank of the gradients' layers: " + run.spec.label,
               .x = {.title = "epoch", .unit = Unit::count, .from_least = true},
-              .y = {.title = "components"},
-              .own_script = true};
+              .y = {.title = "components"}};
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     for (const auto& [which, ranks] :
          {std::pair{"per site", &step::EpochRanks::site}, std::pair{"merged", &step::EpochRanks::merged}}) {

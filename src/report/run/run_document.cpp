@@ -439,7 +439,7 @@ Document document_of(const Result& result) {
   for (const RunResult& run : result.runs) add_run(runs.add_row(), run, result);
   document.add("runs", std::move(runs));
   document.charts = charts_of(result);
-  document.parts.push_back({.name = "", .shown = Shown::page, .what = runs_of(result)});
+  add_page_tables(document, result);
   document.add("wall_clock.learning_seconds", result.learning_wall_seconds);
   document.add("wall_clock.timing_seconds", result.timing_wall_seconds);
   for (const Shown shown : {Shown::brief, Shown::verbose}) {

@@ -29,7 +29,10 @@ struct ShiftEvaluation {
   static std::size_t best_arm(const Row& row);
 };
 
-/// Writes the table, and sentences on rows in which a correction is worse than none.
-std::string shift_table(const std::string& label, const ShiftEvaluation& evaluation);
+/// Returns the heading of a run's table, its rows (titles first), and sentences on rows in which a correction is worse
+/// than none.
+std::string shift_heading(const std::string& label);
+std::vector<std::vector<std::string>> shift_rows(const ShiftEvaluation& evaluation);
+std::vector<std::string> shift_sentences(const std::string& label, const ShiftEvaluation& evaluation);
 
 }  // namespace dadsim::report

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "report/run/shift_evaluation.hpp"
-#include "report/text/grid.hpp"
-#include "report/text/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -54,19 +52,25 @@ std::size_t ShiftEvaluation::best_arm(const Row& row) {
   return static_cast<std::size_t>(std::ranges::max_element(row.accuracies) - row.accuracies.begin());
 }
 
-std::string shift_table(const std::string& label, const ShiftEvaluation& evaluation) {
+std::string shift_heading(const std::string& label) {
+  return label + ": accuracy of its last model on shifted data, % (* best, ↓ below source)";
+}
+
+std::vector<std::vector<std::string>> shift_rows(const ShiftEvaluation& evaluation) {
   std::vector<std::vector<std::string>> rows{{"held-back data", "batch"}};
   for (const std::string& arm : evaluation.arms) rows.front().push_back(arm + " ");
   for (const ShiftRow& row : evaluation.rows) {
     rows.push_back({data_in_words(row), human_count(row.batch)});
     for (std::size_t arm = 0; arm < evaluation.arms.size(); ++arm) rows.back().push_back(marked_cell(row, arm));
   }
-  std::string text =
-      paragraph(fmt::format("{}: accuracy of its last model on shifted data, % (* best, ↓ below source)", label)) +
-      grid(std::move(rows), {.widest = std::string::npos});
-  for (std::size_t arm = 1; arm < evaluation.arms.size(); ++arm)
-    text += paragraph(harm_sentence(label, evaluation, arm));
-  return text + paragraph(setting_sentence(label, evaluation));
+  return rows;
+}
+
+std::vector<std::string> shift_sentences(const std::string& label, const ShiftEvaluation& evaluation) {
+  std::vector<std::string> said;
+  for (std::size_t arm = 1; arm < evaluation.arms.size(); ++arm) said.push_back(harm_sentence(label, evaluation, arm));
+  said.push_back(setting_sentence(label, evaluation));
+  return said;
 }
 
 }  // namespace dadsim::report

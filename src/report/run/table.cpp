@@ -13,6 +13,7 @@
 #include "report/run/figures.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result.hpp"
+#include "report/run/shift_evaluation.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/text/seconds.hpp"
@@ -138,7 +139,7 @@ ScaleRow scale_row(const RunResult& run, const ScaleSetting& setting) {
 
 bool is_banded(const RunResult& run) { return run.at_scale && run.at_scale->time_band; }
 
-std::string scale_grid(const Result& result, bool verbose) {
+std::vector<ScaleRow> scale_rows(const Result& result, bool verbose) {
   std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step",
        std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
@@ -152,7 +153,7 @@ std::string scale_grid(const Result& result, bool verbose) {
       rows.push_back({fmt::format("  to {:.6g} %", at.target * 100), none, ratio, "", none});
     }
   }
-  return grid(std::move(rows));
+  return rows;
 }
 
 std::string known_sentence(const ScaleSetting& setting) {
@@ -614,24 +615,27 @@ std::optional<std::pair<double, double>> ScaleResult::range_over_targets() const
   return std::pair(least, greatest);
 }
 
-std::string scale_table(const Result& result, bool verbose) {
-  if (!result.scale) return {};
+namespace {
+
+std::string scale_heading(const ScaleSetting& setting) {
+  if (setting.workload.empty()) return "Steps to accuracy against gradient sharing";
+  std::string heading = fmt::format("Time to accuracy as {}, {} samples per step of all workers", setting.workload,
+                                    human_count(setting.batch));
+  if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
+  return heading;
+}
+
+/// Returns sentences on the factors of the time at scale, and on missing ones.
+std::vector<std::string> scale_sentences(const Result& result) {
   const ScaleSetting& setting = *result.scale;
-  std::string heading = "Steps to accuracy against gradient sharing";
-  if (!setting.workload.empty()) {
-    heading = fmt::format("Time to accuracy as {}, {} samples per step of all workers", setting.workload,
-                          human_count(setting.batch));
-    if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
-  }
-  std::string text = paragraph(heading) + scale_grid(result, verbose);
-  if (!verbose) return text;
+  std::vector<std::string> said;
   for (const RunResult& run : result.runs) {
     if (run.at_scale && !run.at_scale->relative.ratio)
-      text += paragraph(
+      said.push_back(
           fmt::format("{}: no relative steps: {}.", run.spec.label, in_words(run.at_scale->relative.why_not.value())));
   }
   if (std::ranges::any_of(result.runs, is_banded)) {
-    text += paragraph(
+    said.emplace_back(
         "The interval of the time combines that of the relative steps (95 %, if there are several seeds) and the band "
         "of a step (90 %), added in squares.");
   }
@@ -639,28 +643,67 @@ std::string scale_table(const Result& result, bool verbose) {
     if (!run.at_scale) continue;
     for (const ScaleAtTarget& at : run.at_scale->further) {
       if (!at.relative.ratio && run.at_scale->relative.ratio)
-        text += paragraph(fmt::format("{}: no relative steps to {:.6g} %: {}.", run.spec.label, at.target * 100,
-                                      in_words(at.relative.why_not.value())));
+        said.push_back(fmt::format("{}: no relative steps to {:.6g} %: {}.", run.spec.label, at.target * 100,
+                                   in_words(at.relative.why_not.value())));
     }
-    text += paragraph_or_nothing(spread_sentence(run));
+    if (std::string spread = spread_sentence(run); !spread.empty()) said.push_back(std::move(spread));
   }
   for (const RunResult& run : result.runs) {
-    if (run.spec.event_driven) {
-      text +=
-          paragraph(fmt::format("{}: no relative steps, since its learning depends on the simulated cluster; the first "
-                                "table has its own time.",
-                                run.spec.label));
-    }
+    if (run.spec.event_driven)
+      said.push_back(
+          fmt::format("{}: no relative steps, since its learning depends on the simulated cluster; the "
+                      "first table has its own time.",
+                      run.spec.label));
   }
-  if (!setting.workload.empty()) text += paragraph(known_sentence(setting));
+  if (!setting.workload.empty()) said.push_back(known_sentence(setting));
   for (const RunResult& run : result.runs) {
-    if (run.at_scale && run.at_scale->ladder) text += paragraph(ladder_sentence(run));
+    if (run.at_scale && run.at_scale->ladder) said.push_back(ladder_sentence(run));
   }
-  text += paragraph(relative_sentence(result));
-  if (setting.known) text += paragraph(charged_sentence(setting.charges));
-  return text;
+  said.push_back(relative_sentence(result));
+  if (setting.known) said.push_back(charged_sentence(setting.charges));
+  return said;
 }
 
+/// Returns rows of texts, of which the first has the titles, as a table.
+DocumentTable as_table(const std::vector<std::vector<std::string>>& rows) {
+  DocumentTable table;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    TableRow row = table.add_row();
+    for (std::size_t k = 0; k < rows[i].size(); ++k) row.say(rows[0][k], rows[i][k]);
+  }
+  return table;
+}
+
+/// Returns the costs of each run to the target, in all and at scale, as far as they are known.
+DocumentTable costs_of(const Result& result) {
+  DocumentTable table;
+  const auto cell = [&](const std::optional<Costs>& costs) {
+    return costs ? all_costs_in_words(*costs, result.currency) : "–";
+  };
+  for (const RunResult& run : result.runs) {
+    if (!run.costs || result.currency.empty()) continue;
+    table.add_row()
+        .say("run", run.spec.label)
+        .say("to " + target_text(result.target_accuracy), cell(run.costs->to_target))
+        .say("whole run", cell(run.costs->whole))
+        .say("at scale", cell(run.costs->at_scale));
+  }
+  return table;
+}
+
+/// Returns the steps to the target by seed of each run with a time at scale.
+DocumentTable steps_by_seed(const Result& result) {
+  DocumentTable table;
+  for (const RunResult& run : result.runs) {
+    if (!run.at_scale) continue;
+    std::vector<std::string> steps;
+    for (const auto& one : run.at_scale->steps_to_target) steps.push_back(one ? human_count(one->at) : "not reached");
+    table.add_row().say("run", run.spec.label).say("steps by seed", listed(steps));
+  }
+  return table;
+}
+
+/// Returns the table of runs, all columns, with mean ± deviation over several seeds.
 DocumentTable runs_of(const Result& result) {
   std::vector<std::vector<std::string>> rows(1);
   if (result.timing_only) {
@@ -674,12 +717,42 @@ DocumentTable runs_of(const Result& result) {
       for (const RunColumn& column : columns) rows.back().push_back(column.cell(run));
     }
   }
-  DocumentTable table;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    TableRow row = table.add_row();
-    for (std::size_t k = 0; k < rows[i].size(); ++k) row.say(rows[0][k], rows[i][k]);
+  return as_table(rows);
+}
+
+}  // namespace
+
+std::string scale_table(const Result& result, bool verbose) {
+  if (!result.scale) return {};
+  std::string text = paragraph(scale_heading(*result.scale)) + grid(scale_rows(result, verbose));
+  if (!verbose) return text;
+  for (const std::string& sentence : scale_sentences(result)) text += paragraph(sentence);
+  return text;
+}
+
+void add_page_tables(Document& document, const Result& result) {
+  const auto add = [&](std::string heading, DocumentTable table, const std::vector<std::string>& sentences = {}) {
+    if (table.rows.empty()) return;
+    document.parts.push_back({.shown = Shown::page, .heading = std::move(heading), .what = std::move(table)});
+    for (const std::string& sentence : sentences) document.print(sentence, Shown::page);
+  };
+  std::vector<std::string> bands;
+  for (const RunResult& run : result.runs)
+    if (run.step_band) bands.push_back(band_sentence(run));
+  const bool seeds =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.final_accuracies.size() > 1; });
+  add(fmt::format("Every run{}; times are simulated, a step is the mean over the run",
+                  seeds ? ", mean ± standard deviation over the seeds" : ""),
+      runs_of(result), bands);
+  if (result.scale && std::ranges::any_of(result.runs, [](const RunResult& run) { return run.at_scale.has_value(); })) {
+    add(scale_heading(*result.scale), as_table(scale_rows(result, true)), scale_sentences(result));
+    add("Steps to the target here", steps_by_seed(result));
   }
-  return table;
+  add("Costs; what is not known is left out, never counted as nothing", costs_of(result));
+  for (const RunResult& run : result.runs)
+    if (run.evaluation)
+      add(shift_heading(run.spec.label), as_table(shift_rows(*run.evaluation)),
+          shift_sentences(run.spec.label, *run.evaluation));
 }
 
 std::string band_sentence(const RunResult& run) {
@@ -710,7 +783,10 @@ std::string tables_of(const Result& result, bool verbose) {
     say([&](const RunResult& run) { return cost_sentence(run, result); });
   }
   for (const RunResult& run : result.runs) {
-    if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
+    if (!run.evaluation) continue;
+    text += '\n' + paragraph(shift_heading(run.spec.label)) +
+            grid(shift_rows(*run.evaluation), {.widest = std::string::npos});
+    for (const std::string& sentence : shift_sentences(run.spec.label, *run.evaluation)) text += paragraph(sentence);
   }
   if (!verbose) return text;
   std::string notes;

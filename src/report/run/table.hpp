@@ -25,8 +25,8 @@ std::string event_driven_paragraphs(const RunResult& run);
 /// table_width() columns wide.
 std::string scale_table(const Result& result, bool verbose);
 
-/// Returns the table of runs, all columns, with mean ± deviation over several seeds.
-DocumentTable runs_of(const Result& result);
+/// Adds the tables of a page: the runs, the time at scale, costs, and accuracies on shifted data.
+void add_page_tables(Document& document, const Result& result);
 
 /// Returns a sentence on the interval of a run's times, and its basis; empty without a band.
 std::string band_sentence(const RunResult& run);

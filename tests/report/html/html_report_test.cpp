@@ -70,9 +70,24 @@ TEST(Html, KeepsHostileNamesAsText) {
 TEST(Html, FillsEveryPlaceOfTheTemplateOnce) {
   const std::string html = to_html(sample_result());
   EXPECT_EQ(html.find("{{"), std::string::npos);
-  EXPECT_EQ(count_of(html, "</script"), 5U)
-      << "data, what is said of the scenario, charts, Chart.js, and the page's own script, none of which ends early";
+  EXPECT_EQ(count_of(html, "</script"), 6U)
+      << "data, charts, tables, what is said of the scenario, Chart.js, and the page's own script; none ends early";
   EXPECT_EQ(count_of(html, "Chart.js v3"), 1U) << "its licence asks for the notice";
+}
+
+TEST(Html, HasTheTablesOfTheRunsAndOfTheTimeAtScale) {
+  const Result result = sample_scale_result();
+  const Json parts = embedded(to_html(result), "document")["parts"];
+  std::vector<Json> tables;
+  for (const Json& part : parts)
+    if (part.contains("rows")) tables.push_back(part);
+  ASSERT_GE(tables.size(), 3U);
+  EXPECT_TRUE(tables[0]["heading"].get<std::string>().starts_with("Every run"));
+  ASSERT_EQ(tables[0]["rows"].size(), result.runs.size());
+  for (std::size_t i = 0; i < result.runs.size(); ++i) EXPECT_EQ(tables[0]["rows"][i][0], result.runs[i].spec.label);
+  EXPECT_TRUE(tables[1]["heading"].get<std::string>().starts_with("Time to accuracy as")) << tables[1];
+  EXPECT_EQ(tables[1]["rows"][0][1], "1,000");
+  EXPECT_EQ(tables[2]["columns"][1], "steps by seed");
 }
 
 TEST(Html, HoldsTheScenarioAndTheClassesOfItsSites) {

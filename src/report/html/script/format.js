@@ -29,12 +29,6 @@ function humanSeconds(seconds) {
   return (days < 999.5 ? threeDigits(days) : withDigits(days)) + " days";
 }
 
-/** "19.4 s (17.2 s … 22.9 s)", the time alone where no band is known. */
-function secondsWithBand(seconds, band) {
-  if (!band || !isNumber(band.low) || !isNumber(band.high)) return humanSeconds(seconds);
-  return `${humanSeconds(seconds)} (${humanSeconds(band.low)} … ${humanSeconds(band.high)})`;
-}
-
 function humanBytes(bytes) {
   if (!isNumber(bytes)) return kNone;
   if (bytes < 0) return "-" + humanBytes(-bytes);

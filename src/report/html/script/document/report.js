@@ -1,8 +1,5 @@
 // The page of a document without scripts of its own: its charts, tables and sentences.
 
-/** A box that a part of the page can be found by. */
-const namedBox = (name) => element("div", { id: name && !document.getElementById(name) ? name : null });
-
 /** Each chart, or of those that are named alike one at a time. */
 function addCharts(page, section) {
   const seen = new Set();
@@ -14,19 +11,6 @@ function addCharts(page, section) {
     section.append(box);
     if (choice) addOneOfCharts(box, own, { title: choice, above });
     else addChart(box, name, { above: above || null });
-  }
-}
-
-function addParts(page, section) {
-  for (const { sentences, set, name, heading, columns, rows, first } of page.parts) {
-    if (sentences) section.append(...sentences.map((words) => lead(words)));
-    else if (set) section.append(element("h3", {}, "To use it"), element("pre", { tabindex: "0", role: "region", "aria-label": "Options of dadsim" }, set.map((one) => `--set ${one}`).join(" \\\n")));
-    else if (rows.length > 0) {
-      const box = namedBox(name);
-      const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^–?$/u.test(row[i]));
-      box.append(table(heading, columns.map((title, i) => ({ title, number: numbers(i) })), rows, first));
-      section.append(box);
-    }
   }
 }
 
@@ -47,7 +31,7 @@ function addDocumentProvenance(page, section) {
 startPage(
   () => `${document.querySelector(".kind").textContent.split(" ")[1] ?? "result"}.json`,
   (result) => {
-    const page = { result, about: aboutScenario(), ...JSON.parse(document.getElementById("document").textContent) };
+    const page = { result, about: aboutScenario(), ...partsOfPage() };
     document.getElementById("setting").textContent = kept(page.setting);
     showDescription(page.about);
     const facts = JSON.parse(document.getElementById("facts")?.textContent ?? "[]");

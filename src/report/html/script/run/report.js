@@ -7,6 +7,7 @@ startPage(
     const page = {
       result,
       about: aboutScenario(),
+      parts: partsOfPage().parts,
       retiming: more("retiming"),
       timelines: more("timelines"),
       pictures: more("pictures"),
@@ -19,6 +20,10 @@ startPage(
       // Seeds go up to 2^64, beyond the whole numbers of JavaScript, so the digits are kept as written.
       seed: /"seed":\s*(\d+)/.exec(text)?.[1] ?? String(result.scenario.seed),
     };
+    page.nameOf = (label) => {
+      const run = page.runs.find((one) => one.label === label);
+      return run && nameOf(page, run);
+    };
     document.getElementById("setting").textContent = settingText(result, result.timing_only);
 
     for (const id of ["step", "bytes"]) {
@@ -27,18 +32,16 @@ startPage(
     }
     showDescription(page.about);
     addSection(page, "answer", addRanking);
-    addSection(page, "runs", addRuns);
+    addSection(page, "runs", addParts);
     addSection(page, "retimed", addRetiming);
     addSection(page, "accuracy", addCurves);
     addSection(page, "step", addSteps);
     addSection(page, "bytes", (_, section) => addChart(section, "bytes"));
     addSection(page, "played-step", addPlayedStep);
     addSection(page, "participation", addParticipation);
-    addSection(page, "shifts", addShifts);
     addSection(page, "leak", addLeak);
-    addSection(page, "scale", addScale);
-    addSection(page, "costs", addCosts);
-    addSection(page, "ranks", addRanks);
+    addSection(page, "scale", (_, section) => addChart(section, "scale"));
+    addSection(page, "ranks", (_, section) => addOneOfCharts(section, "ranks", { title: "Run", above: "Components that the gradients of a layer needed, mean over the steps of an epoch." }));
     addSection(page, "data", addData);
     addSection(page, "network", addNetwork);
     addSection(page, "memory", addMemory);

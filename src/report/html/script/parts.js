@@ -1,0 +1,20 @@
+// Tables and sentences that the result has in words.
+
+const partsOfPage = () => JSON.parse(document.getElementById("document").textContent);
+
+/** A box that a part of the page can be found by. */
+const namedBox = (name) => element("div", { id: name && !document.getElementById(name) ? name : null });
+
+/** Adds all parts; `page.nameOf(text)` gives the node for a head of a row that is the name of a run. */
+function addParts(page, section) {
+  for (const { sentences, set, name, heading, columns, rows, first } of page.parts) {
+    if (sentences) section.append(...sentences.map((words) => lead(words)));
+    else if (set) section.append(element("h3", {}, "To use it"), element("pre", { tabindex: "0", role: "region", "aria-label": "Options of dadsim" }, set.map((one) => `--set ${one}`).join(" \\\n")));
+    else if (rows.length > 0) {
+      const box = namedBox(name);
+      const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^–?$/u.test(row[i]));
+      box.append(table(heading, columns.map((title, i) => ({ title, number: numbers(i) })), rows.map(([head, ...cells]) => [page.nameOf?.(head) ?? head, ...cells]), first));
+      section.append(box);
+    }
+  }
+}
