@@ -129,8 +129,7 @@ Chart busy_links(const RunResult& run) {
   Chart chart{.name = "links-" + run.spec.label,
               .title = "Share of a step in which links are busy: " + run.spec.label,
               .kind = Chart::Kind::bars,
-              .y = {"busy", Unit::share},
-              .own_script = true};
+              .y = {"busy", Unit::share}};
   std::vector<step::LinkUse> uses(run.network.link_use.begin(), run.network.link_use.end());
   std::ranges::stable_sort(uses, std::ranges::greater{}, &step::LinkUse::busy_share);
   uses.resize(std::min(uses.size(), kMostLinks));
