@@ -9,10 +9,15 @@
 namespace dadsim::report {
 namespace {
 
+/// Returns a number, flag or text as a field, and a list of texts with blanks between them; other values are empty.
 std::string field_of(const DocumentValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return csv_field(*number);
-  const bool empty = std::holds_alternative<std::monostate>(value) || std::holds_alternative<Omitted>(value);
-  return empty ? std::string() : csv_field(std::string_view(in_words(value, Unit::plain)));
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
+    return csv_field(std::string_view(fmt::format("{}", fmt::join(*texts, " "))));
+  const bool one = std::holds_alternative<std::string>(value) || std::holds_alternative<std::int64_t>(value) ||
+                   std::holds_alternative<std::uint64_t>(value);
+  return one ? csv_field(std::string_view(in_words(value, Unit::plain))) : std::string();
 }
 
 }  // namespace

@@ -211,6 +211,20 @@ TEST(Plots, AreFilesWithDistinctPlainNames) {
   EXPECT_EQ(summary_of(sample_document(), true).body, "") << "no terminal shows it";
 }
 
+TEST(Plots, WriteTablesAsCsvWithTheirValues) {
+  DocumentTable table;
+  table.add_row()
+      .add("fits", "fits", true, Unit::plain)
+      .add("set", std::vector<std::string>{"tensor=8", "batch=1"})
+      .add("unknown", DocumentValue())
+      .add("share", "share", 0.25, Unit::share)
+      .say("in words", "a quarter");
+  EXPECT_EQ(to_csv(table), "fits,set,unknown,share\ntrue,tensor=8 batch=1,,0.25\n");
+  DocumentTable words;
+  words.add_row().say("to 95 %, time", "1.50 s").say("steps", "–");
+  EXPECT_EQ(to_csv(words), "\"to 95 %, time\",steps\n1.50 s,–\n");
+}
+
 TEST(Plots, WriteTablesThatLatexReads) {
   const std::vector<PlotFile> files = plots_of(sample_document());
   const std::string& latex = files.at(files.size() - 2).content;
