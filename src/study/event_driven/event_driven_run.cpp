@@ -320,7 +320,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
                                   .passes = timed.parallelism};
   std::optional<IslandSteps> islands;
   if (has_islands(scenario, run)) {
-    islands.emplace(scenario, run, asked, timed, network.sample_scale, cluster);
+    islands.emplace(scenario, run, asked, timed, network.sample_scale, cluster, shared_cache.islands());
     if (scenario.timed_as) {
       const TimedAs whole =
           whole_network(scenario, timed, models::Network(problem->data.shape, scenario.model, scenario.seed).shape());

@@ -1,8 +1,11 @@
 #include "study/event_driven/islands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -10,7 +13,9 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/network.hpp"
+#include "scenario/document/print.hpp"
 #include "scenario/elements/default_buckets.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "scenario/participants.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
@@ -57,11 +62,13 @@ step::Trajectory record_step(const spec::RunSpec& run, const algorithms::Learnin
 /// Numbers the links and hosts of a route, in the order in which the island's routes first mention them.
 using RouteShape = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, double, double, double, std::string>>;
 
-RouteShape route_shape_of(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {
+RouteShape route_shape_of(const sim::Cluster& island) {
   std::map<std::string, std::size_t> link_numbers, host_numbers;
-  for (const std::string& host : hosts) host_numbers.try_emplace(host, host_numbers.size());
+  for (const std::string& host : island.hosts) host_numbers.try_emplace(host, host_numbers.size());
+  spec::PlatformSpec platform = island.platform;
+  platform.changes.insert(platform.changes.end(), island.changes.begin(), island.changes.end());
   RouteShape shape;
-  for (const sim::RouteLink& link : sim::platform_routes(platform, hosts)) {
+  for (const sim::RouteLink& link : sim::platform_routes(platform, island.hosts)) {
     const std::size_t number = link_numbers.try_emplace(link.link, link_numbers.size()).first->second;
     shape.emplace_back(host_numbers.at(link.from), host_numbers.at(link.to), number, link.bandwidth, link.latency,
                        link.queue, link.transport);
@@ -75,15 +82,20 @@ bool are_like(const sim::Cluster& a, const sim::Cluster& b) {
   });
 }
 
+/// Returns whether the routes inside islands are looked up.
+bool are_compared(const std::vector<sim::Cluster>& islands) {
+  const std::size_t devices = islands.front().hosts.size();
+  return islands.size() > 1 && devices * devices <= kMostPairs && !sim::every_step_differs(islands.front());
+}
+
 /// Returns, per island, the first island with the same devices and the same routes between them.
 std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
   std::vector<std::size_t> like(islands.size());
   std::iota(like.begin(), like.end(), 0);
-  const std::size_t devices = islands.front().hosts.size();
-  if (islands.size() < 2 || devices * devices > kMostPairs || sim::every_step_differs(islands.front())) return like;
+  if (!are_compared(islands)) return like;
   std::vector<RouteShape> shapes;
   for (std::size_t i = 0; i < islands.size(); ++i) {
-    shapes.push_back(devices > 1 ? route_shape_of(islands[i].platform, islands[i].hosts) : RouteShape{});
+    shapes.push_back(islands[i].hosts.size() > 1 ? route_shape_of(islands[i]) : RouteShape{});
     for (std::size_t other = 0; other < i; ++other) {
       if (like[other] != other || !are_like(islands[i], islands[other]) || shapes[i] != shapes[other]) continue;
       like[i] = other;
@@ -91,6 +103,34 @@ std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
     }
   }
   return like;
+}
+
+/// Returns the names of the links on no route inside an island.
+std::set<std::string> links_outside(const std::vector<sim::Cluster>& islands) {
+  std::set<std::string> outside;
+  for (sim::PlatformLink& link : sim::platform_links(islands.front().platform)) outside.insert(std::move(link.name));
+  for (const sim::Cluster& island : islands) {
+    for (const sim::RouteLink& link : sim::platform_routes(island.platform, island.hosts)) outside.erase(link.link);
+  }
+  return outside;
+}
+
+/// Returns everything that the steps of islands depend on, beside changes of links and the number of samples.
+std::string setting_of(scenario::Scenario scenario, const sim::Cluster& cluster, std::size_t replicas,
+                       double sample_scale) {
+  scenario.runs.clear();
+  const auto& [fidelity, budget, timed_steps, rendezvous, streams, window, jitter] = cluster.network;
+  std::string text = fmt::format("{}{} {} {} {} {} {} {} {} {} {}", scenario::print_scenario(scenario), replicas,
+                                 sample_scale, to_string(fidelity), budget, timed_steps, rendezvous, streams, window,
+                                 cluster.flow_alone, cluster.platform.background.size());
+  const spec::DeviceSpec* before = nullptr;
+  for (const spec::DeviceSpec& device : cluster.devices) {
+    if (before == nullptr || before->name != device.name)
+      text += fmt::format("\n{} {}", scenario::print_device(device), device.step_seconds);
+    text += fmt::format(" {}", device.slowdown);
+    before = &device;
+  }
+  return text;
 }
 
 }  // namespace
@@ -112,8 +152,9 @@ sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::
 
 IslandSteps::IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec& run,
                          const algorithms::LearningProblem& problem, const TimedAs& timed, double sample_scale,
-                         const sim::Cluster& cluster)
-    : replicas_(scenario::replicas_of_participant(scenario, run)),
+                         const sim::Cluster& cluster, IslandMemory& memory)
+    : memory_(memory),
+      replicas_(scenario::replicas_of_participant(scenario, run)),
       devices_(scenario::devices_of_participant(scenario, run)),
       inner_(inner_run(scenario, replicas_)),
       learned_(models::Network(problem.data.shape, problem.model, problem.seed).shape()),
@@ -134,7 +175,22 @@ IslandSteps::IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec
     for (std::size_t i = 0; i < devices_; ++i) island.numbers.push_back(static_cast<std::uint32_t>(first + i));
     island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // place of an aggregator
   }
-  like_ = likeness_of(clusters_);
+  if (sim::every_step_differs(cluster)) {
+    like_ = likeness_of(clusters_);
+    return;
+  }
+  setting_ = setting_of(scenario, cluster, replicas_, sample_scale);
+  keep_changes_inside();
+  for (const spec::LinkChange& change : clusters_.front().changes)
+    setting_ += fmt::format("\n{} {} {}", change.link, change.bandwidth_factor, change.latency_factor);
+  like_ = memory_.likeness.answer(setting_, [&] { return likeness_of(clusters_); });
+}
+
+void IslandSteps::keep_changes_inside() {
+  if (clusters_.front().changes.empty() || !are_compared(clusters_)) return;
+  const std::set<std::string> outside = memory_.outside.answer(setting_, [&] { return links_outside(clusters_); });
+  for (sim::Cluster& island : clusters_)
+    std::erase_if(island.changes, [&](const spec::LinkChange& change) { return outside.contains(change.link); });
 }
 
 schedule::Schedule IslandSteps::step_of(std::int64_t samples) const {
@@ -156,12 +212,20 @@ const std::vector<double>& IslandSteps::steps_of(std::size_t island, std::int64_
   const auto [position, added] = seconds_.try_emplace({first, samples});
   if (!added) return position->second;
   const sim::Cluster& cluster = clusters_[first];
-  const std::size_t count = sim::every_step_differs(cluster) ? kVaryingSteps : 1;
-  const std::vector<schedule::Schedule> schedules(count, step_of(samples));
-  const sim::TimedRun timed = sim::time_schedules(cluster, schedules, [](std::size_t) {
-    if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
-  });
-  for (const step::StepTiming& step : timed.steps) position->second.push_back(step.seconds);
+  const auto time = [&](std::size_t count) {
+    std::vector<schedule::Schedule> schedules;
+    schedules.push_back(step_of(samples));
+    while (schedules.size() < count) schedules.push_back(schedules.front());
+    const sim::TimedRun timed = sim::time_schedules(cluster, schedules, [](std::size_t) {
+      if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
+    });
+    std::vector<double> seconds;
+    for (const step::StepTiming& step : timed.steps) seconds.push_back(step.seconds);
+    return seconds;
+  };
+  position->second = setting_.empty() ? time(kVaryingSteps)
+                                      : memory_.steps.answer(fmt::format("{}\n{} {}", setting_, first, samples),
+                                                             [&] { return time(1); });
   return position->second;
 }
 

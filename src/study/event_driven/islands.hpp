@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "sim/simulator.hpp"
 #include "spec/specification.hpp"
 #include "step/trajectory.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/setting/timed_as.hpp"
 #include "world/world.hpp"
 
@@ -24,15 +26,15 @@ sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::
 
 /// Times the training steps of islands. A step of an island is the synchronous step of its devices alone, with the
 /// gradients of its replicas summed, simulated by sim::time_schedules on warm connections. Islands with equal devices
-/// and links share one timing. If steps differ (jitter, profiles, background traffic), kVaryingSteps of them are timed
-/// and repeated in turn.
+/// and links share one timing, as do all runs and what-ifs that change nothing inside. If steps differ (jitter,
+/// profiles, background traffic), kVaryingSteps of them are timed and repeated in turn.
 class IslandSteps {
  public:
   static constexpr std::size_t kVaryingSteps = 16;
 
   /// `problem`: the data of islands. `sample_scale`: timed samples ÷ learned samples.
   IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec& run, const algorithms::LearningProblem& problem,
-              const TimedAs& timed, double sample_scale, const sim::Cluster& cluster);
+              const TimedAs& timed, double sample_scale, const sim::Cluster& cluster, IslandMemory& memory);
 
   /// Returns the mean seconds of the island's steps first … first + count − 1, with that many learned samples each.
   double seconds(std::size_t island, std::int64_t samples, std::int64_t first, std::int64_t count);
@@ -53,10 +55,14 @@ class IslandSteps {
  private:
   using Key = std::pair<std::size_t, std::int64_t>;  ///< island, samples
   const std::vector<double>& steps_of(std::size_t island, std::int64_t samples);
+  /// Forgets changes of links that no island uses.
+  void keep_changes_inside();
   schedule::Schedule step_of(std::int64_t samples) const;
   /// Returns a step of gradient sharing with that many samples on one device.
   schedule::Schedule plain_step(std::int64_t samples, const TimedAs& whole) const;
 
+  IslandMemory& memory_;
+  std::string setting_;  ///< everything that a step depends on beside its samples; empty if steps differ
   std::size_t replicas_ = 1, devices_ = 1;
   spec::RunSpec inner_;  ///< gradient sharing among the replicas of an island
   spec::ModelShape learned_;

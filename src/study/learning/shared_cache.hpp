@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "models/data/dataset.hpp"
 #include "models/data/drift.hpp"
@@ -55,7 +57,14 @@ class MemoryHistoryStore final : public world::HistoryStore {
   MemoryStore<world::ValueKey, world::DatumPtr> data_;
 };
 
-/// Common cache of the simulations of one process: data and learning. For several threads.
+/// Answers about islands, by everything that they depend on. For several threads.
+struct IslandMemory {
+  AnswerMemory<std::vector<double>> steps;          ///< seconds of an island's steps
+  AnswerMemory<std::vector<std::size_t>> likeness;  ///< per island, the first one with the same timing
+  AnswerMemory<std::set<std::string>> outside;      ///< links that no island uses
+};
+
+/// Common cache of the simulations of one process: data, learning and steps of islands. For several threads.
 class SharedCache {
  public:
   /// `histories`: store of the learning; null: a gigabyte of memory.
@@ -63,6 +72,7 @@ class SharedCache {
 
   std::shared_ptr<const Problem> problem(const scenario::Scenario& scenario, std::uint64_t seed);
   world::HistoryStore& histories() { return *histories_; }
+  IslandMemory& islands() { return islands_; }
   /// Limits later event-driven learning to `bytes` of memory.
   void keep_histories_in(double bytes) { histories_ = std::make_shared<MemoryHistoryStore>(bytes); }
 
@@ -76,6 +86,7 @@ class SharedCache {
   std::shared_ptr<const Problem> problem_;
   std::shared_ptr<world::HistoryStore> histories_;
   std::shared_ptr<world::RemoteOperations> remote_;
+  IslandMemory islands_;
 };
 
 }  // namespace dadsim::study

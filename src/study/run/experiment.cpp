@@ -245,7 +245,8 @@ report::RunResult run_among_islands(const ResultContext& context, std::size_t i,
   const LearnedRun& known = *learned.runs[i];
   const std::shared_ptr<const Problem> problem = learned.shared_cache->problem(scenario, scenario.seed);
   const ProblemOfRun own(scenario, run, problem->data, problem->partition, scenario.training, scenario.seed);
-  IslandSteps islands(scenario, run, own.asked(), context.timed, context.timed.sample_scale, cluster);
+  IslandSteps islands(scenario, run, own.asked(), context.timed, context.timed.sample_scale, cluster,
+                      learned.shared_cache->islands());
   sim::Cluster outside = outside_of_islands(scenario, run, cluster);
   outside.network.jitter = {};  // the island's own steps already include jitter
   const bool in_order = every_step_differs(cluster);

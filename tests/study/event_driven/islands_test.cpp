@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "scenario/document/load.hpp"
 #include "spec/timed_workload.hpp"
+#include "study/learning/learned.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -79,6 +83,41 @@ TEST(Islands, TakeTheStepOfTheirDevicesAlone) {
     EXPECT_NEAR(local_step(run) / result_of(alone).step_seconds, 1, 1e-9) << timed;
     EXPECT_EQ(run.event_driven->participation.facts.at("devices of a participant"), 4) << timed;
     EXPECT_EQ(run.event_driven->participation.facts.at("seconds of a local step, the shortest"), local_step(run));
+  }
+}
+
+// Runs and what-ifs share an island's step unless something inside it differs; then each gives what it gives alone.
+TEST(Islands, ShareStepsWhereNothingInsideDiffers) {
+  IslandDraft draft;
+  draft.runs += R"(<run algorithm="diloco" period="3" rounds="4" islands="2"/>)";
+  const scenario::Scenario scenario = loaded(draft);
+  const Learned shared = learn_scenario(scenario, nullptr, false);
+  struct Steps {
+    double shortest = 0, longest = 0, round = 0;
+    bool operator==(const Steps&) const = default;
+  };
+  const auto steps = [&](const Learned& learned, const std::string& link, double device) {
+    sim::Cluster cluster = cluster_of(scenario);
+    if (!link.empty()) cluster.changes.push_back({link, 0.01, 1});
+    for (spec::DeviceSpec& one : cluster.devices) one.bf16_flops *= device;
+    std::vector<Steps> all;
+    for (const report::RunResult& run : time_scenario(scenario, learned, cluster, false).runs) {
+      const auto& facts = run.event_driven->participation.facts;
+      all.push_back({facts.at("seconds of a local step, the shortest"), local_step(run), run.total_seconds});
+    }
+    return all;
+  };
+  const std::vector<Steps> before = steps(shared, "", 1);
+  EXPECT_EQ(before[0].shortest, before[0].longest);
+  EXPECT_EQ(before[0].longest, before[1].longest);
+  for (const auto& [link, device] : std::vector<std::pair<std::string, double>>{
+           {"a -> b", 1}, {"b -> a", 1}, {"b.*", 1}, {"a.*", 1}, {"*", 1}, {"", 4}, {"", 1}}) {
+    const std::vector<Steps> together = steps(shared, link, device);
+    EXPECT_EQ(together, steps(learn_scenario(scenario, nullptr, false), link, device)) << link;
+    const bool inside_one = link == "a.*" || link == "b.*";
+    EXPECT_EQ(together[0].shortest < together[0].longest, inside_one) << link;
+    EXPECT_EQ(together[0].longest > before[0].longest, inside_one || link == "*") << link;
+    EXPECT_EQ(together[0].longest<before[0].longest, device> 1) << link;
   }
 }
 
