@@ -41,7 +41,7 @@ TEST_F(SitesCommand, HospitalsLinesGiveTheVerdictOfTheirScenario) {
                                 "--json", "sites.json", "--write", "sites.xml"});
   ASSERT_EQ(asked.exit_code, kSuccess) << asked.err;
   const nlohmann::json sites = nlohmann::json::parse(read_file(folder_.path() / "sites.json"));
-  const Outcome own = test::run_dadsim({"scenarios/hospitals.xml", "--json", "-"});
+  const Outcome own = test::run_dadsim({"scenarios/hospitals.xml", "--set", "training.stop=target", "--json", "-"});
   ASSERT_EQ(own.exit_code, kSuccess) << own.err;
   const nlohmann::json hospitals = nlohmann::json::parse(own.out);
   EXPECT_EQ(order_of(sites), order_of(hospitals));
