@@ -38,7 +38,7 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"fleet", {"training.epochs=1", "run[3].rounds=2", "run[5].rounds=2"}},
     {"islands",
      {"workers.worker.hosts=a.gpu-[0-7] b.gpu-[0-7] c.gpu-[0-7] d.gpu-[0-7]", "timed-as.batch=2", "training.epochs=1"}},
-    {"internet-72b", {"training.epochs=6"}},
+    {"internet-72b", {"training.epochs=6", "timed-as.batch=16"}},
     {"imagenet", {"timed-as.workload=resnet-18", "training.epochs=0.2"}},
     {"imagenet-ladder", {"timed-as.workload=resnet-18"}},
     {"gpt-175b",
