@@ -87,8 +87,22 @@ inline std::optional<double> variance_within(const std::map<std::string_view, st
 /// Fitted effects of the tables of a category.
 struct TableEffects {
   std::size_t rows = 0, tables = 0;
-  double centre = 0, between = 0, within = 0;  ///< centre and two variances of log(measured ÷ predicted)
-  std::int64_t freedom = 1;
+  double centre = 0, between = 0, within = 0;      ///< centre and two variances of log(measured ÷ predicted)
+  double freedom_between = 1, freedom_within = 0;  ///< degrees of freedom of the two variances
+
+  /// Returns the variance of a row in a new table.
+  double of_new_row() const { return of_new_table() + within; }
+
+  /// Returns the degrees of freedom of that variance (Satterthwaite, Biometrics Bulletin 2, 1946).
+  std::int64_t freedom() const {
+    double unsure = std::pow(of_new_table(), 2) / freedom_between;
+    if (within > 0) unsure += std::pow(within, 2) / std::max(1.0, freedom_within);
+    const double least = std::max(1.0, freedom_between);
+    return static_cast<std::int64_t>(unsure > 0 ? std::max(1.0, std::pow(of_new_row(), 2) / unsure) : least);
+  }
+
+ private:
+  double of_new_table() const { return between * (1 + 1 / static_cast<double>(tables)); }
 };
 
 inline std::optional<TableEffects> effects_of(const ErrorCategory& category, std::span<const Residual> residuals) {
@@ -110,18 +124,22 @@ inline std::optional<TableEffects> effects_of(const ErrorCategory& category, std
   for (const auto& [name, rows] : tables) means.push_back(mean_of(rows));
   means = without_outliers(std::move(means));
   effects.centre = mean_of(means);
-  const double freedom_within = static_cast<double>(effects.rows) - count;
+  effects.freedom_within = static_cast<double>(effects.rows) - count;
   effects.within = variance_within(tables).value_or(0);
-  if (wider) effects.within = (freedom_within * effects.within + kLent * wider->within) / (freedom_within + kLent);
+  if (wider) {
+    effects.within =
+        (effects.freedom_within * effects.within + kLent * wider->within) / (effects.freedom_within + kLent);
+    effects.freedom_within += kLent;
+  }
   double of_means = 0;
   double of_rows = 0;
   for (const double one : means) of_means += std::pow(one - effects.centre, 2);
   for (const auto& [name, rows] : tables) of_rows += effects.within / static_cast<double>(rows.size());
   effects.between = tables.size() > 1 ? std::max(0.0, of_means / (count - 1) - of_rows / count) : 0;
-  effects.freedom = std::max<std::int64_t>(1, static_cast<std::int64_t>(tables.size()) - 1);
+  effects.freedom_between = std::max(1.0, count - 1);
   if (wider) {
-    effects.between = ((count - 1) * effects.between + kLent * wider->between) / (count - 1 + kLent);
-    effects.freedom = static_cast<std::int64_t>(tables.size() - 1 + kLentTables);
+    effects.freedom_between = count - 1 + kLent;
+    effects.between = ((count - 1) * effects.between + kLent * wider->between) / effects.freedom_between;
   }
   return effects;
 }
@@ -132,8 +150,8 @@ inline std::optional<TableEffects> effects_of(const ErrorCategory& category, std
 /// table counts once, and outliers count at three robust standard deviations from the median:
 ///     σ  is the 90 % quantile of |row − m_j| √(n_j ÷ (n_j − 1)), ÷ 1.645 (a quantile, since tails are heavy);
 ///     τ² is the variance of the m_j minus the mean of σ² ÷ n_j, at least 0;
-///     log of the ends = m ± t √(τ² (1 + 1/T) + σ²), with t the 95 % quantile of Student's t for T − 1 degrees of
-///        freedom.
+///     log of the ends = m ± t √V, V = τ² (1 + 1/T) + σ², with t the 95 % quantile of Student's t. Its degrees of
+///        freedom are those of V: V² ÷ ((V − σ²)² ÷ (T − 1) + σ⁴ ÷ (rows − T)).
 /// The band always includes the prediction itself. A category with children has the rows of all its descendants. A
 /// category without a parent has the widest spread of its descendants and of the other parentless categories of its
 /// kind. A category without rows has its parent's spread.
@@ -154,8 +172,7 @@ inline Spread spread_of(std::string_view name, std::span<const Residual> residua
     widest.tables = effects->tables;
     return widest;
   }
-  const double half = student_t(effects->freedom, of_tables::kNineInTen) *
-                      std::sqrt(effects->between * (1 + 1 / static_cast<double>(effects->tables)) + effects->within);
+  const double half = student_t(effects->freedom(), of_tables::kNineInTen) * std::sqrt(effects->of_new_row());
   return {std::min(1.0, std::exp(effects->centre - half)),
           std::max(1.0, std::exp(effects->centre + half)),
           effects->rows,

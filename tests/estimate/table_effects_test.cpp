@@ -38,6 +38,19 @@ TEST(TableEffects, AreTheVariancesOfTablesAndOfTheirRows) {
   EXPECT_NEAR(std::log(spread.low), 0.1 - half, 1e-4);
 }
 
+TEST(TableEffects, RowsOfFewTablesShowTheirOwnSpread) {
+  // Three tables of unequal length with the same mean: nothing lies between them, and 24 rows show the spread within.
+  std::vector<std::vector<double>> tables;
+  for (const std::size_t pairs : {2U, 4U, 6U}) {
+    std::vector<double>& rows = tables.emplace_back();
+    for (std::size_t pair = 0; pair < pairs; ++pair) rows.insert(rows.end(), {0.05, -0.05});
+  }
+  const Spread spread = spread_of("compute.assumed", tables_of("compute.assumed", tables));
+  EXPECT_EQ(spread.between, 0);
+  constexpr double kOf21Degrees = 1.72074;  // 95 % quantile of Student's t for 24 − 3 degrees of freedom
+  EXPECT_NEAR(std::log(spread.high), kOf21Degrees * spread.within, 1e-4);
+}
+
 TEST(TableEffects, OneTableThatIsFarOffDoesNotSetTheBand) {
   const std::vector<std::vector<double>> near{{-0.1, -0.1}, {0, 0}, {0.05, 0.05}, {0.1, 0.1}, {-0.05, -0.05}};
   std::vector<std::vector<double>> far = near;
