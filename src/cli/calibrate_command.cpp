@@ -131,20 +131,29 @@ report::Document document_of(const study::Calibration& calibration,
                           : "unchanged, since these measurements do not determine it");
     }
   }
+  const bool kernels = measurements.front().kernel.has_value();
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const study::MeasuredDeviceStep& one = measurements[i];
-    steps.add_row()
-        .add("workload", "step", one.workload, report::Unit::text)
-        .add("batch", "batch", one.batch, report::Unit::plain)
-        .add("precision", "precision", to_string(one.precision), report::Unit::text)
+    auto& row = steps.add_row();
+    row.add("workload", kernels ? "kernel" : "step", one.workload, report::Unit::text);
+    if (!kernels) row.add("batch", "batch", one.batch, report::Unit::plain);
+    row.add("precision", "precision", to_string(one.precision), report::Unit::text)
         .add("measured_seconds", "measured", one.seconds, report::Unit::seconds)
         .add("fitted_seconds", "fitted", calibration.seconds[i], report::Unit::seconds)
         .add("error", "error", calibration.seconds[i] / one.seconds - 1, report::Unit::signed_share);
   }
+  if (kernels) {
+    document.lead.push_back(
+        fmt::format("Products of dense layers: {:.2f} of the efficiency above is written, since trainings reach less "
+                    "than single kernels.",
+                    calibration.of_products));
+    document.add("of_products", calibration.of_products);
+  }
   document.add("spread", over ? report::DocumentValue(calibration.spread) : report::DocumentValue());
   document.parts.push_back(
       {.name = "constants", .shown = report::Shown::always, .what = std::move(constants), .text = "\n"});
-  document.parts.push_back({.name = "steps", .shown = report::Shown::always, .what = std::move(steps)});
+  document.parts.push_back(
+      {.name = kernels ? "kernels" : "steps", .shown = report::Shown::always, .what = std::move(steps)});
   return document;
 }
 

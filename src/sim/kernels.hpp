@@ -15,6 +15,11 @@
 
 namespace dadsim::sim {
 
+/// Share of the largest measured product's efficiency that whole trainings reach, where only products were measured
+/// (docs/devices.md). The geometric mean of 0.56 (H100) and 0.88 (A100), for products measured by S. Bekman, before
+/// kernels were counted separately.
+inline constexpr double kTrainingOfBestProduct = 0.70;
+
 /// Number format of a product's operands. For formats other than 16 bit, times include the cast of the rows.
 enum class KernelFormat : std::uint8_t { bits16, fp8, fp8_block, nvfp4 };
 constexpr auto names_of(KernelFormat) {

@@ -15,11 +15,6 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-/// Share of the largest measured product's efficiency that whole trainings reach, where no kernel was measured
-/// (docs/devices.md). The geometric mean of 0.56 (H100) and 0.88 (A100), for products measured by S. Bekman, before
-/// kernels were counted separately.
-constexpr double kTrainingOfBestProduct = 0.70;
-
 /// Reads the device's own efficiencies. Its peaks must be known.
 void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
   for (const FactTable::Row& row : table.rows()) {

@@ -13,6 +13,7 @@
 
 #include "scenario/language/quantity.hpp"
 #include "schedule/schedule.hpp"
+#include "sim/kernels.hpp"
 #include "spec/near_names.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/plain_step.hpp"
@@ -84,19 +85,34 @@ class MeasurementReader {
   }
 
   void read_header(int line, const std::string& text) {
-    static const std::vector<std::string> kKnown{"workload", "batch", "time", "precision", "gpus"};
     columns_ = cells_of(text);
+    const bool kernels = std::ranges::find(columns_, "kernel") != columns_.end();
+    const std::vector<std::string> known =
+        kernels ? std::vector<std::string>{"kernel", "time", "precision"}
+                : std::vector<std::string>{"workload", "batch", "time", "precision", "gpus"};
     for (const std::string& column : columns_) {
-      if (std::ranges::find(kKnown, column) == kKnown.end())
-        fail(line, fmt::format("no column is called '{}'", column), suggestion(column, kKnown));
+      if (std::ranges::find(known, column) == known.end())
+        fail(line, fmt::format("no column is called '{}'{}", column, kernels ? " in a table of kernels" : ""),
+             suggestion(column, known));
       if (std::ranges::count(columns_, column) > 1 && !said_)
         fail(line, fmt::format("column '{}' twice", column), "each once");
       said_ = said_ || std::ranges::count(columns_, column) > 1;
     }
-    for (const char* needed : {"workload", "batch", "time"}) {
-      if (std::ranges::find(columns_, needed) == columns_.end())
-        fail(line, fmt::format("no column '{}'", needed), "put workload,batch,time in the first line");
+    const std::vector<std::string> needed(known.begin(), known.begin() + (kernels ? 2 : 3));
+    for (const std::string& column : needed) {
+      if (std::ranges::find(columns_, column) == columns_.end())
+        fail(line, fmt::format("no column '{}'", column),
+             fmt::format("put {} in the first line", fmt::join(needed, ",")));
     }
+  }
+
+  void read_kernel(MeasuredDeviceStep& row, const std::string& cell) {
+    row.workload = cell;
+    row.batch = 1;
+    row.kernel = parse_measured_kernel(cell);
+    if (!row.kernel)
+      fail(row.line, fmt::format("'{}' is not a kernel", cell),
+           "write product 4096x11008x4096, attention 64x8192x128 or pass 1073741824");
   }
 
   void read_row(int line, const std::string& text) {
@@ -111,7 +127,9 @@ class MeasurementReader {
     std::string time;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string& cell = cells[i];
-      if (columns_[i] == "workload") {
+      if (columns_[i] == "kernel") {
+        read_kernel(row, cell);
+      } else if (columns_[i] == "workload") {
         row.workload = cell;
         if (spec::workload_registry().find(cell) == nullptr)
           fail(line, fmt::format("no workload is called '{}'", cell),
@@ -134,6 +152,9 @@ class MeasurementReader {
         time = cell;
       }
     }
+    if (row.kernel && spec::casts_operands(row.precision))
+      fail(line, fmt::format("kernels in {} are not read", to_string(row.precision)),
+           "use kernels of fp32, tf32, fp16 or bf16, or steps of training");
     if (row.batch > 0) row.seconds = seconds_in(time, row.batch);
     if (row.batch > 0 && !(row.seconds > 0)) fail(line, fmt::format("time '{}' is not a time", time), kTimeForm);
     if (errors_.size() == before) rows_.push_back(std::move(row));
@@ -250,7 +271,9 @@ class CalibrationFit {
   explicit CalibrationFit(std::span<const MeasuredDeviceStep> measurements) : measurements_(measurements) {
     const PlainSteps steps;
     for (const MeasuredDeviceStep& one : measurements) {
-      schedules_.push_back(steps.of(spec::workload_registry().find(one.workload)->shape(), one.batch, one.precision));
+      schedules_.push_back(
+          one.kernel ? schedule_of(*one.kernel, one.precision)
+                     : steps.of(spec::workload_registry().find(one.workload)->shape(), one.batch, one.precision));
     }
   }
 
@@ -384,7 +407,22 @@ bool identified(const Row& uncertainties) {
 }
 
 std::string step_in_words(const MeasuredDeviceStep& one) {
+  if (one.kernel) return fmt::format("{} in {}", one.workload, to_string(one.precision));
   return fmt::format("{} with {} samples in {}", one.workload, one.batch, to_string(one.precision));
+}
+
+/// Throws if a kernel takes less than the peaks and the bandwidth allow.
+void check_kernels(std::span<const MeasuredDeviceStep> measured, const std::string& file, const DeviceSpec& device) {
+  std::vector<Diagnostic> errors;
+  for (const MeasuredDeviceStep& one : measured) {
+    const double least = least_seconds(*one.kernel, device, one.precision);
+    if (one.seconds * (1 + kFitBound) >= least || errors.size() >= kMostFaultsOfSteps) continue;
+    errors.push_back({file, one.line,
+                      fmt::format("{} takes {}, less than the {} that the peaks and bandwidth of this device need",
+                                  step_in_words(one), human_seconds(one.seconds), human_seconds(least)),
+                      "measure bytes that no cache holds, or give the real rates (--like, --peak, --bandwidth)"});
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
 }
 
 /// Throws if the fit is far from the measurements. The error names the row with the largest deviation, and the row with
@@ -424,7 +462,8 @@ Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep
                       const std::string& file) {
   std::vector<Diagnostic> lacking;
   for (const MeasuredDeviceStep& one : measurements) {
-    if (base.peak(one.precision) > 0) continue;
+    const bool pass = one.kernel && one.kernel->kind == MeasuredKernel::Kind::pass;
+    if (pass || base.peak(one.precision) > 0) continue;
     lacking.push_back({file, one.line, fmt::format("the device has no {}", to_string(one.precision)),
                        fmt::format("use {}, or add --peak {}=…", base.precisions(), to_string(one.precision))});
   }
@@ -444,10 +483,17 @@ Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep
     assignment = std::move(more);
   }
   const Row residuals = fit.residuals(device);
-  check_residuals(residuals, measurements, file, device);
+  const bool kernels = !measurements.empty() && measurements.front().kernel.has_value();
+  if (kernels) {
+    check_kernels(measurements, file, device);
+  } else {
+    check_residuals(residuals, measurements, file, device);
+  }
 
   std::vector<std::string> workloads;
+  if (kernels) workloads.emplace_back("kernels");
   for (const MeasuredDeviceStep& one : measurements) {
+    if (kernels) break;
     if (std::ranges::find(workloads, one.workload) == workloads.end()) workloads.push_back(one.workload);
   }
   Calibration result{.device = device, .constants = {}, .seconds = {}, .spread = 0};
@@ -468,6 +514,15 @@ Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep
   for (std::size_t i = 0; i < residuals.size(); ++i)
     result.seconds.push_back(measurements[i].seconds * std::exp(residuals[i]));
   result.spread = std::sqrt(CalibrationFit::squares(residuals) / static_cast<double>(residuals.size()));
+  if (!kernels) return result;
+  result.of_products = sim::kTrainingOfBestProduct;
+  for (const FitParameter& one : assignment) {
+    for (spec::KindEfficiency& efficiency : result.device.efficiencies) {
+      if (efficiency.kind == spec::LayerKind::dense && efficiency.precision &&
+          one.name == efficiency_parameter(efficiency.kind, *efficiency.precision).name)
+        efficiency.share *= result.of_products;
+    }
+  }
   return result;
 }
 

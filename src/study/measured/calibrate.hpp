@@ -1,22 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "spec/device_specification.hpp"
 #include "spec/precision.hpp"
+#include "study/measured/measured_kernel.hpp"
 
 namespace dadsim::study {
 
-/// A measured step of one device.
+/// A measured step of one device, or a measured kernel.
 struct MeasuredDeviceStep {
-  std::string workload;    ///< name in the registry
+  std::string workload;    ///< name in the registry; of a kernel as in the file: "pass 1073741824"
   std::int64_t batch = 0;  ///< samples
   spec::Precision precision = spec::Precision::fp32;
   double seconds = 0;
   int line = 0;  ///< line of the file, from 1
+  std::optional<MeasuredKernel> kernel = {};
 };
 
 /// Limits of measurement scatter, as shares: difference of two times of the same step, and speed advantage of a larger
@@ -25,8 +28,9 @@ inline constexpr double kRepeatBound = 0.10;
 inline constexpr double kBatchBound = 0.05;
 
 /// Reads `text`, the contents of `file` (docs/calibrate.md): a header that names the columns workload, batch and time,
-/// and optionally precision and gpus, then a measurement per line; lines that begin with # are comments. Throws
-/// InputError with all errors, including contradicting measurements.
+/// and optionally precision and gpus, then a measurement per line; or the columns kernel and time, and optionally
+/// precision. Lines that begin with # are comments. Throws InputError with all errors, including contradicting
+/// measurements.
 std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text);
 
 /// A constant of a device after calibration.
@@ -46,6 +50,8 @@ struct Calibration {
   std::vector<CalibratedConstant> constants;
   std::vector<double> seconds;  ///< per measurement: step time with these constants
   double spread = 0;            ///< root mean square of log(fitted ÷ measured)
+  /// Share of the efficiency of products, as fitted, that the device has. Trainings reach less than single kernels.
+  double of_products = 1;
 };
 
 /// Largest error of an identified constant, as a share, if every measurement has an error of one per cent.
@@ -56,8 +62,9 @@ inline constexpr double kFitBound = 0.15;
 /// Fits the identified constants of a device by least squares of the logarithms of the steps' times (Levenberg 1944,
 /// Marquardt 1963, over the logarithms of the constants). The efficiencies of each kind of product in each precision
 /// are fitted first. Memory, the ramp and the cost of a kernel are added one by one while all fitted constants stay
-/// identified. All other constants, peaks and bandwidths keep the value of `base`. Throws InputError, with `file` and
-/// the lines, if measurements contradict each other or exceed the peak.
+/// identified. All other constants, peaks and bandwidths keep the value of `base`. Kernels may scatter around the fit;
+/// steps may not. Throws InputError, with `file` and the lines, if measurements contradict each other or exceed the
+/// peak.
 Calibration calibrate(const spec::DeviceSpec& base, std::span<const MeasuredDeviceStep> measurements,
                       const std::string& file);
 

@@ -103,6 +103,50 @@ TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
             std::string::npos);
 }
 
+/// Returns a line of measurements: the time of a kernel on the device × `factor`.
+std::string kernel_line(const spec::DeviceSpec& device, const std::string& kernel, double factor = 1) {
+  const schedule::Schedule schedule = schedule_of(parse_measured_kernel(kernel).value(), spec::Precision::fp16);
+  return fmt::format("{},fp16,{:.9g}us\n", kernel, 1e6 * factor * seconds_of(device, schedule));
+}
+
+TEST(Calibrate, KernelsOfAnInventedDeviceGiveItsConstantsBack) {
+  spec::DeviceSpec device = invented_device();
+  device.ramp_seconds = 17e-6;
+  device.efficiencies.push_back({spec::LayerKind::attention, spec::Precision::fp16, 0.33});
+  std::string text = "kernel,precision,time\n";
+  // Unequal factors: kernels scatter by more than steps may.
+  const std::vector<std::pair<std::string, double>> kernels{
+      {"product 8192x4096x1024", 1.02}, {"product 512x1024x2048", 0.99}, {"product 8192x11008x8192", 0.98},
+      {"product 777x4096x4096", 1.22},  {"product 4096x4096x8192", 1.0}, {"attention 64x2048x128", 1.0},
+      {"attention 32x8192x64", 1.0},    {"pass 536870912", 1.01},        {"pass 268435456", 0.99}};
+  for (const auto& [kernel, factor] : kernels) text += kernel_line(device, kernel, factor);
+  const std::vector<MeasuredDeviceStep> measured = read_measurements("m.csv", text);
+  ASSERT_EQ(measured.size(), 9U);
+  const Calibration found = calibrate(sim::device_catalog().at("v100-pcie"), measured, "m.csv");
+  // Trainings are taken to reach 0.70 of what products do; attention is taken as measured.
+  EXPECT_NEAR(found.device.efficiency(spec::LayerKind::dense, spec::Precision::fp16) / (0.70 * 0.58), 1, 0.06);
+  EXPECT_NEAR(found.device.efficiency(spec::LayerKind::attention, spec::Precision::fp16) / 0.33, 1, 0.06);
+  EXPECT_NEAR(found.device.memory_efficiency / 0.71, 1, 0.02);
+  EXPECT_NE(scenario::print_device(found.device).find("source=\"one's own measurements: kernels\""), std::string::npos);
+}
+
+TEST(Calibrate, KernelsThatCannotBeAreRefused) {
+  const spec::DeviceSpec device = invented_device();
+  const std::string error = fit_error("kernel,precision,time\n" + kernel_line(device, "product 4096x4096x4096") +
+                                      kernel_line(device, "pass 1073741824", 0.1));
+  EXPECT_TRUE(error.starts_with("m.csv:3: pass 1073741824 in fp16 takes")) << error;
+  EXPECT_NE(error.find("that no cache holds"), std::string::npos) << error;
+  EXPECT_EQ(read_error("kernel,time,batch\nproduct 1x2x3,1us,4\n"),
+            "m.csv:1: no column is called 'batch' in a table of kernels; one of kernel, time, precision");
+  EXPECT_EQ(read_error("kernel,precision\n"), "m.csv:1: no column 'time'; put kernel,time in the first line");
+  EXPECT_EQ(read_error("kernel,precision,time\nproduct 4096x4096,bf16,1us\nproduct 8x8x8,fp8,1us\npass 0,fp32,1us\n"),
+            "m.csv:2: 'product 4096x4096' is not a kernel; write product 4096x11008x4096, attention 64x8192x128 or "
+            "pass 1073741824\n"
+            "m.csv:3: kernels in fp8 are not read; use kernels of fp32, tf32, fp16 or bf16, or steps of training\n"
+            "m.csv:4: 'pass 0' is not a kernel; write product 4096x11008x4096, attention 64x8192x128 or pass "
+            "1073741824");
+}
+
 TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
   EXPECT_EQ(read_error("workload,batch,time,precision,gpus\nresnet-5,128,300ms,fp32,1\nresnet-50,0,300ms,fp32,1\n"
                        "resnet-50,128,300,fp32,1\nresnet-50,128,300ms,fp31,1\nresnet-50,128,300ms,fp32,8\n"
