@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,11 @@ const spec::DeviceSpec& device_of(const po::variables_map& values) {
   const std::string name = text_of(values, "on");
   const std::vector<std::string> names = known_devices();
   if (name.empty()) throw UsageError("--on is missing; add a device, " + suggestion("", names));
+  if (sim::device_catalog().find(name) != nullptr && std::ranges::find(names, name) == names.end())
+    throw UsageError(
+        fmt::format("--on '{}': no kernel of its generation is known; measure some there (scripts/collect-kernels, "
+                    "docs/calibrate.md), or add another device, {}",
+                    name, suggestion("", names)));
   const spec::NameMeant meant = spec::name_meant(spec::NameKind::device, name, names);
   if (meant.name.empty())
     throw UsageError(fmt::format("--on '{}'; {}", name, spec::remedy_for_name(spec::NameKind::device, meant)));

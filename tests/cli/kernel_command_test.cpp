@@ -51,6 +51,14 @@ TEST(KernelCommand, RefusesLibrariesThatDoNotRun) {
   EXPECT_NE(outcome.err.find("--library flash-2 on a100-sxm4-80"), std::string::npos) << outcome.err;
 }
 
+TEST(KernelCommand, TellsDevicesWithoutKernelsFromUnknownOnes) {
+  const test::Outcome outcome = run_dadsim({"kernel", "--on", "l40s", "--product", "64x64x64"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("--on 'l40s': no kernel of its generation is known"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("collect-kernels"), std::string::npos) << outcome.err;
+  EXPECT_EQ(run_dadsim({"kernel", "--on", "l40", "--product", "64x64x64"}).err.find("generation"), std::string::npos);
+}
+
 TEST(KernelCommand, CountsCastsUnlessToldNotTo) {
   const std::vector<std::string> product{"--on", "h100-sxm5", "--product", "4096x4096x4096", "--format", "fp8"};
   std::vector<std::string> alone = product;
