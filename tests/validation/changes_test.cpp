@@ -2,15 +2,17 @@
 // changes, measured and predicted (docs/validation/changes.md).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimate/bands.hpp"
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
-#include "validation/measured.hpp"
+#include "validation/residuals.hpp"
 
 namespace dadsim {
 namespace {
@@ -29,11 +31,11 @@ std::string attributes_of(const std::string& settings) {
 report::RunResult run_with(const ChangeRow& row, const std::string& settings) {
   const std::string text = fmt::format(
       R"(<scenario name="change" seed="1"><platform><gpu-cluster{}/></platform>
-         <workers memory="ignore"><worker hosts="gpu-[0-{}]" device="h100-sxm5"/></workers><network fidelity="flow"/>
+         <workers memory="ignore"><worker hosts="gpu-[0-{}]" device="{}"/></workers><network fidelity="flow"/>
          <timing-only/><training><adamw/></training><timed-as{}{}/>
          <run algorithm="gradient-sharing" exchange="peer" bucket="25MB"/></scenario>)",
-      attributes_of(row.at("platform")), std::stoll(row.at("gpus")) - 1, attributes_of(row.at("timed_as")),
-      attributes_of(settings));
+      attributes_of(row.at("platform")), std::stoll(row.at("gpus")) - 1, row.at("device"),
+      attributes_of(row.at("timed_as")), attributes_of(settings));
   const scenario::Scenario scenario = scenario::ScenarioSource("change.xml", text).load({}, study::make_catalog());
   return study::run_experiment(scenario, false).runs.front();
 }
@@ -60,6 +62,82 @@ TEST(ChangesValidation, SignsAndSizesAreAsDocumented) {
   }
   table.expect_in_document();
   EXPECT_GE(5 * close, 4 * rows.size());
+}
+
+using Settings = std::map<std::string, std::string>;
+
+Settings settings_of(const std::string& text) {
+  Settings settings;
+  for (const std::string& setting : test::split(text, ' '))
+    settings[setting.substr(0, setting.find('='))] = setting.substr(setting.find('=') + 1);
+  return settings;
+}
+
+/// Returns the only setting in which two jobs differ; empty if there is none, or several.
+std::string only_change(const ChangeRow& a, const ChangeRow& b) {
+  for (const char* same : {"table", "platform", "gpus", "device", "batch"}) {
+    if (a.at(same) != b.at(same)) return "";
+  }
+  // The last word of a job of Megatron-Bridge is its container.
+  const auto container = [](const ChangeRow& row) { return row.at("case").substr(row.at("case").rfind(' ')); };
+  if (a.at("table") == "megatron-bridge" && container(a) != container(b)) return "";
+  Settings first = settings_of(a.at("timed_as"));
+  Settings second = settings_of(b.at("timed_as"));
+  std::vector<std::string> changed;
+  for (const auto& [name, value] : first) {
+    if (second[name] != value) changed.push_back(name);
+  }
+  for (const auto& [name, value] : second) {
+    if (!first.contains(name)) changed.push_back(name);
+  }
+  return changed.size() == 1 ? changed.front() : "";
+}
+
+/// Differences of steps of jobs that have one setting changed.
+struct PairsOfJobs {
+  std::size_t pairs = 0, beyond = 0, right = 0, close = 0;
+  double difference = 0;  ///< sum of the absolute differences
+};
+
+/// Compares all jobs of 2025 and 2026 that differ in one setting, by the predictions of their own test. Another network
+/// is another job.
+TEST(ChangesValidation, JobsThatDifferInOneSetting) {
+  constexpr double kPoints = 0.05;
+  constexpr double kMeasurable = 0.02;  // a smaller change may have the sign of the scatter
+  std::map<std::pair<std::string, std::string>, test::Compared> seconds;
+  for (const test::ResidualRow& row : test::residual_rows()) seconds[{row.table, row.what}] = row.seconds;
+  const auto seconds_of = [&](const ChangeRow& row) {
+    return seconds.at({"jobs-2026-" + row.at("table"), fmt::format("{} gpus {}", row.at("case"), row.at("gpus"))});
+  };
+  std::map<std::pair<std::string, std::string>, PairsOfJobs> all;
+  const std::vector<ChangeRow> jobs = test::measured("jobs-2026");
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (std::size_t j = i + 1; j < jobs.size(); ++j) {
+      const std::string setting = only_change(jobs[i], jobs[j]);
+      if (setting.empty() || setting == "workload" || jobs[i].at("table") == "mlperf-v5") continue;
+      const test::Compared before = seconds_of(jobs[i]);
+      const test::Compared after = seconds_of(jobs[j]);
+      const double predicted = after.predicted / before.predicted - 1;
+      const double measured = after.measured / before.measured - 1;
+      PairsOfJobs& pairs = all[{setting, jobs[i].at("table")}];
+      ++pairs.pairs;
+      if (std::abs(measured) > kMeasurable) {
+        ++pairs.beyond;
+        pairs.right += predicted * measured > 0 ? 1U : 0U;
+      }
+      pairs.close += std::abs(predicted - measured) <= kPoints ? 1U : 0U;
+      pairs.difference += std::abs(predicted - measured);
+    }
+  }
+  test::DocumentedTable table("changes-of-jobs", {"setting", "jobs", "pairs", "sign right, of changes beyond 2 %",
+                                                  "within 5 points", "mean difference"});
+  for (const auto& [of, pairs] : all)
+    table.add({of.first, of.second, fmt::format("{}", pairs.pairs), fmt::format("{} of {}", pairs.right, pairs.beyond),
+               fmt::format("{}", pairs.close),
+               fmt::format("{:.1f} points", 100 * pairs.difference / static_cast<double>(pairs.pairs))});
+  table.expect_in_document();
+  const PairsOfJobs& precision = all.at({"precision", "megatron-bridge"});
+  EXPECT_EQ(precision.right, precision.beyond);
 }
 
 }  // namespace
