@@ -199,6 +199,29 @@ TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
   table.expect_in_document();
 }
 
+/// Predicts the products of a source that no constant was fitted to.
+TEST(KernelValidation, ProductsOfASourceThatIsNotInTheFit) {
+  const sim::ProductKernel& kernel = *sim::product_kernel(KernelFamily::blackwell, sim::KernelFormat::bits16);
+  const sim::KernelRates rates =
+      sim::kernel_rates(*sim::device_catalog().find("b200-sxm"), sim::KernelFormat::bits16).value();
+  std::vector<double> errors;
+  for (const auto& row : test::measured("grouped-products")) {
+    if (row.at("kind") != "single") continue;
+    const double m = std::stod(row.at("m"));
+    const double n = std::stod(row.at("n"));
+    const double k = std::stod(row.at("k"));
+    const double measured = 2 * m * n * k / (std::stod(row.at("tflops")) * 1e12);
+    errors.push_back(product_seconds(kernel, rates, {m, n, k, element_bytes(sim::KernelFormat::bits16)}) / measured -
+                     1);
+  }
+  test::DocumentedTable table("kernels-of-another-source",
+                              {"source", "device", "rows", "signed median error", "nine of ten"}, "docs/kernels.md");
+  table.add({"SimuMax", "b200-sxm", std::to_string(errors.size()),
+             fmt::format("{:+.1f} %", 100 * quantile(errors, 0.5)),
+             fmt::format("{:+.1f} to {:+.1f} %", 100 * quantile(errors, 0.05), 100 * quantile(errors, 0.95))});
+  table.expect_in_document();
+}
+
 /// Compares products of several experts in one kernel, by the geometric mean of their share of a deep product's rate.
 TEST(KernelValidation, GroupedProductsReachLessThanSingleOnes) {
   const sim::ProductKernel& kernel = *sim::product_kernel(KernelFamily::blackwell, sim::KernelFormat::bits16);
