@@ -185,6 +185,13 @@ TEST(Layouts, AreThoseThatWereAskedFor) {
   const std::string said = report::as_paragraph(answer_of(other));
   EXPECT_NE(said.find(" with tensor=3: "), std::string::npos) << said;
   EXPECT_NE(said.find("The layout of the scenario is none of these; its step takes "), std::string::npos) << said;
+  // The difference has an interval of its own, in which errors that both steps share cancel.
+  EXPECT_NE(said.find("nine of ten measured differences: "), std::string::npos) << said;
+  const std::vector<report::Statement> answer = answer_of(other);
+  const auto unasked = std::ranges::find(answer, "layout-unasked", &report::Statement::kind);
+  ASSERT_NE(unasked, answer.end());
+  EXPECT_LT(unasked->number("gap_low"), unasked->number("gap"));
+  EXPECT_GT(unasked->number("gap_high"), unasked->number("gap"));
   EXPECT_TRUE(search({{"sharding", "optimizer"}}).unasked.empty());
 }
 
