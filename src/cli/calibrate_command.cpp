@@ -134,7 +134,7 @@ report::Document document_of(const study::Calibration& calibration,
   const bool kernels = measurements.front().kernel.has_value();
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const study::MeasuredDeviceStep& one = measurements[i];
-    auto& row = steps.add_row();
+    report::TableRow row = steps.add_row();
     row.add("workload", kernels ? "kernel" : "step", one.workload, report::Unit::text);
     if (!kernels) row.add("batch", "batch", one.batch, report::Unit::plain);
     row.add("precision", "precision", to_string(one.precision), report::Unit::text)
