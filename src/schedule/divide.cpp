@@ -1,7 +1,9 @@
 #include "schedule/divide.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -55,6 +57,8 @@ class ModelChunk {
 
   void check() const;
   void shard_gradients();
+  void assign_matrices(const Undivided& step);
+  void exchange_matrices(const std::string& what, Schedule& out, std::int32_t stage) const;
   void offload_updates();
   void add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const;
   void measure_activations();
@@ -114,6 +118,10 @@ class ModelChunk {
   std::vector<const Task*> of_pass_;  ///< per task of full_: its counterpart for a micro-batch, if it belongs to a pass
   Schedule micro_;
   std::size_t forward_end_ = 0, backward_end_ = 0;  ///< end of each pass in full_
+  std::vector<std::size_t> orthogonal_;             ///< tasks of full_ that orthogonalise
+  std::map<std::size_t, double>
+      gathered_matrices_;  ///< per such task: bytes that a device of a divided layer hands over
+  double matrix_bytes_ = 0, expert_matrix_bytes_ = 0;  ///< bytes of all matrices to orthogonalise on one device
   std::vector<std::size_t> position_of_;  ///< per task of full_: the layer it is for, if it belongs to a pass; or kNone
   std::map<std::string_view, std::vector<std::size_t>> computed_again_;  ///< per block: tasks of full_
   std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
@@ -205,6 +213,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
     ++backward_end_;
   now_at_.assign(full_.tasks.size(), -1);
   if (how_.sharding != Sharding::none) shard_gradients();
+  assign_matrices(step);
   if (how_.offloads_optimizer()) offload_updates();
 
   const bool blocks = std::ranges::any_of(
@@ -260,12 +269,113 @@ void ModelChunk::shard_gradients() {
       if (collective->among == Among::replicas && how_.sharding_group > 0) collective->among = Among::shard_group;
       collective->algorithm = reduce_scatter_;
     } else if (auto* compute = std::get_if<ComputeTask>(&task.what);
-               compute != nullptr &&
-               (compute->phase == step::Phase::update || compute->phase == step::Phase::orthogonalise)) {
+               compute != nullptr && compute->phase == step::Phase::update) {
       compute->flops = compute->flops.scaled(share);
       compute->bytes_moved = compute->bytes_moved.scaled(share);
     }
   }
+}
+
+/// One matrix to orthogonalise.
+struct WholeMatrix {
+  std::size_t task = 0;
+  double flops = 0;
+};
+
+/// Deals matrices out to devices, the largest first, each to the device with the least work so far. Returns the
+/// matrices of the device with the most work.
+std::vector<WholeMatrix> of_busiest(std::vector<WholeMatrix> matrices, std::size_t devices) {
+  if (devices <= 1) return matrices;
+  std::ranges::stable_sort(matrices, std::greater{}, &WholeMatrix::flops);
+  using Load = std::pair<double, std::size_t>;  // flops, device
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  std::vector<std::vector<WholeMatrix>> of_device;
+  Load busiest;
+  for (const WholeMatrix& matrix : matrices) {
+    Load next{0, of_device.size()};
+    if (of_device.size() < devices) {
+      of_device.emplace_back();
+    } else {
+      next = loads.top();
+      loads.pop();
+    }
+    next.first += matrix.flops;
+    of_device[next.second].push_back(matrix);
+    busiest = std::max(busiest, next);
+    loads.push(next);
+  }
+  return of_device.empty() ? matrices : std::move(of_device[busiest.second]);
+}
+
+bool orthogonalises(const Task& task) {
+  const auto* compute = std::get_if<ComputeTask>(&task.what);
+  return compute != nullptr && compute->phase == step::Phase::orthogonalise;
+}
+
+/// Prepares Newton–Schulz of Muon, which takes whole matrices. Devices that divide a layer gather its matrix, and all
+/// of them orthogonalise it (Megatron-LM, muon_tp_mode duplicated). Devices that divide states have different whole
+/// matrices (Megatron-LM, layer-wise distributed optimizer; KellerJordan/Muon), and each counts as the one with the
+/// most work. With divided parameters an all-to-all puts matrices together before, and another returns the steps
+/// (microsoft/dion, megabatch_base.py).
+void ModelChunk::assign_matrices(const Undivided& step) {
+  std::vector<Task> whole;
+  if (how_.tensor > 1 && std::ranges::any_of(full_.tasks, orthogonalises))
+    whole = step.of_whole(layers_, step.sample_scale).tasks;
+  auto next = whole.begin();
+  std::vector<WholeMatrix> matrices, of_experts;
+  std::map<std::size_t, double> bytes_of;  // per task: bytes of one matrix on a device
+  for (std::size_t i = 0; i < full_.tasks.size(); ++i) {
+    if (!orthogonalises(full_.tasks[i])) continue;
+    if (how_.tensor > 1) {
+      next = std::find_if(next, whole.end(), orthogonalises);
+      full_.tasks[i].what = (next++)->what;
+    }
+    const double flops = std::get<ComputeTask>(full_.tasks[i].what).flops[0];
+    if (!(flops > 0)) continue;
+    const auto at = std::ranges::find(device_.layers, full_.tasks[i].layer, &spec::LayerShape::name);
+    const bool divided = at->expert_group > 1;
+    const double bytes = element_ * static_cast<double>(at->in * at->out);
+    (divided ? expert_matrix_bytes_ : matrix_bytes_) += bytes * static_cast<double>(at->experts);
+    if (how_.tensor > 1 && at->split != TensorSplit::whole) bytes_of[i] = bytes;
+    auto& list = divided ? of_experts : matrices;
+    list.insert(list.end(), static_cast<std::size_t>(at->experts), {i, flops / static_cast<double>(at->experts)});
+  }
+  const bool divided = sharded(Sharding::optimizer);
+  std::map<std::size_t, double> own;  // flops per task
+  for (const auto& [all, devices] : {std::pair(&matrices, sharers_), {&of_experts, copies_}}) {
+    for (const WholeMatrix& matrix : of_busiest(*all, divided ? static_cast<std::size_t>(devices) : 1)) {
+      own[matrix.task] += matrix.flops;
+      if (const auto found = bytes_of.find(matrix.task); found != bytes_of.end())
+        gathered_matrices_[matrix.task] += found->second;
+    }
+  }
+  for (std::size_t i = 0; i < full_.tasks.size(); ++i) {
+    if (!orthogonalises(full_.tasks[i])) continue;
+    auto& compute = std::get<ComputeTask>(full_.tasks[i].what);
+    const double share = compute.flops[0] > 0 ? own[i] / compute.flops[0] : 0;
+    for (PerWorker* values : {&compute.flops, &compute.bytes_moved, &compute.launches}) *values = values->scaled(share);
+    orthogonal_.push_back(i);
+  }
+}
+
+/// Puts divided matrices together on the devices that orthogonalise them, or returns the steps; those of an optimizer
+/// on the host go over the link to it.
+void ModelChunk::exchange_matrices(const std::string& what, Schedule& out, std::int32_t stage) const {
+  if (how_.offloads_optimizer()) {
+    const bool divided = sharded(Sharding::optimizer);
+    ComputeTask transfer;
+    transfer.phase = step::Phase::update;
+    transfer.seconds =
+        PerWorker((matrix_bytes_ / (divided ? sharers_ : 1) + expert_matrix_bytes_ / (divided ? copies_ : 1)) /
+                  how_.offload_rate);
+    out.tasks.push_back({what, std::move(transfer), stage});
+  }
+  if (!sharded(Sharding::parameters)) return;
+  add_among(how_.sharding_group > 0 ? Among::shard_group : Among::replicas, step::CollectiveKind::all_to_all, what,
+            matrix_bytes_ / (sharers_ * sharers_), out, stage);
+  if (copies_ > 1)
+    add_among(Among::expert_copies, step::CollectiveKind::all_to_all, what, expert_matrix_bytes_ / (copies_ * copies_),
+              out, stage);
 }
 
 double ModelChunk::tied_table_bytes(const ModelChunk& end) const {
@@ -342,7 +452,11 @@ void ModelChunk::finish(Schedule& out, std::int32_t stage) {
       updates = true;
       add_transfer("gradients to the host", out, stage);
     }
+    if (!orthogonal_.empty() && i == orthogonal_.front()) exchange_matrices("matrices", out, stage);
+    if (const auto found = gathered_matrices_.find(i); found != gathered_matrices_.end())
+      add_tensor(step::CollectiveKind::all_gather, full_.tasks[i].layer, found->second, out, stage);
     add_task(i, out, stage);
+    if (!orthogonal_.empty() && i == orthogonal_.back()) exchange_matrices("steps of matrices", out, stage);
   }
   if (updates) add_transfer("parameters from the host", out, stage);
   if (!sharded(Sharding::optimizer) || how_.sharding == Sharding::parameters) return;

@@ -24,6 +24,7 @@
 //   - Values that are not kept are recomputed block by block before the block's backward pass.
 //   - Replicas that divide parameters, gradients or the optimizer gather and scatter them in place of summing gradients
 //     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see divide.cpp.
+//   - Muon orthogonalises whole matrices: see ModelChunk::assign_matrices().
 
 namespace dadsim::schedule {
 
@@ -47,6 +48,9 @@ struct Undivided {
   /// True if the step sums gradients, of which a replica needs only the part that it updates. Otherwise a replica needs
   /// the whole of each sum.
   bool sums_gradients = true;
+  /// The step of one device that has whole layers: Newton–Schulz of Muon takes whole matrices. Needed if devices divide
+  /// layers.
+  StepOfLayers of_whole = nullptr;
 };
 
 /// Divides a step as described above. Throws std::invalid_argument like pipeline_order() and pieces_of(). Also throws

@@ -72,10 +72,12 @@ schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory&
                               nullptr);
   }
   const spec::ModelShape device = spec::sharded(timed.shape, timed.parallelism.tensor);
-  const auto of_layers = [&](const spec::LayerRange& layers, double sample_scale) {
-    return undivided_schedule(run, structure, step, learned, device, timed, sample_scale, assignment, &layers);
+  const auto of_network = [&](const spec::ModelShape& network) {
+    return [&](const spec::LayerRange& layers, double sample_scale) {
+      return undivided_schedule(run, structure, step, learned, network, timed, sample_scale, assignment, &layers);
+    };
   };
-  return schedule::divide({.step = of_layers,
+  return schedule::divide({.step = of_network(device),
                            .whole = timed.shape,
                            .device = device,
                            .batch = timed.batch,
@@ -84,7 +86,8 @@ schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory&
                            .all_reduce = run.all_reduce,
                            .all_gather = run.all_gather,
                            .reduce_scatter = run.reduce_scatter,
-                           .sums_gradients = sums_gradients(run)},
+                           .sums_gradients = sums_gradients(run),
+                           .of_whole = of_network(timed.shape)},
                           timed.parallelism, step.sizes.samples.size());
 }
 
