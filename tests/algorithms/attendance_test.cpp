@@ -12,6 +12,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
+#include "compress/registry.hpp"
 #include "models/data/generated.hpp"
 #include "models/flat.hpp"
 
@@ -262,6 +263,37 @@ TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   const double late = lacking(100);
   EXPECT_GT(early, 0.02) << "something is held back";
   EXPECT_LT(late, early / 3) << "and it is sent in the end";
+}
+
+// With estimates, the step of any sites becomes the gradient of all: the absent ones' estimates stay in the sum. With a
+// rate this small a site has the same gradient in all steps.
+TEST(Attendance, EstimatesOfAbsentSitesStandForThem) {
+  Sites sites;
+  sites.problem.model.layers = {spec::DenseSpec{6, spec::Activation::tanh, false},
+                                spec::DenseSpec{10, spec::Activation::identity, false}};
+  const std::vector<std::vector<std::int32_t>> who = {{0, 1, 2, 3}, {1, 3}, {0, 2, 3}, {2}};
+  constexpr double kRate = 1e-5;
+  const auto last_step = [&](const spec::RunSpec& run, std::int64_t steps) {
+    const auto learners = make_learners(run, sites.problem, 400);
+    std::vector<float> before;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      before = models::flat_state(*learners->networks().front());
+      const Attendees attendees{who[static_cast<std::size_t>(step) % who.size()], 4, {}};
+      learners->train(step, kRate, sites.batch(), &attendees);
+    }
+    std::vector<float> moved = models::flat_state(*learners->networks().front());
+    for (std::size_t k = 0; k < moved.size(); ++k) moved[k] = (moved[k] - before[k]) / static_cast<float>(kRate);
+    return moved;
+  };
+  const spec::RunSpec sharing = run_among_peers(algorithm_registry().at("gradient-sharing"), {});
+  const std::vector<float> all = moved(sites, sharing, nullptr);
+  spec::RunSpec ef21 = run_among_peers(algorithm_registry().at("ef21"), {});
+  ef21.compress = {.method = "top-k", .parameters = default_parameters(compress::compressors().at("top-k"))};
+  ef21.compress.parameters["fraction"] = "0.1";
+  for (const std::int64_t steps : {398, 399, 400}) {
+    EXPECT_LT(distance(last_step(ef21, steps), all), 0.03 * length(all)) << steps;
+    EXPECT_GT(distance(last_step(sharing, steps), all), 0.1 * length(all)) << steps;
+  }
 }
 
 TEST(Attendance, ASiteThatIsMissingSendsNothingAndKeepsItsWeights) {

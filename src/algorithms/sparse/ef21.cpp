@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "algorithms/cost.hpp"
@@ -17,11 +18,22 @@ namespace {
 ///   C_s = C(G_s − H_s),  H_s ← H_s + C_s,  H ← H + Σ_s C_s;  all apply H
 /// H_s and H start at zero. Among peers every site has H; an aggregator whose messages lose something keeps that and
 /// adds it to the next (EF21-BC, Fatkhullin et al., arXiv 2110.03294). Numbers that are sent uncompressed are summed.
+///
+/// H_s of a site that is absent stays as it was, and stays in H (EF21-PP, the same paper): ΣN then has the
+/// rows that the site had last. Uncompressed numbers have no estimates: their sum is that of the sites present.
 class Ef21 final : public Algorithm {
  public:
   void run(TrainingStep& step) override {
     Exchange& exchange = step.exchange();
     exchange.send_differences();
+    const float share = exchange.compresses() && step.sites_change() ? share_present(step) : 1;
+    if (share < 1) {
+      step.set_site_weights(std::vector<float>(step.sites(), share));
+      step.transform_non_matrix_parameters([share](std::size_t, models::Vector& sum) { sum /= share; },
+                                           {.flops = step::extent::parameters(),
+                                            .bytes_moved = 2.0 * cost::kFloatBytes * step::extent::parameters(),
+                                            .launches = 1.0});
+    }
     GradientSharing().run(step);  // gradient(l) = Σ_s C_s
     if (!exchange.compresses()) return;
     sums_.resize(step.matrices());
@@ -31,6 +43,7 @@ class Ef21 final : public Algorithm {
                   {{.flops = parameters(), .bytes_moved = 3.0 * cost::kFloatBytes * parameters(), .launches = 1.0}});
       models::LayerGradient& sum = sums_[l];
       models::LayerGradient& gradient = step.gradient(l);
+      if (exchange.leaves_biases()) gradient.bias /= share;
       if (sum.weight.size() == 0) {
         sum = gradient;
         return;
@@ -41,7 +54,17 @@ class Ef21 final : public Algorithm {
   }
 
  private:
+  /// Returns the rows of the sites present ÷ those of all sites with an estimate.
+  float share_present(const TrainingStep& step) {
+    rows_.resize(step.all_sites());
+    Eigen::Index present = 0;
+    for (std::size_t site = 0; site < step.sites(); ++site) present += rows_[step.among_all(site)] = step.samples(site);
+    return static_cast<float>(present) /
+           static_cast<float>(std::accumulate(rows_.begin(), rows_.end(), Eigen::Index{0}));
+  }
+
   std::vector<models::LayerGradient> sums_;  ///< H per matrix
+  std::vector<Eigen::Index> rows_;           ///< per site among all: rows in the last step that it took
 };
 
 }  // namespace
@@ -52,16 +75,22 @@ SynchronousMethod ef21_method() {
            .sends_gradients = true,
            .sums_in_buckets = true,
            .forgets = "its estimates take the place of a memory",
-           // The estimate of a site that is absent would count with the weight that it had in another company.
            .check =
                [](const RunFacts& facts) {
                  RunFaults faults;
                  const spec::RunSpec& run = facts.run;
-                 if (run.absence.goes_without() && run.compress.method != "none") {
-                   faults.push_back(
-                       not_built(fmt::format("absent=\"{}\": '{}' keeps estimates of sites that are absent in its sum",
-                                             to_string(run.absence.does), run.algorithm),
-                                 "absent=\"wait\" or \"restart\""));
+                 const bool estimates = run.absence.goes_without() && run.compress.method != "none";
+                 if (estimates && run.weights != spec::SiteWeights::published) {
+                   faults.push_back(not_built(
+                       fmt::format("absent=\"{}\": '{}' weighs estimates of absent sites by their rows, not by weights",
+                                   to_string(run.absence.does), run.algorithm),
+                       "remove 'weights'; or absent=\"wait\" or \"restart\""));
+                 }
+                 if (estimates && run.absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
+                   faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" has no effect on '{}': estimates of "
+                                                      "absent sites stay in the sum",
+                                                      run.algorithm),
+                                          "remove 'absent-weights'"});
                  }
                  if (compress::compressors().at(run.compress.method).has_momentum) {
                    faults.push_back(

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "algorithms/one_step.hpp"
 #include "algorithms/sign/several_steps.hpp"
@@ -59,6 +60,45 @@ TEST(Ef21, IsItsDefinition) {
         }
         EXPECT_LT((step.gradient(l).weight.cast<double>() - sum).norm(), 1e-5 * sum.norm()) << t << ' ' << l;
         EXPECT_LT((step.gradient(l).bias - steps.exact(l).bias).norm(), 1e-6 * steps.exact(l).bias.norm());
+      }
+    }
+  }
+}
+
+// The estimate of a site that is absent stays as it was, and in the sum: H = Σ_s H_s over all sites in each step
+// (EF21-PP, arXiv 2110.03294). A part has the weight of its rows among those that all sites had last.
+TEST(Ef21, KeepsEstimatesOfAbsentSitesInItsSum) {
+  const std::vector<int> rows = {9, 1, 3};
+  const std::vector<std::vector<std::int32_t>> who = {{0, 2}, {1, 2}, {0, 1, 2}, {1}, {0}, {2}};
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
+    const std::unique_ptr<Algorithm> ef21 = made("ef21"), sharing = made("gradient-sharing");
+    SeveralSteps steps(*ef21, mode, rows, compressor("top-k", {{"fraction", "0.1"}})), plain(*sharing, mode, rows);
+    std::vector<std::vector<MatrixD>> estimates(3, std::vector<MatrixD>(3));
+    std::set<std::int32_t> known;
+    for (std::size_t t = 0; t < 24; ++t) {
+      const Attendees attendees{who[t % who.size()], 3, {}};
+      known.insert(attendees.sites.begin(), attendees.sites.end());
+      const auto rows_of = [&](const auto& sites) {
+        return std::accumulate(sites.begin(), sites.end(), 0.0, [&](double sum, std::int32_t site) {
+          return sum + rows[static_cast<std::size_t>(site)];
+        });
+      };
+      const double share = rows_of(attendees.sites) / rows_of(known);
+      TrainingStep& step = steps.next(&attendees);
+      plain.next(&attendees);
+      for (std::size_t l = 0; l < 3; ++l) {
+        for (std::size_t i = 0; i < attendees.sites.size(); ++i) {
+          MatrixD& own = estimates[l][static_cast<std::size_t>(attendees.sites[i])];
+          const MatrixD wanted = share * plain.of_site(i, l).weight.cast<double>();
+          if (own.size() == 0) own = MatrixD::Zero(wanted.rows(), wanted.cols());
+          own +=
+              largest_of(wanted - own, static_cast<std::size_t>(std::ceil(0.1 * static_cast<double>(wanted.size()))));
+        }
+        MatrixD sum = MatrixD::Zero(step.weights(l).out(), step.weights(l).in());
+        for (const std::int32_t site : known) sum += estimates[l][static_cast<std::size_t>(site)];
+        EXPECT_LT((step.gradient(l).weight.cast<double>() - sum).norm(), 1e-5 * sum.norm()) << t << ' ' << l;
+        // Biases are sent uncompressed, and have no estimates.
+        EXPECT_LT((step.gradient(l).bias - plain.exact(l).bias).norm(), 1e-5 * plain.exact(l).bias.norm()) << t;
       }
     }
   }
@@ -122,6 +162,11 @@ TEST(Ef21, RefusesWhatItsEstimatesDoNotGoWith) {
   run.compress = compressor("top-k");
   EXPECT_TRUE(faults_of(algorithm_registry().at("ef21"), facts).empty());
   run.absence.does = spec::AbsenceSpec::Does::without;
+  EXPECT_TRUE(faults_of(algorithm_registry().at("ef21"), facts).empty());
+  run.weights = spec::SiteWeights::uniform;
+  EXPECT_EQ(faults_of(algorithm_registry().at("ef21"), facts).size(), 1U);
+  run.weights = spec::SiteWeights::published;
+  run.absence.estimate = spec::AbsenceSpec::Estimate::unbiased;
   EXPECT_EQ(faults_of(algorithm_registry().at("ef21"), facts).size(), 1U);
 }
 

@@ -246,8 +246,8 @@ std::vector<Drawn> all_methods() {
       if (method.decentralised() && std::string(exchange) == "aggregator") continue;
       std::string run = "<run algorithm=\"" + method.name + "\"";
       if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
-      // In 1-bit Adam among peers, sites own blocks; EF21's estimate is a sum over all sites.
-      const bool goes_without = !(adam && std::string(exchange) == "peer") && method.name != "ef21";
+      // In 1-bit Adam among peers, sites own blocks.
+      const bool goes_without = !(adam && std::string(exchange) == "peer");
       all.push_back({run + (goes_without ? " absent=\"without\"" : ""), training});
       if (goes_without) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
       all.push_back({run, training});
@@ -258,6 +258,8 @@ std::vector<Drawn> all_methods() {
   for (const char* compress : {"int8", "top-k", "qsgd", "sign", "dgc", "random-k", "natural", "fp16"}) {
     const std::string with = std::string("><compress method=\"") + compress + "\"/></run>\n";
     all.push_back({"<run algorithm=\"gradient-sharing\" absent=\"without\"" + with, "<sgd learning-rate=\"0.02\"/>"});
+    if (std::string(compress) != "dgc")
+      all.push_back({"<run algorithm=\"ef21\" absent=\"without\"" + with, "<sgd learning-rate=\"0.02\"/>"});
     all.push_back({"<run algorithm=\"gradient-sharing\" exchange=\"peer\" absent=\"without\"" + with,
                    "<sgd learning-rate=\"0.02\"/>"});
   }
