@@ -56,6 +56,7 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"scale-study-cifar", {"training.stop=budget", "training.epochs=0.1"}},
     {"scale-study-mnist", {"training.stop=budget", "training.epochs=0.1"}},
     {"scale-study-text", {"training.stop=budget", "training.epochs=0.02"}},
+    {"unequal-gpus", {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]", "workers.memory=ignore"}},
     {"stragglers", {"workers.worker.hosts=client-[1-8]", "training.epochs=0.1"}},
 };
 
