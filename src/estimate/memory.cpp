@@ -10,6 +10,7 @@
 #include "estimate/program_memory.hpp"
 #include "spec/attention.hpp"
 #include "spec/kept_activations.hpp"
+#include "spec/layer_matrices.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 #include "spec/tiles.hpp"
@@ -332,9 +333,13 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
       for (std::size_t i = pieces[piece].first; i < pieces[piece].end; ++i) {
         const spec::LayerShape& layer = part.layers[i];
-        if (!state.floats.is_zero() && (layer.has_outer_product() || (state.embeddings && layer.has_matrix())))
-          use.algorithm += bytes * state.floats.evaluate({&layer, &sizes, static_cast<std::int32_t>(worker), nullptr,
-                                                          spec::delta_relations(part, i)});
+        const bool counts = layer.has_outer_product() || layer.adapter_rank > 0;
+        if (!state.floats.is_zero() && (counts || (state.embeddings && layer.has_matrix()))) {
+          for (const auto& [one, count] : spec::matrices_of(layer))
+            use.algorithm += bytes * count *
+                             state.floats.evaluate({&one, &sizes, static_cast<std::int32_t>(worker), nullptr,
+                                                    spec::delta_relations(part, i)});
+        }
         const double copies = layer.expert_group > 1 ? layer.expert_copies : sharers;
         left_out += second_moments_left_out(optimizer, part, i) /
                     (parallelism.sharding >= spec::Sharding::optimizer ? copies : 1);

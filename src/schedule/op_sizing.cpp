@@ -172,6 +172,26 @@ double OpSizing::evaluate(const step::Expression& expression, const std::vector<
   return sum;
 }
 
+template <class Value>
+double OpSizing::over_matrices(const std::vector<const spec::LayerShape*>& layers, std::int32_t worker,
+                               Value&& value) const {
+  double sum = 0;
+  for (const spec::LayerShape* layer : layers) {
+    if (!spec::has_other_matrices(*layer)) {
+      sum += value(scope_of(layer, worker));
+      continue;
+    }
+    const auto [found, is_new] = matrices_.try_emplace(layer);
+    if (is_new) found->second = spec::matrices_of(*layer);
+    for (const spec::EqualMatrices& equal : found->second) {
+      step::Scope scope = scope_of(&equal.one, worker);
+      if (const auto deltas = deltas_.find(layer); deltas != deltas_.end()) scope.deltas = deltas->second;
+      sum += equal.count * value(scope);
+    }
+  }
+  return sum;
+}
+
 step::Scope OpSizing::scope_of(const spec::LayerShape* layer, std::int32_t worker) const {
   const auto deltas = deltas_.find(layer);
   return {layer,
@@ -183,6 +203,20 @@ step::Scope OpSizing::scope_of(const spec::LayerShape* layer, std::int32_t worke
           nullptr,
           classes_};
 }
+
+namespace {
+
+/// Returns whether an amount counts for each matrix of a layer: of messages, and of products with factors. The passes
+/// and the optimizer have expressions for whole layers.
+bool is_by_matrix(step::Phase phase, const step::Expression& amount) {
+  using enum step::Phase;
+  bool has_functions = false;
+  amount.visit([&](const step::Call&) { has_functions = true; });
+  if (phase == weight_gradient) return has_functions;
+  return phase != forward && phase != loss && phase != backpropagate && phase != update && phase != orthogonalise;
+}
+
+}  // namespace
 
 const step::Work& OpSizing::cheapest(const step::ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
                                      std::int32_t worker) const {
@@ -247,7 +281,10 @@ Task OpSizing::sized(const step::Op& op, const std::vector<const spec::LayerShap
   if (const auto* compute = std::get_if<step::ComputeOp>(&op.what)) {
     const auto cost = [&](step::Expression step::Work::*part) {
       return per_participant(compute->who, [&](std::int32_t worker) {
-        return evaluate(cheapest(*compute, layers, worker).*part, layers, worker);
+        const step::Expression& amount = cheapest(*compute, layers, worker).*part;
+        const bool at_once = part == &step::Work::launches || !is_by_matrix(compute->phase, amount);
+        if (at_once) return evaluate(amount, layers, worker);
+        return over_matrices(layers, worker, [&](const step::Scope& scope) { return amount.evaluate(scope); });
       });
     };
     ComputeTask sized{compute->phase, compute->who, cost(&step::Work::flops),
@@ -267,9 +304,8 @@ Task OpSizing::sized(const step::Op& op, const std::vector<const spec::LayerShap
   sized.neighbours = collective.neighbours;
   sized.bytes = per_participant(sender, [&](std::int32_t worker) {
     double bytes = 0;
-    for (const step::Payload& payload : collective.payload) {
-      for (const spec::LayerShape* layer : layers) bytes += wire_bytes(payload, scope_of(layer, worker));
-    }
+    for (const step::Payload& payload : collective.payload)
+      bytes += over_matrices(layers, worker, [&](const step::Scope& scope) { return wire_bytes(payload, scope); });
     return bytes;
   });
   task.what = std::move(sized);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedule/schedule.hpp"
+#include "spec/layer_matrices.hpp"
 #include "step/expression.hpp"
 
 namespace dadsim::schedule {
@@ -34,6 +35,9 @@ class OpSizing {
   double wire_bytes(const step::Payload& payload, const step::Scope& scope) const;
   double evaluate(const step::Expression& expression, const std::vector<const spec::LayerShape*>& layers,
                   std::int32_t worker) const;
+  /// Returns the sum over the matrices of these layers: a layer with experts or an adapter has several.
+  template <class Value>
+  double over_matrices(const std::vector<const spec::LayerShape*>& layers, std::int32_t worker, Value&& value) const;
   step::Scope scope_of(const spec::LayerShape* layer, std::int32_t worker) const;
   const step::Work& cheapest(const step::ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
                              std::int32_t worker) const;
@@ -49,6 +53,8 @@ class OpSizing {
   step::StepSizes sizes_;
   double narrower_;
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
+  mutable std::map<const spec::LayerShape*, std::vector<spec::EqualMatrices>>
+      matrices_;  ///< layers other than one matrix
   /// Sums over workers, computed once per op and layer because they are the same for every worker.
   mutable std::map<const spec::LayerShape*, step::KnownSums> sums_;
   mutable std::map<step::Numbers, step::WorkerClasses> classes_by_;

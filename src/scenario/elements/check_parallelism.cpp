@@ -16,23 +16,6 @@ namespace {
 
 constexpr std::size_t kListed = 12;  // numbers that a remedy lists
 
-/// Checks the methods for a network with experts: methods that send something other than gradients or parameters work
-/// matrix by matrix, and a block with experts has many.
-void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, const std::vector<spec::RunSpec>& runs,
-                   const ReadContext& context) {
-  const bool experts = spec::has_experts(timed);
-  if (!experts && timed.adapters == 0) return;
-  for (const spec::RunSpec& run : runs) {
-    const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
-    if (info == context.catalog.algorithms.end() || run.event_driven || !run.communicates) continue;
-    if (methods::most_sharding(*info, run) == spec::Sharding::parameters) continue;
-    context.findings.add(timed_as.origin,
-                         not_built(fmt::format("run '{}' needs one matrix per layer, but a layer with {} has several",
-                                               printable(run.label), experts ? "experts" : "adapters"),
-                                   "use gradient-sharing without <compress>, or a workload without such layers"));
-  }
-}
-
 /// Returns `use NAME="1", "2" or "4"`, and at most kListed of the numbers.
 std::string remedy_of(std::string_view name, const std::vector<std::size_t>& numbers) {
   std::string words = fmt::format("use {}=\"{}\"", name, numbers.front());
@@ -77,17 +60,8 @@ std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
 }
 
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
-                       const std::vector<spec::RunSpec>& runs, const spec::OptimizerSpec& optimizer,
-                       const ReadContext& context) {
+                       const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const spec::ParallelismSpec& how = timed.parallelism;
-  if (optimizer.kind == spec::OptimizerSpec::Kind::muon &&
-      (how.tensor > 1 || how.sharding == spec::Sharding::parameters || how.offloads_optimizer())) {
-    context.findings.add(
-        timed_as.origin,
-        not_built(
-            "<muon> needs whole matrices and their moments on the device, but <timed-as> divides or offloads them",
-            "use tensor=\"1\", sharding=\"gradients\" and no offload of the optimizer, or <adamw/>"));
-  }
   if (how.devices() > 1 && timed.workload.empty()) {
     context.findings.add(timed_as.origin, "<timed-as> can divide only layers of a named workload",
                          "add workload=\"…\", or remove 'tensor', 'context' and 'pipeline'");
@@ -136,7 +110,6 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                                      how.sharding_group, workers),
                          use_divisor("sharding-group", workers)));
   }
-  check_experts(timed_as, timed, runs, context);
   if (!how.divides()) return;
   const auto divides_states = [&](std::size_t replicas) {
     return how.sharding == spec::Sharding::none || replicas > 1 || how.context > 1;
@@ -187,7 +160,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
              "use <timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
     } else if (info->sharing == methods::Sharing::pooled &&
                (how.sharding_group > 1 || how.tensor * how.context % (how.experts * how.expert_tensor) != 0)) {
-      refuse("has one worker, and dividing states or experts needs several",
+      cannot("has one worker, and dividing states or experts needs several",
              "use <timed-as> without sharding-group and expert-parallel, or another algorithm");
     } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
       refuse("uses an aggregator, and workers with micro-batches or several devices need peers",

@@ -355,8 +355,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
       Node(*timed_as, context.findings)
           .refuse("input-rate", "has no effect: it limits steps, and every run is event-driven", "remove it");
     }
-    check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, scenario.training.optimizer,
-                      context);
+    check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
   }
   if (data_element != nullptr)
     data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);

@@ -38,7 +38,6 @@ std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices);
 
 /// Checks that the devices can be dealt out to workers, and that the runs can be divided so.
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
-                       const std::vector<spec::RunSpec>& runs, const spec::OptimizerSpec& optimizer,
-                       const ReadContext& context);
+                       const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 
 }  // namespace dadsim::scenario

@@ -157,10 +157,59 @@ TEST(DividedExperts, NeedWholeGroupsAndGradients) {
   EXPECT_GT(applied, 0U) << fault;
   EXPECT_NE(fault_of(R"(expert-parallel="3")", 9).find("does not divide the 16 devices of a stage"), std::string::npos);
   EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("needs expert parallelism"), std::string::npos);
-  EXPECT_NE(fault_of("", 8, R"(<run algorithm="rank-dad" exchange="peer"/>)").find("needs one matrix per layer"),
-            std::string::npos);
-  EXPECT_NE(fault_of("", 8, R"(<run algorithm="power-sgd" exchange="peer"/>)").find("needs one matrix per layer"),
-            std::string::npos);
+}
+
+/// Returns all bytes that a device hands over for sums and gathers of a run among peers.
+double handed_over(const std::string& how, int experts, const std::string& run) {
+  double bytes = 0;
+  for (const auto& [which, sum] : collectives_of(with(how, experts, run))) {
+    if (which.second != all_to_all) bytes += sum.bytes;
+  }
+  return bytes;
+}
+
+// Each expert is a matrix: a block has three of 256 × 128 for each. The router, 256 × experts, grows too.
+TEST(DividedExperts, MethodsTakeThemMatrixByMatrix) {
+  constexpr double kMore = 16 - 8;
+  const auto more = [](const std::string& run) { return handed_over("", 16, run) - handed_over("", 8, run); };
+  const std::string power_sgd = R"(<run algorithm="power-sgd" exchange="peer" rank="2" least-compression="1"/>)";
+  EXPECT_DOUBLE_EQ(more(power_sgd), kMore * kElement * (3 * 2 * (256 + 128) + 2));
+  const std::string top_k = R"(<run algorithm="top-k" exchange="peer" fraction="0.01"/>)";
+  const double kept = std::ceil(0.01 * 256 * 128);
+  const double router = std::ceil(0.01 * 256 * 16) - std::ceil(0.01 * 256 * 8);
+  EXPECT_DOUBLE_EQ(more(top_k), (kMore * 3 * kept + router) * (kElement + 4)) << "a number and its place";
+  const std::string dad = R"(<run algorithm="dad" exchange="peer"/>)";
+  EXPECT_DOUBLE_EQ(more(dad), kElement * kTokens * kMore) << "as many rows, but for the router's";
+  const std::string plain = kGradientSharing;
+  EXPECT_DOUBLE_EQ(more(plain), kElement * kMore * (kExpert + 256));
+}
+
+// Four devices have the same two of eight experts, and exchange factors of these alone.
+TEST(DividedExperts, CopiesExchangeFactorsOfTheirOwn) {
+  const std::string run = R"(<run algorithm="power-sgd" exchange="peer" rank="2" least-compression="1"/>)";
+  const auto sums = collectives_of(with(R"(expert-parallel="4")", 8, run));
+  EXPECT_DOUBLE_EQ(sums.at({expert_copies, all_reduce}).bytes, 2 * kElement * 3 * 2 * (256 + 128));
+  EXPECT_FALSE(collectives_of(with(R"(expert-parallel="8")", 8, run)).contains({expert_copies, all_gather}));
+}
+
+// An adapter has two matrices, in × rank and rank × out.
+TEST(Adapters, MethodsTakeBothMatrices) {
+  const auto of = [](const std::string& rank) {
+    return handed_over("adapters=\"" + rank + "\"", 0,
+                       R"(<run algorithm="power-sgd" exchange="peer" rank="1" least-compression="1"/>)");
+  };
+  // Rank 1 of a matrix in × r has in + r numbers.
+  const scenario::Scenario scenario = with(R"(adapters="8")", 0);
+  double sides = 0;
+  double all = 0;
+  for (const spec::LayerShape& layer : timed_as_of(scenario, {}).shape.layers) {
+    if (layer.adapter_rank == 0) continue;
+    sides += 2;
+    all += static_cast<double>(layer.in + 8 + 8 + layer.out);
+  }
+  ASSERT_GT(sides, 8);
+  EXPECT_DOUBLE_EQ(of("8"), kElement * all);
+  EXPECT_DOUBLE_EQ(of("16") - of("8"), kElement * 8 * sides);
 }
 
 }  // namespace
