@@ -49,7 +49,8 @@ struct Composition {
     double share() const;
   };
   Counts counts() const;
-  Counts counts(const std::string& axis, const std::string& other) const;
+  /// Counts the pairs of an axis with another, or with all others.
+  Counts counts(const std::string& axis, const std::string& other = "") const;
   std::vector<std::string> axes() const;
 };
 
@@ -150,6 +151,10 @@ inline FeaturePair compose_with(const std::vector<Feature>& features, std::size_
     const Diagnostic& first = reason == faults.end() ? faults.front() : *reason;
     pair.what = first.what;
     pair.remedy = first.remedy;
+    for (const Feature* one : {&features[a], &features[b]}) {
+      if (built && one->is_empty_for && private_form_of(info) != nullptr && one->is_about && !one->is_about(info))
+        pair.what = fmt::format("with noise, the method is {}: another method here", private_form_of(info));
+    }
   }
   return pair;
 }
@@ -165,7 +170,9 @@ inline Composition::Counts Composition::counts(const std::string& axis, const st
   for (const FeaturePair& pair : pairs) {
     const std::string& first = features[pair.a].axis;
     const std::string& second = features[pair.b].axis;
-    const bool counted = axis.empty() || (first == axis && second == other) || (first == other && second == axis);
+    const bool of_axis = other.empty() && (first == axis || second == axis);
+    const bool counted =
+        axis.empty() || of_axis || (first == axis && second == other) || (first == other && second == axis);
     if (!counted) continue;
     (pair.how == Composes::answers         ? counts.answers
      : pair.how == Composes::means_nothing ? counts.means_nothing

@@ -117,7 +117,8 @@ of these methods accepts it. Other tests draw pairs and run them.
 
 )";
   const Composition::Counts counts = composition.counts();
-  text += fmt::format("**{}.**\n\n", counts_in_words(counts));
+  text += fmt::format("**{}.**\n\nWith devices per worker: **{}.**\n\n", counts_in_words(counts),
+                      counts_in_words(composition.counts("devices per worker")));
   const std::vector<std::string> axes = composition.axes();
   text += "Pairs that answer, and in brackets those that are not built:\n\n| |";
   for (std::size_t i = 1; i < axes.size(); ++i) text += fmt::format(" {} |", axes[i]);

@@ -47,6 +47,11 @@ inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, s
 
 inline bool follows_events(const methods::MethodInfo& info) { return info.event_driven(); }
 
+/// Returns the method that a method with noise is; null: none.
+inline const char* private_form_of(const methods::MethodInfo& info) {
+  return info.name == "gradient-sharing" ? "dp-sgd" : info.name == "fedavg" ? "dp-fedavg" : nullptr;
+}
+
 /// Returns true if the messages of sites are not summed: there are none, or they go to neighbours.
 inline bool has_no_server(const methods::MethodInfo& info) {
   return !info.communicates() || info.decentralised() ||
@@ -183,12 +188,18 @@ class FeatureList {
       feature.wanted_of_all = true;
       return feature;
     };
-    add({{"epsilon", "20"}});
-    add({{"noise-multiplier", "1"}});
+    const auto has_a_private_form = [](const methods::MethodInfo& info) { return private_form_of(info) != nullptr; };
+    add({{"epsilon", "20"}}).is_empty_for = has_a_private_form;
+    add({{"noise-multiplier", "1"}}).is_empty_for = has_a_private_form;
     // `noise` states who is protected from whom; methods without messages have no such choice.
-    for (const char* who : {"local", "per-site"})
-      add({{"noise", who}}).is_empty_for = [](const methods::MethodInfo& info) { return !info.communicates(); };
-    add({{"noise", "central"}}).is_empty_for = has_no_server;
+    for (const char* who : {"local", "per-site"}) {
+      add({{"noise", who}}).is_empty_for = [=](const methods::MethodInfo& info) {
+        return !info.communicates() || has_a_private_form(info);
+      };
+    }
+    add({{"noise", "central"}}).is_empty_for = [=](const methods::MethodInfo& info) {
+      return has_no_server(info) || has_a_private_form(info);
+    };
     // A sum hides its parts from the node that forms it; contributions applied on arrival are never summed.
     add({{"secure", "yes"}}).is_empty_for = [](const methods::MethodInfo& info) {
       const bool by_itself = info.objective == methods::Objective::arrivals && parameter_of(info, "buffer") == nullptr;
