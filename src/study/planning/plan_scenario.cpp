@@ -270,17 +270,15 @@ class Planner {
               fmt::format("{}={}", change.varied.path, change.varied.with(numbers_of(change.varied).front())));
       }
       for (const report::Change& one : choice) all.push_back(one.assignment());
-      try {
-        const scenario::Scenario scenario = source_.load_point(all, catalog_);
-        if (scenario.timing_only) return;
-        for (std::size_t i = 0; i < base_.runs.size(); ++i) {
-          const bool asked_for = std::ranges::find(in_question, base_.runs[i].label) != in_question.end();
-          if (!asked_for || learns_on_cluster(scenario, scenario.runs.at(i))) continue;
-          if (known.insert(learning_hash_of(scenario, scenario.runs[i], scenario.training, scenario.seed)).second)
-            asked.push_back({all, scenario.hash, static_cast<std::int64_t>(i)});
-        }
-      } catch (const InputError&) {
-        continue;  // the error is reported when the choice is tried
+      const auto loaded = outcome_of([&] { return source_.load_point(all, catalog_); });
+      if (!loaded.result) continue;  // the error is reported when the choice is tried
+      const scenario::Scenario& scenario = *loaded.result;
+      if (scenario.timing_only) return;
+      for (std::size_t i = 0; i < base_.runs.size(); ++i) {
+        const bool asked_for = std::ranges::find(in_question, base_.runs[i].label) != in_question.end();
+        if (!asked_for || learns_on_cluster(scenario, scenario.runs.at(i))) continue;
+        if (known.insert(learning_hash_of(scenario, scenario.runs[i], scenario.training, scenario.seed)).second)
+          asked.push_back({all, scenario.hash, static_cast<std::int64_t>(i)});
       }
     }
     store_.offer(learn_elsewhere(*queue_, asked));

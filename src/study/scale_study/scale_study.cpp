@@ -24,6 +24,7 @@
 #include "study/setting/scale_setting.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "study/sweep/sweep_points.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
@@ -228,19 +229,20 @@ class Study {
   void read_rungs() {
     const int line = base_.scale_study->rungs.axes.front().front().line;
     std::vector<Diagnostic> errors;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      try {
-        scenarios_.push_back(source_.load_point(overrides_of(i), catalog_));
+    const auto rungs =
+        outcomes_of(points_.size(), [&](std::size_t i) { return source_.load_point(overrides_of(i), catalog_); });
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+      if (rungs[i].result) {
+        scenarios_.push_back(*rungs[i].result);
         scenarios_.back().scale_study = base_.scale_study;  // needed to compare with gradient sharing
-      } catch (const InputError& error) {
-        std::string rung;
-        for (const std::string& change : changes_of(i))
-          rung += (rung.empty() ? "" : ", ") + scenario::printable(change);
-        for (const Diagnostic& one : error.diagnostics()) {
-          errors.push_back({base_.file, line,
-                            fmt::format("rung {} ({}): {}", i + 1, rung, to_string({one.file, one.line, one.what, ""})),
-                            one.remedy});
-        }
+        continue;
+      }
+      std::string rung;
+      for (const std::string& change : changes_of(i)) rung += (rung.empty() ? "" : ", ") + scenario::printable(change);
+      for (const Diagnostic& one : rungs[i].diagnostics()) {
+        errors.push_back({base_.file, line,
+                          fmt::format("rung {} ({}): {}", i + 1, rung, to_string({one.file, one.line, one.what, ""})),
+                          one.remedy});
       }
     }
     if (!errors.empty()) throw InputError(std::move(errors));

@@ -23,6 +23,7 @@
 #include "study/setting/scale_setting.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "study/sweep/results.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
@@ -64,10 +65,10 @@ class PointErrors {
   PointErrors(std::string file, const spec::SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
 
   /// `overrides`: assignments of the point, one per varied path.
-  void add(std::size_t point, const std::vector<std::string>& overrides, const InputError& error) {
+  void add(std::size_t point, const std::vector<std::string>& overrides, const std::vector<Diagnostic>& faults) {
     const std::lock_guard lock(mutex_);
     ++points_;
-    for (const Diagnostic& diagnostic : error.diagnostics()) {
+    for (const Diagnostic& diagnostic : faults) {
       const auto own = std::ranges::find(overrides, diagnostic.file,
                                          [](const std::string& text) { return "--set " + scenario::printable(text); });
       if (own != overrides.end()) {
@@ -132,10 +133,9 @@ class PointErrors {
 };
 
 /// Returns why a point is infeasible.
-std::string in_words_of(const InputError& error) {
-  const Diagnostic& first = error.diagnostics().front();
-  std::string text = std::string(kInfeasible) + first.what;
-  if (error.diagnostics().size() > 1) text += fmt::format(" (and {} more)", error.diagnostics().size() - 1);
+std::string in_words_of(const std::vector<Diagnostic>& faults) {
+  std::string text = std::string(kInfeasible) + faults.front().what;
+  if (faults.size() > 1) text += fmt::format(" (and {} more)", faults.size() - 1);
   return text;
 }
 
@@ -274,22 +274,23 @@ void SweepPoints::check_points(bool show_progress) {
     for (std::size_t k = 0; k < paths_.size(); ++k) own.push_back(fmt::format("{}={}", paths_[k], at[k]));
     std::vector<std::string> all = base_overrides_;
     all.insert(all.end(), own.begin(), own.end());
-    try {
-      const scenario::Scenario scenario = source_.load_point(all, catalog_);
+    const auto loaded = outcome_of([&] {
+      scenario::Scenario scenario = source_.load_point(all, catalog_);
       if (scenario.seed > std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(seeds() - 1)) {
         throw InputError(Diagnostic{source_.path(), 0, fmt::format("{} seeds from {} on", seeds(), scenario.seed),
                                     "a smaller seed"});
       }
-      first_seeds_[i] = scenario.seed;
-      points_[i].hash = scenario.hash;
-      std::tie(keys[i], problems[i]) = problem_of(scenario);
-    } catch (const InputError& error) {
-      if (error.is_infeasible()) {
-        points_[i].infeasible = in_words_of(error);
-        points_[i].hash = fingerprint_of_infeasible(own, points_[i].infeasible);
-      } else {
-        errors.add(i, own, error);
-      }
+      return scenario;
+    });
+    if (loaded.result) {
+      first_seeds_[i] = loaded.result->seed;
+      points_[i].hash = loaded.result->hash;
+      std::tie(keys[i], problems[i]) = problem_of(*loaded.result);
+    } else if (loaded.fault.infeasible) {
+      points_[i].infeasible = in_words_of(loaded.diagnostics());
+      points_[i].hash = fingerprint_of_infeasible(own, points_[i].infeasible);
+    } else {
+      errors.add(i, own, loaded.diagnostics());
     }
     progress.update(0, ++done, static_cast<std::int64_t>(points_.size()));
   });

@@ -44,20 +44,26 @@ void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vecto
   result.rate_as_tcp->with("step_seconds", step_of(result)).with("rdma_seconds", step_of(*timed.result));
 }
 
-std::optional<Fault> fault_of(const std::function<void()>& trial, std::string& message) {
+std::vector<Diagnostic> FailedOutcome::diagnostics() const {
+  try {
+    std::rethrow_exception(error);
+  } catch (const InputError& input) {
+    return input.diagnostics();
+  }
+}
+
+FailedOutcome failure_of(const std::function<void()>& trial) {
   const auto simulated = [&](const std::exception& error) {
     // A signal to the terminal's processes ends the simulations too.
     if (interrupted().load()) throw Cancelled();
-    message = error.what();
-    return Fault{.what = message, .remedy = ""};
+    return FailedOutcome{{.what = error.what(), .remedy = ""}, error.what(), std::current_exception()};
   };
   try {
     trial();
-    return std::nullopt;
+    return {};
   } catch (const InputError& error) {
-    message = error.what();
     const Diagnostic& first = error.diagnostics().front();
-    return Fault{first.what, first.remedy, first.not_built, error.is_infeasible()};
+    return {{first.what, first.remedy, first.not_built, error.is_infeasible()}, error.what(), std::current_exception()};
   } catch (const sim::SimulationError& error) {
     return simulated(error);
   } catch (const std::invalid_argument& error) {  // a change asks for an impossible division

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "report/run/result.hpp"
 #include "scenario/document/load.hpp"
 #include "study/learning/learned.hpp"
+#include "study/store/memory_store.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel_forks.hpp"
@@ -17,24 +18,30 @@
 
 namespace dadsim::study {
 
-/// The result of a trial, or why there is none.
-template <class Result>
-struct Outcome {
-  std::optional<Result> result{};
-  Fault fault{};        ///< the first one
-  std::string message;  ///< all faults, with their files and remedies
+/// Why a trial has no result.
+struct FailedOutcome {
+  Fault fault{};               ///< the first one
+  std::string message;         ///< all faults, with their files and remedies
+  std::exception_ptr error{};  ///< null: the trial has a result
+  /// Returns all faults of the scenario. Throws the error again if loading did not find it.
+  std::vector<Diagnostic> diagnostics() const;
 };
 
-/// Calls `trial`. Returns the fault if its scenario cannot be loaded, learned, divided or simulated, with all faults as
-/// `message`; nothing on success. Throws Cancelled, and any error that is no fault of the scenario.
-std::optional<Fault> fault_of(const std::function<void()>& trial, std::string& message);
+/// The result of a trial, or why there is none.
+template <class Result>
+struct Outcome : FailedOutcome {
+  std::optional<Result> result{};
+};
 
-/// Calls `trial`, which loads, learns or times a scenario. Throws as fault_of() does.
+/// Calls `trial`. Returns why its scenario cannot be loaded, learned, divided or simulated; nothing on success. Throws
+/// Cancelled, and any error that is no fault of the scenario.
+FailedOutcome failure_of(const std::function<void()>& trial);
+
+/// Calls `trial`, which loads, learns or times a scenario. Throws as failure_of() does.
 template <class Trial>
 auto outcome_of(const Trial& trial) {
   Outcome<decltype(trial())> outcome;
-  if (std::optional<Fault> fault = fault_of([&] { outcome.result = trial(); }, outcome.message))
-    outcome.fault = *std::move(fault);
+  static_cast<FailedOutcome&>(outcome) = failure_of([&] { outcome.result = trial(); });
   return outcome;
 }
 
@@ -45,24 +52,17 @@ class Trials {
   /// Calls `trial` unless these assignments have been tried. Throws errors of `trial` unless they mean that it is
   /// infeasible; Cancelled.
   template <class Trial>
-  const Outcome<Result>& outcome_of(const std::vector<std::string>& assignments, const Trial& trial) {
+  Outcome<Result> outcome_of(const std::vector<std::string>& assignments, const Trial& trial) {
     if (interrupted().load()) throw Cancelled();
-    const auto known = outcomes_.find(assignments);
-    if (known != outcomes_.end()) return known->second;
-    Outcome<Result> outcome;
-    try {
-      outcome.result = trial();
-    } catch (const InputError& error) {
-      if (!error.is_infeasible()) throw;
-      const Diagnostic& first = error.diagnostics().front();
-      outcome.fault = {first.what, first.remedy, first.not_built, true};
-      outcome.message = error.what();
-    }
-    return outcomes_.emplace(assignments, std::move(outcome)).first->second;
+    return outcomes_.answer(assignments, [&] {
+      Outcome<Result> outcome = study::outcome_of(trial);
+      if (outcome.error != nullptr && !outcome.fault.infeasible) std::rethrow_exception(outcome.error);
+      return outcome;
+    });
   }
 
  private:
-  std::map<std::vector<std::string>, Outcome<Result>> outcomes_;
+  MemoryStore<std::vector<std::string>, Outcome<Result>> outcomes_;
 };
 
 /// Calls trial(0), trial(1) … side by side, and returns the outcome of each. Throws as outcome_of() does.
