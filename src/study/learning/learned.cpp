@@ -22,6 +22,7 @@
 #include "schedule/censored_rank.hpp"
 #include "spec/model_shape.hpp"
 #include "study/layer_choices/layer_choices.hpp"
+#include "study/learning/learned_bytes.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/outages_of.hpp"
@@ -287,15 +288,26 @@ double bytes_of(const LearnedRun& run) {
 
 }  // namespace
 
+LearningStore::LearningStore(std::shared_ptr<Records> records, std::shared_ptr<SharedCache> shared_cache)
+    : runs_(1e9), records_(std::move(records)), shared_cache_(std::move(shared_cache)) {}
+
 LearnedRunPtr LearningStore::find(std::uint64_t key) {
   if (std::optional<LearnedRunPtr> known = runs_.find(key)) return *known;
-  const auto offered = offered_.find(key);
-  if (offered == offered_.end()) return nullptr;
-  LearningStore::keep(key, offered->second);
-  return offered->second;
+  LearnedRunPtr run;
+  if (const auto offered = offered_.find(key); offered != offered_.end()) {
+    run = offered->second;
+  } else if (const auto bytes = records_ != nullptr ? records_->find(record_key(key)) : std::nullopt) {
+    run = learned_from_bytes(*bytes);
+  }
+  if (run) runs_.keep(key, run, bytes_of(*run));
+  return run;
 }
 
-void LearningStore::keep(std::uint64_t key, const LearnedRunPtr& run) { runs_.keep(key, run, bytes_of(*run)); }
+void LearningStore::keep(std::uint64_t key, const LearnedRunPtr& run) {
+  ++learned_;
+  runs_.keep(key, run, bytes_of(*run));
+  if (records_ != nullptr) records_->keep(Records::kLearned, record_key(key), 0, [run] { return to_bytes(*run); });
+}
 
 const std::shared_ptr<SharedCache>& LearningStore::shared_cache() {
   if (!shared_cache_) shared_cache_ = std::make_shared<SharedCache>();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,33 +37,35 @@ struct LearnedRun {
 
 using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
 
+class Records;
 class SharedCache;
 class TimingMemory;
 
-/// Learned runs by the keys of learning_hash_of(), in memory as far as they fit. A learning problem is learned once for
-/// any number of clusters. For one thread.
+/// Learned runs by the keys of learning_hash_of(), in memory as far as they fit, and in records, if any. A learning
+/// problem is learned once for any number of clusters. For one thread.
 class LearningStore {
  public:
-  explicit LearningStore(double most_bytes = std::numeric_limits<double>::infinity()) : runs_(most_bytes) {}
-  virtual ~LearningStore() = default;
+  LearningStore() = default;
+  /// Keeps a gigabyte in memory.
+  LearningStore(std::shared_ptr<Records> records, std::shared_ptr<SharedCache> shared_cache);
   LearningStore(const LearningStore&) = delete;
   LearningStore& operator=(const LearningStore&) = delete;
 
-  virtual LearnedRunPtr find(std::uint64_t key);  ///< null if missing
-  virtual void keep(std::uint64_t key, const LearnedRunPtr& run);
+  LearnedRunPtr find(std::uint64_t key);  ///< null if missing
+  void keep(std::uint64_t key, const LearnedRunPtr& run);
   /// Adds runs that others have learned. Such a run counts as learned here once it has been found.
   void offer(std::map<std::uint64_t, LearnedRunPtr> runs) { offered_.merge(runs); }
   const MemoryStore<std::uint64_t, LearnedRunPtr>& runs() const { return runs_; }
   /// Returns the cache that event-driven runs share between simulations.
   const std::shared_ptr<SharedCache>& shared_cache();
-
- protected:
-  void share(std::shared_ptr<SharedCache> shared_cache) { shared_cache_ = std::move(shared_cache); }
+  std::int64_t learned() const { return learned_; }  ///< runs learned and kept since construction
 
  private:
   MemoryStore<std::uint64_t, LearnedRunPtr> runs_;
   std::map<std::uint64_t, LearnedRunPtr> offered_;
+  std::shared_ptr<Records> records_;
   std::shared_ptr<SharedCache> shared_cache_;
+  std::int64_t learned_ = 0;
 };
 
 /// Returns whether a run learns the same as every exact run of the sites, up to rounding. (With pooled data this fails

@@ -1,5 +1,6 @@
 #include "study/learning/learned_bytes.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -17,6 +18,10 @@ constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" in little-endian order
 constexpr int kCompression = 1;  // the fastest level: ranks and samples repeat so much that higher ones gain little
 
 }  // namespace
+
+std::string record_key(std::uint64_t key) { return fmt::format("{:016x}", key); }
+
+std::string record_key(const world::ValueKey& key) { return record_key(key[0]) + record_key(key[1]); }
 
 std::string to_bytes(const world::Datum& datum) {
   WireWriter wire;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@
 #include "world/history.hpp"
 
 namespace dadsim::study {
+
+/// Return the key of a record: of an operation's result, of a learned run.
+std::string record_key(const world::ValueKey& key);
+std::string record_key(std::uint64_t key);
 
 /// Serialises the result of an operation, for a file or another process of the same build.
 std::string to_bytes(const world::Datum& datum);

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "models/data/site_shift.hpp"
 #include "scenario/document/print.hpp"
+#include "study/learning/learned_bytes.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -42,39 +44,47 @@ Problem::Problem(const scenario::Scenario& scenario, std::uint64_t seed)
   drift = make_drift(scenario.data.drifts, data, partition, seed);
 }
 
-world::DatumPtr MemoryHistoryStore::claim(const world::ValueKey& key) {
-  std::unique_lock lock(mutex_);
-  released_.wait(lock, [&] { return !claimed_.contains(key); });
-  world::DatumPtr datum = find(key);
-  if (!datum) claimed_.insert(key);
+KeptHistories::KeptHistories(std::shared_ptr<HistoryMemory> memory, std::shared_ptr<Records> records)
+    : shares_memory_(memory != nullptr),
+      memory_(memory != nullptr ? std::move(memory) : std::make_shared<HistoryMemory>(1e9)),
+      records_(std::move(records)) {}
+
+world::DatumPtr KeptHistories::find(const world::ValueKey& key) {
+  if (std::optional<world::DatumPtr> datum = memory_->find(key)) {
+    if (shares_memory_) record(key, *datum);
+    return *datum;
+  }
+  if (records_ == nullptr) return nullptr;
+  const std::optional<std::string> bytes = records_->find(record_key(key));
+  world::DatumPtr datum = bytes ? datum_from_bytes(*bytes) : nullptr;
+  if (datum) memory_->keep(key, datum, static_cast<double>(datum->bytes()));
   return datum;
 }
 
-void MemoryHistoryStore::release(const world::ValueKey& key) {
-  {
-    const std::lock_guard lock(mutex_);
-    claimed_.erase(key);
-  }
-  released_.notify_all();
+world::DatumPtr KeptHistories::claim(const world::ValueKey& key) {
+  const world::DatumPtr datum = memory_->claim(key).value_or(nullptr);
+  if (datum && shares_memory_) record(key, datum);
+  return datum;
 }
 
-void MemoryHistoryStore::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
-  data_.keep(key, datum, static_cast<double>(datum->bytes()));
-  release(key);
+void KeptHistories::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
+  memory_->keep(key, datum, static_cast<double>(datum->bytes()));
+  record(key, datum);
 }
 
-SharedCache::SharedCache(std::shared_ptr<world::HistoryStore> histories)
-    : histories_(histories ? std::move(histories) : std::make_shared<MemoryHistoryStore>(1e9)) {}
+void KeptHistories::record(const world::ValueKey& key, const world::DatumPtr& datum) {
+  if (records_ == nullptr) return;
+  records_->keep(datum->numbers.empty() ? Records::kEvaluation : Records::kWeights, record_key(key), datum->bytes(),
+                 [datum] { return to_bytes(*datum); });
+}
+
+void KeptHistories::flush() {
+  if (records_ != nullptr) records_->flush();
+}
 
 std::shared_ptr<const Problem> SharedCache::problem(const scenario::Scenario& scenario, std::uint64_t seed) {
-  const std::uint64_t key = scenario::problem_hash_of(scenario, seed);
-  const std::lock_guard lock(mutex_);
-  if (!problem_ || key != key_) {
-    problem_.reset();
-    problem_ = std::make_shared<const Problem>(scenario, seed);
-    key_ = key;
-  }
-  return problem_;
+  return problem_.answer(scenario::problem_hash_of(scenario, seed),
+                         [&] { return std::make_shared<const Problem>(scenario, seed); });
 }
 
 }  // namespace dadsim::study

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "study/store/memory_store.hpp"
+#include "study/store/records.hpp"
 #include "world/history.hpp"
 #include "world/remote_operations.hpp"
 
@@ -41,20 +40,28 @@ struct Problem {
   models::DriftedData drift;  ///< drifted data; samples are those of the partition
 };
 
-/// Event-driven learning in memory, as far as it fits: the least recently used values are dropped.
-class MemoryHistoryStore final : public world::HistoryStore {
+using HistoryMemory = MemoryStore<world::ValueKey, world::DatumPtr>;
+
+/// Event-driven learning in memory, as far as it fits, and in records, if any.
+class KeptHistories final : public world::HistoryStore {
  public:
-  explicit MemoryHistoryStore(double most_bytes) : data_(most_bytes) {}
-  world::DatumPtr find(const world::ValueKey& key) override { return data_.find(key).value_or(nullptr); }
+  /// `memory`: shared with others, whose values are recorded here too, since their records may be lost; null: a
+  /// gigabyte of its own.
+  explicit KeptHistories(std::shared_ptr<HistoryMemory> memory, std::shared_ptr<Records> records = nullptr);
+  explicit KeptHistories(double most_bytes) : KeptHistories(std::make_shared<HistoryMemory>(most_bytes)) {}
+
+  world::DatumPtr find(const world::ValueKey& key) override;
   void keep(const world::ValueKey& key, const world::DatumPtr& datum) override;
   world::DatumPtr claim(const world::ValueKey& key) override;
-  void release(const world::ValueKey& key) override;
+  void release(const world::ValueKey& key) override { memory_->release(key); }
+  void flush() override;
 
  private:
-  std::mutex mutex_;  ///< protects `claimed_`
-  std::condition_variable released_;
-  std::set<world::ValueKey> claimed_;
-  MemoryStore<world::ValueKey, world::DatumPtr> data_;
+  void record(const world::ValueKey& key, const world::DatumPtr& datum);
+
+  bool shares_memory_;
+  std::shared_ptr<HistoryMemory> memory_;
+  std::shared_ptr<Records> records_;
 };
 
 /// Answers about islands, by everything that they depend on. For several threads.
@@ -67,23 +74,22 @@ struct IslandMemory {
 /// Common cache of the simulations of one process: data, learning and steps of islands. For several threads.
 class SharedCache {
  public:
-  /// `histories`: store of the learning; null: a gigabyte of memory.
-  explicit SharedCache(std::shared_ptr<world::HistoryStore> histories = nullptr);
+  /// Arguments as in KeptHistories.
+  explicit SharedCache(std::shared_ptr<HistoryMemory> memory = nullptr, std::shared_ptr<Records> records = nullptr)
+      : histories_(std::make_shared<KeptHistories>(std::move(memory), std::move(records))) {}
 
   std::shared_ptr<const Problem> problem(const scenario::Scenario& scenario, std::uint64_t seed);
   world::HistoryStore& histories() { return *histories_; }
   IslandMemory& islands() { return islands_; }
   /// Limits later event-driven learning to `bytes` of memory.
-  void keep_histories_in(double bytes) { histories_ = std::make_shared<MemoryHistoryStore>(bytes); }
+  void keep_histories_in(double bytes) { histories_ = std::make_shared<KeptHistories>(bytes); }
 
   /// Sets other processes that learn event-driven runs of their copy of the scenario; null: none.
   void set_remote(std::shared_ptr<world::RemoteOperations> remote) { remote_ = std::move(remote); }
   world::RemoteOperations* remote() const { return remote_.get(); }
 
  private:
-  std::mutex mutex_;
-  std::uint64_t key_ = 0;  ///< key of the last problem; 0: none yet
-  std::shared_ptr<const Problem> problem_;
+  MemoryStore<std::uint64_t, std::shared_ptr<const Problem>> problem_{1};  ///< the last one
   std::shared_ptr<world::HistoryStore> histories_;
   std::shared_ptr<world::RemoteOperations> remote_;
   IslandMemory islands_;

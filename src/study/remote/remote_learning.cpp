@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "algorithms/learning_problem.hpp"
@@ -14,6 +14,7 @@
 #include "study/learning/learned_bytes.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/store/memory_store.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
@@ -25,32 +26,23 @@ namespace {
 class LoadedProblem {
  public:
   LoadedProblem(const std::string& path, const TaskContext& context)
-      : path_(path),
-        overrides_(context.overrides),
-        scenario_(scenario::ScenarioSource(path).load_point(overrides_, make_catalog())),
-        hash_(scenario::learning_problem_hash_of(scenario_, scenario_.seed)) {
-    if (hash_ != context.hash) {
+      : scenario_(scenario::ScenarioSource(path).load_point(context.overrides, make_catalog())) {
+    if (scenario::learning_problem_hash_of(scenario_, scenario_.seed) != context.hash) {
       throw InputError(Diagnostic{path, 0, "differs from the scenario with which the run began",
                                   "use the same files of platforms and data on all machines"});
     }
     problem_ = std::make_unique<const Problem>(scenario_, scenario_.seed);
-    history_ = std::make_unique<world::History>(hash_, nullptr);
+    history_ = std::make_unique<world::History>(context.hash, nullptr);
     learning_ = std::make_unique<protocols::Learning>(
         algorithms::LearningProblem{problem_->data, problem_->partition, scenario_.model, scenario_.training,
                                     scenario_.seed, &problem_->drift},
         *history_);
   }
 
-  bool is_of(const std::string& path, const TaskContext& context) const {
-    return path == path_ && context.overrides == overrides_ && context.hash == hash_;
-  }
   protocols::Learning& learning() { return *learning_; }
 
  private:
-  std::string path_;
-  std::vector<std::string> overrides_;
   scenario::Scenario scenario_;
-  std::uint64_t hash_;
   std::unique_ptr<const Problem> problem_;
   std::unique_ptr<world::History> history_;
   std::unique_ptr<protocols::Learning> learning_;
@@ -58,14 +50,10 @@ class LoadedProblem {
 
 /// Returns the loaded problem; the most recent one stays loaded.
 std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext& context) {
-  static std::mutex mutex;
-  static std::shared_ptr<LoadedProblem> last;
-  const std::lock_guard lock(mutex);
-  if (!last || !last->is_of(path, context)) {
-    last.reset();
-    last = std::make_shared<LoadedProblem>(path, context);
-  }
-  return last;
+  using Key = std::tuple<std::string, std::vector<std::string>, std::uint64_t>;
+  static MemoryStore<Key, std::shared_ptr<LoadedProblem>> last(1);
+  return last.answer({path, context.overrides, context.hash},
+                     [&] { return std::make_shared<LoadedProblem>(path, context); });
 }
 
 [[noreturn]] void refuse_piece(const std::string& what) {
@@ -75,7 +63,7 @@ std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext
 }  // namespace
 
 NamedState named_state(const world::ValueKey& key, world::DatumPtr datum) {
-  return {fmt::format("{:016x}{:016x}", key[0], key[1]), [datum = std::move(datum)] { return to_bytes(*datum); }};
+  return {record_key(key), [datum = std::move(datum)] { return to_bytes(*datum); }};
 }
 
 RemoteLearning::RemoteLearning(TaskQueue& queue, const scenario::Scenario& scenario, std::vector<std::string> overrides)

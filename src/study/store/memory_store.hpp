@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/fingerprint.hpp"
 
@@ -24,31 +26,45 @@ class MemoryStore {
 
   std::optional<Value> find(const Key& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = place_of(key);
-    if (found == entries_.end()) return std::nullopt;
-    entries_.splice(entries_.begin(), entries_, found);
-    return found->value;
+    return found(key);
   }
   /// Keeps a value, unless the key has one already. `bytes`: size of the value.
   void keep(const Key& key, Value value, double bytes = 0) {
     const std::lock_guard lock(mutex_);
+    if (std::erase(claimed_, key) > 0) released_.notify_all();
     if (place_of(key) != entries_.end()) return;
+    drop_beyond(most_bytes_ - bytes);
     entries_.push_front({key, std::move(value), bytes});
     if constexpr (kOrdered) index_[key] = entries_.begin();
     bytes_ += bytes;
-    while (bytes_ > most_bytes_ && entries_.size() > 1) {
-      bytes_ -= entries_.back().bytes;
-      if constexpr (kOrdered) index_.erase(entries_.back().key);
-      entries_.pop_back();
-    }
   }
-  /// Returns the value of a key, computed by `ask` if missing. Two threads that ask at once may both compute it.
+  /// Returns the value, or none. After none, the caller computes the value and calls keep(), or release() if that
+  /// fails; other callers wait meanwhile. `bytes`: size of the value; so much room is made before it is computed.
+  std::optional<Value> claim(const Key& key, double bytes = 0) {
+    std::unique_lock lock(mutex_);
+    released_.wait(lock, [&] { return std::ranges::find(claimed_, key) == claimed_.end(); });
+    std::optional<Value> value = found(key);
+    if (value) return value;
+    claimed_.push_back(key);
+    drop_beyond(most_bytes_ - bytes);
+    return value;
+  }
+  void release(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    if (std::erase(claimed_, key) > 0) released_.notify_all();
+  }
+  /// Returns the value of a key, computed by `ask` if missing, once for all threads.
   template <class Ask>
   Value answer(const Key& key, const Ask& ask) {
-    if (std::optional<Value> known = find(key)) return *std::move(known);
-    Value value = ask();
-    keep(key, value, 1);
-    return value;
+    if (std::optional<Value> known = claim(key, 1)) return *std::move(known);
+    try {
+      Value value = ask();
+      keep(key, value, 1);
+      return value;
+    } catch (...) {
+      release(key);
+      throw;
+    }
   }
   std::size_t size() const {
     const std::lock_guard lock(mutex_);
@@ -68,6 +84,19 @@ class MemoryStore {
     double bytes = 0;
   };
   static constexpr bool kOrdered = requires(const Key& key) { key < key; };
+  std::optional<Value> found(const Key& key) {
+    const auto place = place_of(key);
+    if (place == entries_.end()) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, place);
+    return place->value;
+  }
+  void drop_beyond(double bytes) {
+    while (bytes_ > bytes && !entries_.empty()) {
+      bytes_ -= entries_.back().bytes;
+      if constexpr (kOrdered) index_.erase(entries_.back().key);
+      entries_.pop_back();
+    }
+  }
   auto place_of(const Key& key) {
     if constexpr (kOrdered) {
       const auto found = index_.find(key);
@@ -78,6 +107,8 @@ class MemoryStore {
   }
 
   mutable std::mutex mutex_;
+  std::condition_variable released_;
+  std::vector<Key> claimed_;  ///< keys whose values are being computed
   double most_bytes_, bytes_ = 0;
   std::list<Entry> entries_;                                  ///< most recently used first
   std::map<Key, typename std::list<Entry>::iterator> index_;  ///< entries by key

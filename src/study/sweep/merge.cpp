@@ -183,7 +183,7 @@ void copy_cache(const std::string& file, Database& to, bool weights) {
       return copy_records(from, to, weights);
     SqlStatement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the previous version
     RecordWriter writer(to);
-    while (select.step()) writer.write("learned", select.text(0), select.bytes(1));
+    while (select.step()) writer.write(Records::kLearned, select.text(0), select.bytes(1));
   } catch (const InputError&) {
   }
 }

@@ -204,10 +204,8 @@ class RemoteSweep {
   }
 
   void keep_learned(const std::string& result) {
-    Database::Transaction transaction(database_);
-    RecordWriter writer(database_);
-    for (const auto& [key, run] : learned_runs_from(result)) write_learned(writer, key, *run);
-    transaction.commit();
+    for (const auto& [key, run] : learned_runs_from(result))
+      records_.keep(Records::kLearned, record_key(key), 0, [&] { return to_bytes(*run); });
   }
 
   void lose(const std::string& why, std::size_t count) {
@@ -217,6 +215,7 @@ class RemoteSweep {
 
   const SweepPoints& sweep_;
   Database& database_;
+  SweepRecords records_{database_};
   TaskQueue& queue_;
   SweepIdentity identity_;
   std::shared_ptr<const TaskContext> context_;
@@ -296,7 +295,7 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
     batches.back().points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
   }
   // Points of other pieces reuse learning of event-driven runs in this process.
-  static const auto memory = std::make_shared<MemoryHistoryStore>(1e9);
+  static const auto memory = std::make_shared<HistoryMemory>(1e9);
   options.memory = memory;
   const TrialScenarios scenarios(path, piece.context.overrides, identity.seeds > 1, tasks);
   run_batches([&](std::size_t point, std::int64_t seed) { return scenarios.load(point, seed); }, batches, results,

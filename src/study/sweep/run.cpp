@@ -265,7 +265,9 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
   const std::int64_t open = trials_of(batches);
   numbers.trials = numbers.before + open;
 
-  SweepLearningStore store(database, learned_before, options.keep_weights ? kMostHistoryBytes : 0, options.memory);
+  const auto records =
+      std::make_shared<SweepRecords>(database, learned_before, options.keep_weights ? kMostHistoryBytes : 0);
+  LearningStore store(records, std::make_shared<SharedCache>(options.memory, records));
   store.offer(options.offered);
   const std::size_t threads =
       std::max<std::size_t>(1, std::min(options.threads, static_cast<std::size_t>(std::max<std::int64_t>(open, 1))));

@@ -24,7 +24,7 @@ struct SweepOptions {
   std::string learned{};      ///< file of results whose learning is reused; empty: none
   bool show_progress = false;
   /// Learning from earlier simulations of this process; none: nothing to reuse.
-  std::shared_ptr<MemoryHistoryStore> memory{};
+  std::shared_ptr<HistoryMemory> memory{};
   std::map<std::uint64_t, LearnedRunPtr> offered{};  ///< runs that others learned for these trials
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scenario/document/print.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/run/experiment.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
@@ -157,12 +158,12 @@ TEST_F(EventDrivenSweep, AFileKeepsEvaluationsAndAsManyWeightsAsItMay) {
   const auto quality = std::make_shared<const world::Datum>(world::Datum{{}, {0.1, 0.2, 0.3}});
   const auto most = static_cast<std::int64_t>(2 * weights->bytes());
   {
-    SweepHistoryStore store(*database, nullptr, most);
+    KeptHistories store(nullptr, std::make_shared<SweepRecords>(*database, nullptr, most));
     for (std::uint64_t i = 0; i < 5; ++i) store.keep({i, 7}, weights);
     for (std::uint64_t i = 0; i < 5; ++i) store.keep({i, 8}, quality);
     EXPECT_EQ(store.find({4, 7}), weights);  // fits in memory
   }
-  SweepHistoryStore store(*database, nullptr, most);
+  KeptHistories store(nullptr, std::make_shared<SweepRecords>(*database, nullptr, most));
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'weights'"), 2);
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'evaluation'"), 5);
   ASSERT_TRUE(store.find({1, 7}));

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "study/learning/learned.hpp"
+#include "study/learning/learned_bytes.hpp"
 #include "study/remote/learn_elsewhere.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
@@ -45,10 +46,9 @@ class Pieces : public testing::Test {
       std::string learned;
       if (learn_first) {
         learned = learn(sweep, batch->points.front(), batch->seed);
-        Database::Transaction transaction(*database);
-        RecordWriter writer(*database);
-        for (const auto& [key, run] : learned_runs_from(learned)) write_learned(writer, key, *run);
-        transaction.commit();
+        SweepRecords records(*database);
+        for (const auto& [key, run] : learned_runs_from(learned))
+          records.keep(Records::kLearned, record_key(key), 0, [&] { return to_bytes(*run); });
       }
       for (auto point = batch->points.rbegin(); point != batch->points.rend(); ++point)
         take_results(*database, identity, do_one(sweep, identity, batch->seed, {*point}, learned), "worker 2");
