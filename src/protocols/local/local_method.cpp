@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -21,7 +20,7 @@ bool has_partners(const spec::ParameterValues& values) {
 }
 
 bool needs_server(const spec::ParameterValues& values) {
-  const SentTo to = LocalRounds::kTo.of(values);
+  const SentTo to = LocalRounds::chosen(values, LocalRounds::kTo);
   return to == SentTo::aggregator || to == SentTo::store;
 }
 
@@ -30,17 +29,22 @@ const spec::ParameterSpec& parameter_of(const std::vector<spec::ParameterSpec>& 
 }
 
 std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
-  std::vector<spec::ParameterSpec> all = LocalSteps::parameters(method.defaults.at("period").c_str());
-  std::ranges::move(
-      std::vector<spec::ParameterSpec>{LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
-                                       LocalRounds::kShare, LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo,
-                                       algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kMixing,
-                                       kAverage},
-      std::back_inserter(all));
-  all.insert(all.end(), {LocalRounds::kWhen, LocalRounds::kQuorum, LocalRounds::kGrace, LocalRounds::kWindow,
-                         LocalRounds::kStaleness});
-  std::ranges::move(outer::parameters(method.defaults.at(outer::kRule.name).c_str()), std::back_inserter(all));
-  all.insert(all.end(), {LocalRounds::kMerge, LocalRounds::kAlpha});
+  const std::vector<spec::ParameterSpec> steps = LocalSteps::parameters(method.defaults.at("period").c_str());
+  const std::vector<spec::ParameterSpec> rule = outer::parameters(method.defaults.at(outer::kRule.name).c_str());
+  std::vector<spec::ParameterSpec> all =
+      method.by_fragments
+          ? joined<spec::ParameterSpec>({steps,
+                                         rule,
+                                         {LocalRounds::kFragments, LocalRounds::kDelay, LocalRounds::kFragmentAlpha,
+                                          LocalRounds::kOuterGradients}})
+          : joined<spec::ParameterSpec>(
+                {steps,
+                 {LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding, LocalRounds::kShare,
+                  LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo, algorithms::graph_parameter(),
+                  LocalRounds::kMix, LocalRounds::kMixing, kAverage, LocalRounds::kWhen, LocalRounds::kQuorum,
+                  LocalRounds::kGrace, LocalRounds::kWindow, LocalRounds::kStaleness},
+                 rule,
+                 {LocalRounds::kMerge, LocalRounds::kAlpha}});
   if (method.averages_moments) all.insert(all.end(), {LocalRounds::kFirstMoments, LocalRounds::kSecondMoments});
   for (const auto& [name, value] : method.defaults)
     std::ranges::find(all, name, &spec::ParameterSpec::name)->default_value = value;
@@ -130,10 +134,22 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   return faults;
 }
 
+RunFaults faults_of_fragments(const RunFacts& facts, const std::vector<spec::ParameterSpec>& parameters) {
+  const spec::ParameterValues& values = facts.run.parameters;
+  const std::int64_t period = LocalSteps::kPeriod.of(values);
+  if (LocalRounds::kDelay.of(values) >= period)
+    return {Fault{"the delay must be below the period, or a fragment is sent again before it arrives",
+                  "use a delay below the period"}};
+  if (LocalRounds::kFragments.of(values) > period)
+    return {Fault{"there are more fragments than steps in a period", "use at most one per step"}};
+  return outer_faults(values, parameters, false);
+}
+
 estimate::AlgorithmState state_of_choices(const spec::ParameterValues& values) {
   double numbers = 1;  // the weights that the round began with
-  if (LocalRounds::kTo.of(values) != SentTo::aggregator) numbers += static_cast<double>(outer::make(values, 1).states);
-  if (LocalRounds::kEncoding.of(values) != SentBy::compress) numbers += 1;
+  if (LocalRounds::chosen(values, LocalRounds::kTo) != SentTo::aggregator)
+    numbers += static_cast<double>(outer::make(values, 1).states);
+  if (LocalRounds::chosen(values, LocalRounds::kEncoding) != SentBy::compress) numbers += 1;
   return {numbers * step::extent::parameters()};
 }
 
@@ -167,15 +183,20 @@ EventDrivenMethod local_method(LocalMethod method) {
            .sharing = Sharing::event_driven,
            .compresses =
                [](const spec::ParameterValues& values) {
+                 if (values.contains(LocalRounds::kFragments.name)) return LocalRounds::kOuterGradients.of(values);
                  return LocalRounds::kEncoding.of(values) == SentBy::compress &&
                         LocalRounds::kSends.of(values) == SentNumbers::change;
                },
            .optimizer = method.averages_moments ? Needs::adam : Needs::any_optimizer,
            .needs_server = needs_server,
-           .check = [parameters](const RunFacts& facts) { return faults_of_choices(facts, parameters); },
+           .check =
+               [parameters, fragments = method.by_fragments](const RunFacts& facts) {
+                 return (fragments ? faults_of_fragments : faults_of_choices)(facts, parameters);
+               },
            .state = state_of_choices,
            .models_held = LocalSteps::models_held},
           [](const Setting& setting) -> std::unique_ptr<Protocol> {
+            if (setting.parameters().contains(LocalRounds::kFragments.name)) return fragment_rounds(setting);
             switch (setting.value(LocalRounds::kTo)) {
               case SentTo::aggregator:
               case SentTo::store:

@@ -17,6 +17,7 @@ struct LocalMethod {
   /// least.
   spec::ParameterValues defaults;
   bool averages_moments = false;  ///< it has parameters for means of Adam's moments, and needs Adam
+  bool by_fragments = false;      ///< it has parameters for fragments, and no choice of encoding, receivers or end
 };
 EventDrivenMethod local_method(LocalMethod method);
 

@@ -14,6 +14,12 @@ EventDrivenMethod diloco_method() {
   return local_method({.name = "diloco", .defaults = {{"period", "500"}, {"outer", "nesterov"}}});
 }
 
+EventDrivenMethod streaming_diloco_method() {
+  return local_method({.name = "streaming-diloco",
+                       .defaults = {{"period", "30"}, {"outer", "nesterov"}, {"outer-rate", "0.4"}},
+                       .by_fragments = true});
+}
+
 EventDrivenMethod no_loco_method() {
   return local_method({.name = "noloco",
                        .defaults = {{"period", "50"},

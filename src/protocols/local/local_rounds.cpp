@@ -24,6 +24,9 @@ spec::CompressSpec compress_by(const char* method, const spec::ParameterValues& 
 }
 
 spec::CompressSpec encoding_of(const Setting& setting) {
+  if (setting.parameters().contains(LocalRounds::kFragments.name))
+    return setting.value(LocalRounds::kOuterGradients) ? setting.run.compress
+                                                       : compress_by("e3m0", {{"rounding", "stochastic"}}, false);
   const std::string& share = setting.parameters().at(LocalRounds::kShare.name);
   if (setting.value(LocalRounds::kSends) == SentNumbers::subset)
     return compress_by("random-k", {{"fraction", share}}, false);
@@ -128,15 +131,16 @@ world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, st
 LocalRounds::LocalRounds(const Setting& setting)
     : setting_(setting),
       local_(setting),
-      until_(std::llround(setting.value(kPostLocal) * static_cast<double>(setting.learning.steps_per_epoch()))),
+      until_(std::llround(chosen(setting.parameters(), kPostLocal) *
+                          static_cast<double>(setting.learning.steps_per_epoch()))),
       rule_(outer::make(setting.parameters(), outer_steps(setting, local_))),
       encoding_(encoding_of(setting)),
-      sends_(setting.value(kSends)),
-      merge_(setting.value(kMerge)),
-      alpha_(setting.value(kAlpha)),
-      decay_(setting.value(kDecay)),
-      average_(setting.value(kAverage)) {
-  const bool by_run = sends_ == SentNumbers::change && setting.value(kEncoding) == SentBy::compress;
+      sends_(chosen(setting.parameters(), kSends)),
+      merge_(chosen(setting.parameters(), kMerge)),
+      alpha_(chosen(setting.parameters(), kAlpha)),
+      decay_(chosen(setting.parameters(), kDecay)),
+      average_(chosen(setting.parameters(), kAverage)) {
+  const bool by_run = sends_ == SentNumbers::change && chosen(setting.parameters(), kEncoding) == SentBy::compress;
   std::vector<std::size_t> pieces(setting.learning.pieces().size());
   std::iota(pieces.begin(), pieces.end(), std::size_t{0});
   row_bytes_ = by_run ? setting.sizing.model_bytes() : setting.sizing.bytes_of(pieces, encoding_);

@@ -101,6 +101,22 @@ class LocalRounds : public Protocol {
       "first-moments", 0, 1e6, "0", "rounds between averages of the first moments of Adam; 0: no averages"};
   static constexpr spec::IntegerParameter kSecondMoments{
       "second-moments", 0, 1e6, "0", "rounds between averages of the second moments of Adam; 0: no averages"};
+  // Parameters of a method whose workers train while fragments of the model travel.
+  static constexpr spec::IntegerParameter kFragments{"fragments", 1, 1e6, "3",
+                                                     "fragments of the model (P); at most the number of matrices"};
+  static constexpr spec::IntegerParameter kDelay{
+      "delay", 0, 1e9, "1", "inner steps between sending a fragment and applying its mean (tau); 0: workers wait"};
+  static constexpr spec::RealParameter kFragmentAlpha{"alpha", 0, 1, "0.5",
+                                                      "share of the own weights when a fragment is applied"};
+  static constexpr auto kOuterGradients =
+      spec::choice<bool>("outer-gradients", {{"e3m0", false}, {"compress", true}},
+                         "e3m0: in four bits a number; compress: as <compress> of the run says");
+
+  /// Returns the value of a parameter; its default if the method lacks the parameter.
+  static auto chosen(const spec::ParameterValues& values, const auto& parameter) {
+    const spec::ParameterSpec& own = parameter;
+    return parameter.of(values.contains(own.name) ? values : spec::ParameterValues{{own.name, own.default_value}});
+  }
 
  protected:
   explicit LocalRounds(const Setting& setting);
@@ -156,9 +172,10 @@ class LocalRounds : public Protocol {
   Average average_;
 };
 
-/// Rounds through an aggregator or a store, among all peers, with partners.
+/// Rounds through an aggregator or a store, among all peers, with partners; through an aggregator by fragments.
 std::unique_ptr<Protocol> server_rounds(const Setting& setting);
 std::unique_ptr<Protocol> peer_rounds(const Setting& setting);
 std::unique_ptr<Protocol> partner_rounds(const Setting& setting);
+std::unique_ptr<Protocol> fragment_rounds(const Setting& setting);
 
 }  // namespace dadsim::protocols

@@ -10,10 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocols/local/local_method.hpp"
-#include "protocols/local/local_steps.hpp"
-#include "protocols/local/outer_rule.hpp"
-#include "protocols/methods.hpp"
+#include "protocols/local/local_rounds.hpp"
 #include "protocols/send_later.hpp"
 
 namespace dadsim::protocols {
@@ -30,18 +27,8 @@ namespace {
 /// Our assumptions, where the paper was not at hand: the order of fragments and their offsets; the scale and rounding
 /// of e3m0; the way over a server (there, all-reduce), and so plain numbers downwards; that at the end of training
 /// every fragment is sent, so that no step is lost. Running statistics go with the last fragment and are averaged.
-class StreamingDiLoCo final : public Protocol {
+class StreamingDiLoCo final : public LocalRounds {
  public:
-  static constexpr spec::IntegerParameter kFragments{"fragments", 1, 1e6, "3",
-                                                     "fragments of the model (P); at most the number of matrices"};
-  static constexpr spec::IntegerParameter kDelay{
-      "delay", 0, 1e9, "1", "inner steps between sending a fragment and applying its mean (tau); 0: workers wait"};
-  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5",
-                                              "share of the own weights when a fragment is applied"};
-  static constexpr auto kOuterGradients =
-      spec::choice<bool>("outer-gradients", {{"e3m0", false}, {"compress", true}},
-                         "e3m0: in four bits a number; compress: as <compress> of the run says");
-
   explicit StreamingDiLoCo(const Setting& setting);
   void begin() override;
 
@@ -49,7 +36,6 @@ class StreamingDiLoCo final : public Protocol {
   static constexpr world::Channel kFragment = "fragment";     ///< to workers, and news for them
   static constexpr world::Channel kOuter = "outer gradient";  ///< to the server; one without numbers asks for all
   static constexpr world::Channel kAll = "all fragments";     ///< to a worker that is back
-  static world::Node node_of(std::size_t number) { return static_cast<world::Node>(number); }
 
   struct Fragment {
     std::vector<std::size_t> pieces, sizes;                   ///< which, and the numbers of each
@@ -112,12 +98,8 @@ class StreamingDiLoCo final : public Protocol {
   world::Work sending_work(std::int64_t step) const;
   void send_difference(std::size_t number, std::size_t fragment, std::int64_t sync);
 
-  Setting setting_;
-  LocalSteps local_;
-  OuterRule outer_;
   std::int64_t delay_ = 0;
   double alpha_ = 0;
-  spec::CompressSpec compress_;
   std::vector<Fragment> fragments_;
   std::vector<StreamingWorkerState> workers_;
   std::map<std::int64_t, Sync> open_;
@@ -130,24 +112,17 @@ class StreamingDiLoCo final : public Protocol {
 }  // namespace
 
 StreamingDiLoCo::StreamingDiLoCo(const Setting& setting)
-    : setting_(setting),
-      local_(setting),
-      outer_(outer::make(setting.parameters(), (local_.steps() + local_.period() - 1) / local_.period())),
+    : LocalRounds(setting),
       delay_(setting.value(kDelay)),
-      alpha_(setting.value(kAlpha)),
-      compress_(setting.run.compress),
+      alpha_(setting.value(kFragmentAlpha)),
       workers_(setting.sites) {
-  if (!setting.value(kOuterGradients)) {
-    compress_ = {.method = "e3m0", .parameters = {{"rounding", "stochastic"}}, .memory = false};
-  }
   cut();
 }
 
 void StreamingDiLoCo::cut() {
-  const Learning& learning = setting_.learning;
-  const std::vector<std::size_t>& pieces = learning.pieces();
-  const auto count = std::min(
-      {static_cast<std::size_t>(setting_.value(kFragments)), pieces.size(), static_cast<std::size_t>(local_.period())});
+  const std::vector<std::size_t>& pieces = learning().pieces();
+  const auto count = std::min({static_cast<std::size_t>(setting().value(kFragments)), pieces.size(),
+                               static_cast<std::size_t>(local().period())});
   fragments_.resize(count);
   std::size_t at = 0;
   for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
@@ -160,67 +135,67 @@ void StreamingDiLoCo::cut() {
   }
   for (Fragment& fragment : fragments_) {
     fragment.numbers = fragment.parameters;
-    fragment.share = setting_.sizing.share_of(fragment.pieces);
-    fragment.bytes_up = setting_.sizing.bytes_of(fragment.pieces, compress_);
-    fragment.bytes_down = setting_.sizing.bytes_of(fragment.pieces, {});
+    fragment.share = setting().sizing.share_of(fragment.pieces);
+    fragment.bytes_up = setting().sizing.bytes_of(fragment.pieces, encoding());
+    fragment.bytes_down = setting().sizing.bytes_of(fragment.pieces, {});
   }
-  if (learning.state() > at) {
-    fragments_.back().ranges.emplace_back(at, learning.state() - at);
-    fragments_.back().numbers += learning.state() - at;
+  if (learning().state() > at) {
+    fragments_.back().ranges.emplace_back(at, learning().state() - at);
+    fragments_.back().numbers += learning().state() - at;
   }
 }
 
 void StreamingDiLoCo::begin() {
-  const Value initial = setting_.learning.without_state(local_.initial());
+  const Value initial = learning().without_state(local().initial());
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
-    fragments_[p].outer = outer_.begin(setting_.learning.history(), taken_from(p, initial), fragments_[p].parameters);
+    fragments_[p].outer = rule().begin(learning().history(), taken_from(p, initial), fragments_[p].parameters);
   }
-  setting_.log.facts["fragments"] = static_cast<double>(fragments_.size());
-  setting_.loop.join(setting_.server, "server", [this] { return server(); });
-  for (std::size_t number = 0; number < setting_.sites; ++number) {
-    setting_.loop.watch(setting_.server, node_of(number), kOuter);
-    setting_.loop.watch(node_of(number), setting_.server, kAll);
-    setting_.loop.join(node_of(number), "worker", [this, number] { return worker(number); });
+  setting().log.facts["fragments"] = static_cast<double>(fragments_.size());
+  setting().loop.join(setting().server, "server", [this] { return server(); });
+  for (std::size_t number = 0; number < setting().sites; ++number) {
+    setting().loop.watch(setting().server, node_of(number), kOuter);
+    setting().loop.watch(node_of(number), setting().server, kAll);
+    setting().loop.join(node_of(number), "worker", [this, number] { return worker(number); });
   }
 }
 
 // ---- which step does what ----
 
 bool StreamingDiLoCo::is_sent(std::size_t fragment, std::int64_t step) const {
-  const std::int64_t period = local_.period();
+  const std::int64_t period = local().period();
   const auto count = static_cast<std::int64_t>(fragments_.size());
-  return step == local_.steps() ||
+  return step == local().steps() ||
          (step % period == (static_cast<std::int64_t>(fragment) + 1) * period / count % period && step > 0);
 }
 
 /// The next step after which something is sent or taken in.
 std::int64_t StreamingDiLoCo::next_stop(std::int64_t step, const std::deque<DueFragment>& open) const {
-  for (std::int64_t next = step + 1; next < local_.steps(); ++next) {
+  for (std::int64_t next = step + 1; next < local().steps(); ++next) {
     if (!open.empty() && open.front().at <= next) return next;
     for (std::size_t p = 0; p < fragments_.size(); ++p) {
       if (is_sent(p, next)) return next;
     }
   }
-  return local_.steps();
+  return local().steps();
 }
 
 // ---- the mathematics ----
 
 Value StreamingDiLoCo::taken_from(std::size_t fragment, const Value& weights) const {
-  return setting_.learning.history().make(
-      fmt::format("fragment {} of {}", fragment, fragments_.size()), {weights},
-      [ranges = fragments_[fragment].ranges](History::Inputs in) {
-        Datum result;
-        for (const auto& [first, count] : ranges) {
-          const auto begin = in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(first);
-          result.numbers.insert(result.numbers.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
-        }
-        return result;
-      });
+  return learning().history().make(fmt::format("fragment {} of {}", fragment, fragments_.size()), {weights},
+                                   [ranges = fragments_[fragment].ranges](History::Inputs in) {
+                                     Datum result;
+                                     for (const auto& [first, count] : ranges) {
+                                       const auto begin = in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(first);
+                                       result.numbers.insert(result.numbers.end(), begin,
+                                                             begin + static_cast<std::ptrdiff_t>(count));
+                                     }
+                                     return result;
+                                   });
 }
 
 Value StreamingDiLoCo::mixed(std::size_t fragment, const Value& own, const Value& theta, double alpha) const {
-  return setting_.learning.history().make(
+  return learning().history().make(
       fmt::format("mixed {} of {} alpha {}", fragment, fragments_.size(), alpha), {own, theta},
       [ranges = fragments_[fragment].ranges, share = static_cast<float>(alpha)](History::Inputs in) {
         Datum result = *in[0];
@@ -235,7 +210,7 @@ Value StreamingDiLoCo::mixed(std::size_t fragment, const Value& own, const Value
 }
 
 Value StreamingDiLoCo::theta(std::size_t fragment) const {
-  return setting_.learning.first_numbers(fragments_[fragment].outer, fragments_[fragment].numbers);
+  return learning().first_numbers(fragments_[fragment].outer, fragments_[fragment].numbers);
 }
 
 /// The server's weights.
@@ -246,19 +221,19 @@ Value StreamingDiLoCo::whole() const {
     parts.push_back(fragment.outer);
     ranges.push_back(fragment.ranges);
   }
-  return setting_.learning.history().make(
-      fmt::format("all of {} fragments", fragments_.size()), std::move(parts),
-      [ranges = std::move(ranges), state = setting_.learning.state()](History::Inputs in) {
-        Datum result{std::vector<float>(state), {}};
-        for (std::size_t p = 0; p < in.size(); ++p) {
-          auto from = in[p]->numbers.begin();
-          for (const auto& [first, count] : ranges[p]) {
-            std::copy_n(from, count, result.numbers.begin() + static_cast<std::ptrdiff_t>(first));
-            from += static_cast<std::ptrdiff_t>(count);
-          }
-        }
-        return result;
-      });
+  return learning().history().make(fmt::format("all of {} fragments", fragments_.size()), std::move(parts),
+                                   [ranges = std::move(ranges), state = learning().state()](History::Inputs in) {
+                                     Datum result{std::vector<float>(state), {}};
+                                     for (std::size_t p = 0; p < in.size(); ++p) {
+                                       auto from = in[p]->numbers.begin();
+                                       for (const auto& [first, count] : ranges[p]) {
+                                         std::copy_n(from, count,
+                                                     result.numbers.begin() + static_cast<std::ptrdiff_t>(first));
+                                         from += static_cast<std::ptrdiff_t>(count);
+                                       }
+                                     }
+                                     return result;
+                                   });
 }
 
 // ---- the server ----
@@ -266,17 +241,17 @@ Value StreamingDiLoCo::whole() const {
 void StreamingDiLoCo::send_fragment(std::size_t fragment, std::size_t to) {
   Parcel parcel{.values = {theta(fragment)}, .bytes = fragments_[fragment].bytes_down};
   parcel.number = fragments_[fragment].last;
-  setting_.loop.send(setting_.server, node_of(to), kFragment, std::move(parcel), kOuter);
+  setting().loop.send(setting().server, node_of(to), kFragment, std::move(parcel), kOuter);
 }
 
 /// A worker that is back joins the others from the first fragment that none of them has begun.
 void StreamingDiLoCo::joins(std::size_t number) {
   StreamingWorkerState& worker = workers_[number];
   worker.takes_part = true;
-  worker.since = std::min(last_step_, local_.steps() - 1);
-  Parcel all{.values = {}, .bytes = setting_.sizing.plain_bytes(), .number = worker.since};
+  worker.since = std::min(last_step_, local().steps() - 1);
+  Parcel all{.values = {}, .bytes = setting().sizing.plain_bytes(), .number = worker.since};
   for (std::size_t p = 0; p < fragments_.size(); ++p) all.values.push_back(theta(p));
-  setting_.loop.send(setting_.server, node_of(number), kAll, std::move(all));
+  setting().loop.send(setting().server, node_of(number), kAll, std::move(all));
 }
 
 void StreamingDiLoCo::left(std::size_t number) {
@@ -284,14 +259,14 @@ void StreamingDiLoCo::left(std::size_t number) {
   for (auto& [name, sync] : open_) {
     if (!sync.awaited[number]) continue;
     sync.awaited[number] = false;
-    ++setting_.log.failed;
+    ++setting().log.failed;
   }
 }
 
 void StreamingDiLoCo::contribution(std::size_t from, Parcel parcel) {
   const std::int64_t name = parcel.number;
   if (done_.contains(name)) {
-    ++setting_.log.late;
+    ++setting().log.late;
     return;
   }
   auto found = open_.find(name);
@@ -307,7 +282,7 @@ void StreamingDiLoCo::contribution(std::size_t from, Parcel parcel) {
   if (!sync.awaited[from]) return;
   sync.awaited[from] = false;
   sync.differences[from] = std::move(parcel.values.front());
-  setting_.log.count_used(from);
+  setting().log.count_used(from);
 }
 
 void StreamingDiLoCo::heard(Parcel parcel) {
@@ -316,7 +291,7 @@ void StreamingDiLoCo::heard(Parcel parcel) {
   if (parcel.gone) {
     left(from);
   } else if (parcel.lost) {  // a fragment
-    if (setting_.loop.is_up(parcel.from)) later_.add(setting_.loop.now() + kRetrySeconds, std::move(parcel));
+    if (setting().loop.is_up(parcel.from)) later_.add(setting().loop.now() + kRetrySeconds, std::move(parcel));
   } else if (parcel.values.empty()) {
     joins(from);
   } else {
@@ -342,18 +317,19 @@ Task<> StreamingDiLoCo::finish(std::int64_t name) {
     const Value& difference = open_.at(name).differences[i];
     if (!difference) continue;
     differences.push_back(difference);
-    weights.push_back(local_.weight(i, begun, step - begun));
+    weights.push_back(local().weight(i, begun, step - begun));
   }
   if (!differences.empty()) {
-    Work work = setting_.sizing.decode_by(compress_, step::Role::aggregator, static_cast<double>(differences.size())) +
-                setting_.sizing.sum(step::Role::aggregator, differences.size()) +
-                setting_.sizing.per_parameter(step::Role::aggregator, outer_.flops, outer_.floats);
-    co_await setting_.loop.compute(setting_.server, share_of(std::move(work), fragment.share));
-    const Value mean = weighted_mean(setting_.learning, differences, std::move(weights));
-    fragment.outer = outer_.after(setting_.learning.history(), fragment.outer, mean, fragment.sizes, fragment.steps++);
+    Work work =
+        setting().sizing.decode_by(encoding(), step::Role::aggregator, static_cast<double>(differences.size())) +
+        setting().sizing.sum(step::Role::aggregator, differences.size()) +
+        setting().sizing.per_parameter(step::Role::aggregator, rule().flops, rule().floats);
+    co_await setting().loop.compute(setting().server, share_of(std::move(work), fragment.share));
+    const Value mean = mean_of(differences, std::move(weights));
+    fragment.outer = rule().after(learning().history(), fragment.outer, mean, fragment.sizes, fragment.steps++);
     fragment.last = name;
-    ++setting_.log.updates;
-    if (step < local_.steps()) {  // there is nothing to go on with after the last
+    ++setting().log.updates;
+    if (step < local().steps()) {  // there is nothing to go on with after the last
       for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (workers_[i].takes_part) send_fragment(fragment_of(name), i);
       }
@@ -361,19 +337,19 @@ Task<> StreamingDiLoCo::finish(std::int64_t name) {
   }
   open_.erase(name);
   done_.insert(name);
-  while (step_of(*done_.begin()) < step - 2 * local_.period()) done_.erase(done_.begin());
-  if (step == local_.steps()) ++done_at_end_;
+  while (step_of(*done_.begin()) < step - 2 * local().period()) done_.erase(done_.begin());
+  if (step == local().steps()) ++done_at_end_;
 }
 
 Task<> StreamingDiLoCo::server() {
-  world::EventLoop& loop = setting_.loop;
+  world::EventLoop& loop = setting().loop;
   const auto usual = static_cast<std::int64_t>(fragments_.size());
-  if (setting_.log.versions.empty()) {
+  if (setting().log.versions.empty()) {
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       workers_[i].takes_part = loop.is_up(node_of(i));
       workers_[i].started = !workers_[i].takes_part;  // one that comes later asks
     }
-    if (setting_.new_version(whole(), usual)) co_return;
+    if (setting().new_version(whole(), usual)) co_return;
   }
   // Messages under way when the server went down are sent again.
   later_.clear();
@@ -384,67 +360,33 @@ Task<> StreamingDiLoCo::server() {
   }
   for (;;) {
     while (const auto name = complete()) {
-      const std::int64_t before = setting_.log.updates;
+      const std::int64_t before = setting().log.updates;
       co_await finish(*name);
       const bool last = done_at_end_ == fragments_.size();
-      if (setting_.log.updates > before || last) {
-        if (setting_.new_version(whole(), usual, last)) co_return;
+      if (setting().log.updates > before || last) {
+        if (setting().new_version(whole(), usual, last)) co_return;
       }
     }
-    Parcel parcel = co_await loop.receive(setting_.server, kOuter, later_.next());
+    Parcel parcel = co_await loop.receive(setting().server, kOuter, later_.next());
     while (const auto due = later_.take(loop.now())) {
-      setting_.send_again(setting_.server, due->from, kFragment, *due, kOuter);
+      setting().send_again(setting().server, due->from, kFragment, *due, kOuter);
     }
     if (parcel.from >= 0) heard(std::move(parcel));
   }
 }
 
-EventDrivenMethod streaming_diloco_method() {
-  EventDrivenMethod info{
-      {.name = "streaming-diloco",
-       .family = "local-steps",
-       .parameters = LocalSteps::parameters("30"),
-       .sharing = Sharing::event_driven,
-       .compresses = [](const spec::ParameterValues& values) { return StreamingDiLoCo::kOuterGradients.of(values); },
-       .state =
-           [](const spec::ParameterValues&) {
-             return estimate::AlgorithmState{step::extent::parameters()};  // the fragments that it has got last
-           },
-       .models_held = LocalSteps::models_held},
-      [](const Setting& setting) { return std::make_unique<StreamingDiLoCo>(setting); }};
-  for (spec::ParameterSpec& parameter : outer::parameters("nesterov")) {
-    if (parameter.name == outer::kRate.name) parameter.default_value = "0.4";
-    info.parameters.push_back(std::move(parameter));
-  }
-  info.parameters.push_back(StreamingDiLoCo::kFragments);
-  info.parameters.push_back(StreamingDiLoCo::kDelay);
-  info.parameters.push_back(StreamingDiLoCo::kAlpha);
-  info.parameters.push_back(StreamingDiLoCo::kOuterGradients);
-  info.check = [parameters = info.parameters](const RunFacts& facts) -> RunFaults {
-    const std::int64_t period = LocalSteps::kPeriod.of(facts.run.parameters);
-    if (StreamingDiLoCo::kDelay.of(facts.run.parameters) >= period) {
-      return {Fault{"the delay must be below the period, or a fragment is sent again before it arrives",
-                    "use a delay below the period"}};
-    }
-    if (StreamingDiLoCo::kFragments.of(facts.run.parameters) > period)
-      return {Fault{"there are more fragments than steps in a period", "use at most one per step"}};
-    return outer_faults(facts.run.parameters, parameters, false);
-  };
-  return info;
-}
-
 /// A worker that is back has no weights: it gets those of the server, and the step that the others are at.
 Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
-  world::EventLoop& loop = setting_.loop;
+  world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
-  loop.send(me, setting_.server, kOuter, {}, kAll);
+  loop.send(me, setting().server, kOuter, {}, kAll);
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kAll, loop.now() + 60 * kRetrySeconds);
     if (parcel.gone) continue;
     if (parcel.from < 0 || parcel.lost || parcel.back) {
       co_await loop.sleep(me, kRetrySeconds);
-      ++setting_.log.retried;
-      loop.send(me, setting_.server, kOuter, {}, kAll);
+      ++setting().log.retried;
+      loop.send(me, setting().server, kOuter, {}, kAll);
       continue;
     }
     StreamingWorkerState& own = workers_[number];
@@ -462,26 +404,26 @@ Work StreamingDiLoCo::sending_work(std::int64_t step) const {
     if (is_sent(p, step)) share += fragments_[p].share;
   }
   if (share == 0) return {};
-  return share_of(setting_.sizing.per_parameter(step::Role::workers, 1, 3) +
-                      setting_.sizing.encode_by(compress_, step::Role::workers),
+  return share_of(setting().sizing.per_parameter(step::Role::workers, 1, 3) +
+                      setting().sizing.encode_by(encoding(), step::Role::workers),
                   share);
 }
 
 void StreamingDiLoCo::send_difference(std::size_t number, std::size_t p, std::int64_t name) {
   StreamingWorkerState& own = workers_[number];
   const Fragment& fragment = fragments_[p];
-  const Value moved = setting_.learning.difference(own.base[p], taken_from(p, own.own));
-  Learning::SentValue sent = setting_.learning.send(moved, own.memory[p], compress_, static_cast<std::uint32_t>(number),
-                                                    static_cast<std::uint32_t>(name), fragment.sizes);
+  const Value moved = learning().difference(own.base[p], taken_from(p, own.own));
+  Learning::SentValue sent = learning().send(moved, own.memory[p], encoding(), static_cast<std::uint32_t>(number),
+                                             static_cast<std::uint32_t>(name), fragment.sizes);
   own.memory[p] = sent.memory;
-  ++setting_.log.asked;
+  ++setting().log.asked;
   Parcel parcel{.values = {std::move(sent.arrives)}, .bytes = fragment.bytes_up, .number = name};
-  setting_.loop.send(node_of(number), setting_.server, kOuter, std::move(parcel), kFragment);
+  setting().loop.send(node_of(number), setting().server, kOuter, std::move(parcel), kFragment);
 }
 
 /// Hears what has arrived, and waits until a synchronisation's fragment, or a later one of the same, is there.
 Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
-  world::EventLoop& loop = setting_.loop;
+  world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
   StreamingWorkerState& own = workers_[number];
   const auto is_there = [&] {
@@ -492,7 +434,7 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
     Parcel parcel = co_await loop.receive(me, kFragment);
     if (parcel.lost) {  // its own message was lost
       co_await loop.sleep(me, kRetrySeconds);
-      setting_.send_again(me, setting_.server, kOuter, std::move(parcel), kFragment);
+      setting().send_again(me, setting().server, kOuter, std::move(parcel), kFragment);
       continue;
     }
     own.arrived[fragment_of(parcel.number)] = {parcel.number, std::move(parcel.values.front())};
@@ -509,15 +451,15 @@ Work StreamingDiLoCo::take_in(std::size_t number, std::size_t p) {
   own.base[p] = found->second.second;
   own.own = mixed(p, own.own, own.base[p], alpha_);
   own.arrived.erase(found);
-  return share_of(setting_.sizing.per_parameter(step::Role::workers, 3, 3), fragments_[p].share);
+  return share_of(setting().sizing.per_parameter(step::Role::workers, 3, 3), fragments_[p].share);
 }
 
 Task<> StreamingDiLoCo::worker(std::size_t number) {
-  world::EventLoop& loop = setting_.loop;
+  world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
   StreamingWorkerState& own = workers_[number];
   std::int64_t step = 0;
-  own.own = local_.initial();
+  own.own = local().initial();
   own.memory.assign(fragments_.size(), {});
   own.have.assign(fragments_.size(), -1);
   own.arrived.clear();
@@ -529,14 +471,14 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
   }
   std::deque<DueFragment> due;
   Work owed;
-  while (step < local_.steps()) {
+  while (step < local().steps()) {
     const std::int64_t next = next_stop(step, due);
-    Work work = local_.begin_training(number, step, next - step) + std::exchange(owed, {}) + sending_work(next);
+    Work work = local().begin_training(number, step, next - step) + std::exchange(owed, {}) + sending_work(next);
     co_await loop.compute(me, std::move(work));
-    own.own = local_.train(number, own.own, step, next - step);
+    own.own = local().train(number, own.own, step, next - step);
     step = next;
     // Before the last parts are sent, all that is on its way is taken in: it would be counted twice.
-    const bool last = step == local_.steps();
+    const bool last = step == local().steps();
     for (; !due.empty() && (last || due.front().at <= step); due.pop_front()) {
       co_await hear(number, due.front().sync);
       owed = std::move(owed) + take_in(number, fragment_of(due.front().sync));
@@ -556,8 +498,10 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     Parcel parcel = co_await loop.receive(me, kFragment);
     if (!parcel.lost) continue;
     co_await loop.sleep(me, kRetrySeconds);
-    setting_.send_again(me, setting_.server, kOuter, std::move(parcel), kFragment);
+    setting().send_again(me, setting().server, kOuter, std::move(parcel), kFragment);
   }
 }
+
+std::unique_ptr<Protocol> fragment_rounds(const Setting& setting) { return std::make_unique<StreamingDiLoCo>(setting); }
 
 }  // namespace dadsim::protocols
