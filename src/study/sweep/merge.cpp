@@ -229,13 +229,9 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
 }
 
 void put_in_order(const std::string& file) {
-  const std::string ordered = fmt::format("{}.{}.ordered", file, ::getpid());
-  merge_sweeps(ordered, {file});
-  if (std::rename(ordered.c_str(), file.c_str()) != 0) {
-    const int reason = errno;
-    std::remove(ordered.c_str());
-    throw OutputError(fmt::format("cannot write '{}': {}", file, std::strerror(reason)));
-  }
+  const Beside ordered(file);
+  merge_sweeps(ordered.path(), {file});
+  ordered.rename_to(file);
 }
 
 }  // namespace dadsim::study
