@@ -75,7 +75,7 @@ TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
   int shorter = 0, in_doubt = 0, both = 0;
   for (const auto& [tensor, pipeline] :
        {std::pair{2, 1}, {2, 2}, {2, 3}, {2, 6}, {3, 1}, {3, 2}, {3, 4}, {6, 1}, {6, 2}, {1, 2}, {1, 4}}) {
-    for (const char* more : {R"(batch="96")", R"(batch="88" recompute="full" sharding="optimizer")"}) {
+    for (const char* more : {R"(batch="160")", R"(batch="96" recompute="full" sharding="optimizer")"}) {
       const std::string layout = fmt::format(R"({} micro-batch="1" tensor="{}" pipeline="{}"{})", more, tensor,
                                              pipeline, tensor > 1 ? R"( sequence-parallel="true")" : "");
       SCOPED_TRACE(layout);
