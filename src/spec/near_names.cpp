@@ -20,9 +20,10 @@ namespace {
 
 /// Words that say nothing of which one is meant.
 constexpr std::array<std::string_view, 27> kFillers{
-    "nvidia", "geforce", "tesla", "amd",  "instinct", "google",   "intel", "gpu",    "gpus",
-    "hbm2",   "hbm2e",   "pt",    "hbm3", "hbm3e",    "meta",     "hf",    "dgx",    "instruct",
-    "base",   "chat",    "it",    "nic",  "adapter",  "adapters", "hgx",   "hopper", "blackwell"};
+    "nvidia", "geforce", "tesla", "amd",  "instinct", "google",   "intel",  "gpu",       "gpus",
+    "hbm2",   "hbm2e",   "pt",    "hbm3", "hbm3e",    "meta",     "hf",     "dgx",       "instruct",
+    "chat",   "it",      "nic",   "hgx",  "adapter",  "adapters", "hopper", "blackwell", "uncased"};
+constexpr std::string_view kFillerOfFew = "base";  // says which of a few: bert-base, but not Llama-3-8B-base
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
 constexpr std::array<std::string_view, 8> kNameUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};
@@ -153,19 +154,13 @@ bool has_name(std::span<const std::string> names, std::string_view name) {
 
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual) {
-  constexpr std::size_t kLongest = 100;  // longest text that may be a name
-  if (has_name(names, typed)) return {std::string(typed), {}, {}, true};
+  constexpr std::size_t kLongest = 100;                                        // longest text that may be a name
+  const bool is_family = common_meaning(kind, std::string(typed)) != nullptr;  // a network of any size
+  if (has_name(names, typed) && !is_family) return {std::string(typed), {}, {}, true};
   const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // whose unit is missing
   if (typed.size() > kLongest || is_rate) return {};
-  const std::vector<std::string> words = words_of_name(kind, typed);
+  std::vector<std::string> words = words_of_name(kind, typed);
   const std::string key = joined_words(words);
-  std::vector<std::string> holding;
-  for (const std::string& name : names) {
-    const std::vector<std::string> own = words_of_name(kind, name);
-    if (without_dots(joined_words(own)) == without_dots(key))
-      return {name, "equal except for case, punctuation and units", {}, true};
-    if (holds_words(own, words)) holding.push_back(name);
-  }
   if (const Meaning* meaning = common_meaning(kind, key)) {
     std::vector<std::string> known;
     std::ranges::copy_if(meaning->names, std::back_inserter(known),
@@ -174,6 +169,13 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
     if (known.size() == 1 && meaning->names.size() == 1) return {known.front(), meaning->why, {}};
     if (!known.empty()) return {{}, {}, known};
   }
+  std::vector<std::string> holding;
+  for (const std::string& name : names) {
+    const std::vector<std::string> own = words_of_name(kind, name);
+    if (without_dots(joined_words(own)) == without_dots(key))
+      return {name, "equal except for case, punctuation and units", {}, true};
+    if (holds_words(own, words)) holding.push_back(name);
+  }
   if (holding.size() == 1) {
     if (kind == NameKind::workload && skips_family(words_of_name(kind, holding.front()), words))
       return {{}, {}, holding};
@@ -181,6 +183,8 @@ NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std:
   }
   if (has_name(holding, usual)) return {std::string(usual), "from the usual system", {}};
   if (!holding.empty()) return {{}, {}, nearest(typed, holding, kMostSuggested)};
+  if (std::erase(words, kFillerOfFew) > 0)
+    return name_meant(kind, fmt::format("{}", fmt::join(words, " ")), names, usual);
   const std::string misspelt = closest(lower_case(typed), names);
   if (!misspelt.empty()) return {{}, {}, {misspelt}};
   const std::vector<std::string> others = of_other_sizes(kind, words, names);

@@ -40,9 +40,17 @@ void are_taken(NameKind kind, const Meant& names) {
   }
 }
 
+/// A workload whose number of layers a scenario sets: its name says no size.
+bool is_of_any_size(NameKind kind, const std::string& name) {
+  if (kind != NameKind::workload) return false;
+  const std::vector<spec::ParameterSpec>& sizes = spec::workload_registry().at(name).parameters;
+  return std::ranges::find(sizes, std::string("layers"), &spec::ParameterSpec::name) != sizes.end();
+}
+
 TEST(NearNames, ANameOfTheCatalogueIsItself) {
   for (const NameKind kind : {NameKind::device, NameKind::link, NameKind::workload}) {
     for (const std::string& name : names_of(kind)) {
+      if (is_of_any_size(kind, name)) continue;
       EXPECT_EQ(meant(kind, name).name, name);
       EXPECT_TRUE(meant(kind, name).why.empty()) << name;
     }
@@ -112,6 +120,43 @@ TEST(NearNames, AnotherFamilyOfModelsIsAskedFor) {
   const NameMeant found = meant(NameKind::workload, "Nemotron 8B");
   EXPECT_EQ(found.name, "") << "nemotron-h-8b has other layers";
   EXPECT_EQ(found.nearest, std::vector<std::string>{"nemotron-h-8b"});
+}
+
+// `bert`, `llama`, `t5`: the first words of all names.
+TEST(NearNames, AFamilyAloneSaysTheSizeThatIsTakenOrAsks) {
+  const std::vector<std::string> names = names_of(NameKind::workload);
+  std::size_t of_any_size = 0, taken = 0, asked = 0;
+  for (const std::string& name : names) {
+    of_any_size += is_of_any_size(NameKind::workload, name) ? 1 : 0;
+    const std::string family = name.substr(0, name.find('-'));
+    const auto members = std::ranges::count_if(
+        names, [&](const std::string& one) { return one == family || one.starts_with(family + '-'); });
+    const NameMeant found = meant(NameKind::workload, family);
+    SCOPED_TRACE(family);
+    if (found.name.empty()) {
+      ++asked;
+      EXPECT_GE(found.nearest.size(), 2U);
+      EXPECT_LE(found.nearest.size(), 3U);
+    } else if (members > 1) {
+      ++taken;
+      EXPECT_FALSE(is_of_any_size(NameKind::workload, found.name));
+      EXPECT_NE(found.why.find(" other"), std::string::npos) << found.why;
+    }
+  }
+  EXPECT_GE(of_any_size, 6U);
+  EXPECT_GE(taken, 4U);
+  EXPECT_GE(asked, 20U);
+}
+
+TEST(NearNames, TheSizeNamedBaseIsOneOfSeveral) {
+  are_taken(NameKind::workload, {{"bert", "bert-base"},
+                                 {"BERT", "bert-base"},
+                                 {"T5 base", "t5-base"},
+                                 {"google-bert/bert-base-uncased", "bert-base"},
+                                 {"Llama-3-8B-base", "llama-3-8b"},
+                                 {"meta-llama/Llama-3.1-8B-base", "llama-3.1-8b"}});
+  for (const char* family : {"t5", "whisper", "wav2vec2", "deberta"})
+    EXPECT_EQ(meant(NameKind::workload, family).name, "") << family;
 }
 
 TEST(NearNames, OtherSizesAreSuggestedForASizeThatIsMissing) {
