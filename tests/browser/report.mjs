@@ -564,7 +564,7 @@ test("words lead into the glossary, which is part of the page", async () => {
 test("the image that messages show best stands beside what they show of it", async () => {
   const { page, close } = await open("hospitals");
   const labels = await page
-    .locator("#leak canvas.picture")
+    .locator("#leak canvas.image")
     .evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label")));
   assert.ok(labels.includes("dad: the original"), labels.join("; "));
   assert.equal(labels.filter((label) => label.endsWith(": as messages show it")).length * 2, labels.length);

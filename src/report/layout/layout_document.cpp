@@ -138,7 +138,8 @@ Chart parts_of_steps(const LayoutReport& report) {
   return chart;
 }
 
-/// Returns the time of a step against the memory of a device: the front, and the other simulated layouts.
+/// Returns the time of a step against the memory of a device: the front, and the other simulated layouts. The axis of
+/// time is logarithmic if a slow layout would make the others equal to the eye.
 Chart time_against_memory(const LayoutReport& report) {
   Chart chart{.name = "time-and-memory",
               .title = "Time of a step against memory of a device",
@@ -157,16 +158,28 @@ Chart time_against_memory(const LayoutReport& report) {
     chart.limits = {{report.device_bytes, "the device has " + human_bytes(report.device_bytes), true}};
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   chart.choose_scales();
+  constexpr double kSlow = 4;  // times the fastest
+  if (report.trials.back().simulated->step_seconds >= kSlow * report.trials.front().simulated->step_seconds)
+    chart.y.logarithmic = true;
   return chart;
 }
 
-/// Returns the answer but its first sentence, a row each.
+DocumentTable object_of(const LayoutTrial* trial, const LayoutReport& report) {
+  DocumentTable table{.object = true};
+  if (trial != nullptr) add_trial(table.add_row(), *trial, report);
+  return table;
+}
+
+}  // namespace
+
 DocumentTable facts_of(const std::vector<Statement>& answer) {
   constexpr std::pair<const char*, const char*> kTitles[] = {
       {"layout-bound", "Its step"},         {"layout-doubt", "Doubt"},
       {"layouts-tied", "Not told apart"},   {"layout-written", "The scenario's"},
       {"layout-unasked", "The scenario's"}, {"layout-unfit", "The scenario's"},
-      {"layout-no-room", "With memory"}};
+      {"layout-no-room", "With memory"},    {"train-step", "A step"},
+      {"train-layout", "Layout"},           {"train-next", "Others"},
+      {"train-help", "What helps"}};
   DocumentTable facts;
   for (std::size_t i = 1; i < answer.size(); ++i) {
     const auto* title = std::ranges::find(kTitles, answer[i].kind, &std::pair<const char*, const char*>::first);
@@ -177,14 +190,6 @@ DocumentTable facts_of(const std::vector<Statement>& answer) {
   facts.style.prose = true;
   return facts;
 }
-
-DocumentTable object_of(const LayoutTrial* trial, const LayoutReport& report) {
-  DocumentTable table{.object = true};
-  if (trial != nullptr) add_trial(table.add_row(), *trial, report);
-  return table;
-}
-
-}  // namespace
 
 Document document_of(const LayoutReport& report) {
   Document document{report, answer_of(report)};

@@ -84,6 +84,9 @@ Statement statement_of(const Layout& layout);
 /// Returns the best layout, its bounds, and the standing of the scenario's own layout.
 std::vector<Statement> answer_of(const LayoutReport& report);
 
+/// Returns all sentences of the answer but the first, a row each, for the top of a page.
+DocumentTable facts_of(const std::vector<Statement>& answer);
+
 /// Returns the document; docs/layout.md documents every member.
 Document document_of(const LayoutReport& report);
 

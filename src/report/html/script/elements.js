@@ -18,6 +18,13 @@ function element(tag, attributes = {}, ...children) {
 let idsGiven = 0;
 const newId = (what) => `${what}-${++idsGiven}`;
 
+/** Few words stay on one line, and many do not become a narrow column. */
+function classOfWords(cell) {
+  const kShort = 24; // characters
+  const text = typeof cell === "string" ? cell : (cell?.textContent ?? "");
+  return text.length > kShort ? "long" : "short";
+}
+
 /**
  * A table in a box of its own that scrolls sideways where it must.
  * columns: [{title, number: right-aligned, group: title over neighbours that share it}];
@@ -51,17 +58,17 @@ function table(caption, columns, rows, first = -1) {
     const cells = row.map((cell, i) =>
       i === 0
         ? element("th", { scope: "row" }, typeof cell === "string" ? element("span", { class: "named" }, cell) : cell)
-        : element("td", { class: columns[i].number ? "number" : null }, cell),
+        : element("td", { class: columns[i].number ? "number" : classOfWords(cell) }, cell),
     );
     return element("tr", { class: index === first ? "first" : null }, ...cells);
   });
   return element(
     "div",
-    { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
+    { class: "scroll", role: "region", "aria-label": caption || columns.map(({ title }) => title).join(", "), tabindex: "0" },
     element(
       "table",
       {},
-      element("caption", {}, element("span", {}, caption)),
+      caption ? element("caption", {}, element("span", {}, caption)) : null,
       element("thead", {}, ...head),
       element("tbody", {}, ...body),
     ),

@@ -12,7 +12,7 @@ function addParts(page, section) {
     else if (set) section.append(element("h3", {}, "To use it"), element("pre", { tabindex: "0", role: "region", "aria-label": "Options of dadsim" }, set.map((one) => `--set ${one}`).join(" \\\n")));
     else if (rows.length > 0) {
       const box = namedBox(name);
-      const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^–?$/u.test(row[i]));
+      const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^(–|never)?$/u.test(row[i]));
       box.append(table(heading, columns.map((title, i) => ({ title, number: numbers(i) })), rows.map(([head, ...cells]) => [page.nameOf?.(head) ?? head, ...cells]), first));
       section.append(box);
     }

@@ -88,7 +88,7 @@ function leakOfAdversaries(page, runs) {
 /** Grey levels or colours of an image, drawn pixel by pixel. */
 function picture(image, levels, label) {
   const canvas = element("canvas", {
-    class: "picture",
+    class: "image",
     width: image.width,
     height: image.height,
     role: "img",
