@@ -16,7 +16,8 @@ constexpr std::int64_t kMostTrainDevices = 100'000;
 
 study::TrainRequest train_request_of(const po::variables_map& values) {
   study::TrainRequest request;
-  request.model = only_operand(values, "no model is named", "one model", "train");
+  request.model =
+      only_operand(values, "no model is named", "name one model, and the devices as --gpus N --device NAME", "train");
   const auto number = [&](const char* name, std::int64_t most) {
     return value_of<std::int64_t>(values, name, scenario::integer(1, most));
   };

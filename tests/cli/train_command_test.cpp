@@ -6,6 +6,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
+#include "support/split.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::cli {
@@ -63,6 +64,35 @@ TEST_F(TrainCommand, ASliceOfAPodIsATorusWhoseAxesAreAsEqualAsTheyCanBe) {
   EXPECT_NE(text.find("rails=\"6\" nic=\"ici-v5p\""), std::string::npos) << "six links a chip";
   EXPECT_DOUBLE_EQ(json_of({"slice.xml"})["runs"][0]["step_seconds"].get<double>(),
                    answer["layouts"][0]["simulated"]["step_seconds"].get<double>());
+}
+
+// The printed line is typed as it stands, and so is the one after it.
+TEST_F(TrainCommand, SaysWhatToTypeNext) {
+  const std::string keep = "To keep its scenario: dadsim ";
+  const auto next_of = [&](const std::vector<std::string>& arguments, const std::string& begin) {
+    const Outcome outcome = dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    const std::size_t at = outcome.out.find(begin);
+    EXPECT_NE(at, std::string::npos) << outcome.out;
+    return outcome.out.substr(at + begin.size(), outcome.out.find('\n', at) - at - begin.size());
+  };
+  const std::string again = next_of(small({"--tokens", "20B", "--json", "a.json"}), keep);
+  EXPECT_EQ(again, "train gpt2-medium --device A100-80GB --gpus 8 --tokens 20B --write my.xml");
+  std::vector<std::string> words;
+  for (const std::string_view word : split_at(again, ' ')) words.emplace_back(word);
+  EXPECT_EQ(next_of(words, "What would each change save? dadsim "), "explain my.xml");
+  EXPECT_EQ(dadsim({"explain", "my.xml", "--quiet"}).exit_code, kSuccess);
+  EXPECT_EQ(next_of({"train", "bob's/gpt2 medium", "--gpus", "8", "--device", "a100"}, keep),
+            "train 'bob'\\''s/gpt2 medium' --device a100 --gpus 8 --write my.xml");
+}
+
+TEST_F(TrainCommand, AFamilyOfModelsSaysTheSizeThatIsTakenOrAsks) {
+  const Outcome taken = dadsim({"train", "bert", "--gpus", "8", "--device", "h100"});
+  EXPECT_NE(taken.out.find("'bert' is taken as bert-base (BERT-base with 128 tokens"), std::string::npos) << taken.out;
+  refused({"train", "llama", "--gpus", "8", "--device", "h100"},
+          "MODEL: 'llama' has many sizes; did you mean 'llama-3.1-8b', 'llama-3.1-70b' or 'llama-3.1-405b'?");
+  refused({"train", "t5", "--gpus", "8", "--device", "h100"}, "did you mean 't5-11b', 't5-base' or 'flan-t5-xxl'?");
+  refused({"train", "gpt2", "8", "h100"}, "name one model, and the devices as --gpus N --device NAME");
 }
 
 // A scenario file that users edit must first give the same answer.

@@ -380,8 +380,9 @@ class TrainSearch {
     } catch (const InputError&) {  // this many devices fill no whole nodes
       continue;
     }
-    throw InputError(
-        Diagnostic{"--gpus", 0, what, fmt::format("use --gpus {}; {} are too few", more.gpus, too_few), false, true});
+    throw InputError(Diagnostic{
+        "--gpus", 0, what, fmt::format("use --gpus {}; {} {} too few", more.gpus, too_few, too_few == 1 ? "is" : "are"),
+        false, true});
   }
   throw InputError(
       Diagnostic{"--gpus", 0, what, "use a smaller --sequence or --global-batch, or another --device", false, true});
@@ -471,20 +472,21 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
     if (part.shown == report::Shown::always) part.shown = report::Shown::verbose;
   }
   document.answer.clear();
-  document.sentences = 0;
-  std::erase_if(document.parts, [](const report::DocumentPart& part) { return part.name == "facts"; });
   const std::optional<report::Statement> time = train_time_of(training, report);
   if (time) document.answer.push_back(*time);
   document.answer.push_back(train_step_of(training, report));
   document.answer.push_back(report::Statement{"train-layout"}.with(statement_of(report.trials.front().layout)));
   if (report.trials.size() > 1) document.answer.push_back(train_next_of(report));
   document.answer.push_back(train_help_of(training, report));
-  if (report.too_large > 0)
-    document.answer.push_back(
-        report::Statement{"layouts-too-large"}.with("layouts", static_cast<double>(report.too_large)));
   document.lead = report::in_words(document.answer);
-  document.head.assumptions.insert(document.head.assumptions.begin(), training.taken().begin(), training.taken().end());
-  document.rests_on(report::paragraph("Assumed: " + report::as_paragraph(training.taken())), report::Shown::brief);
+  const auto facts = std::ranges::find(document.parts, std::string("facts"), &report::DocumentPart::name);
+  facts->what = report::facts_of(document.answer);
+  facts->shown = report::Shown::never;  // the lead of a terminal has them
+  std::vector<report::Statement> taken = training.taken();
+  document.head.assumptions.insert(document.head.assumptions.begin(), taken.begin(), taken.end());
+  if (report.too_large > 0)
+    taken.push_back(report::Statement{"layouts-too-large"}.with("layouts", static_cast<double>(report.too_large)));
+  document.rests_on(report::paragraph("Assumed: " + report::as_paragraph(taken)), report::Shown::brief);
   std::string all;
   for (const std::string& one : report::in_words(document.head.assumptions))
     all += report::paragraph("Assumed: " + one);
