@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "protocols/protocol.hpp"
 
 // One function per method, in the order of the registry, each defined in the file of its method.
@@ -17,20 +19,8 @@ EventDrivenMethod hier_fed_avg_method();
 EventDrivenMethod dp_fed_avg_method();
 EventDrivenMethod fed_buff_method();
 EventDrivenMethod fed_async_method();
-EventDrivenMethod local_sgd_method();
-EventDrivenMethod diloco_method();
-EventDrivenMethod streaming_diloco_method();
-EventDrivenMethod no_loco_method();
-EventDrivenMethod gasloc_method();
-EventDrivenMethod factored_gossip_method();
-EventDrivenMethod sparse_loco_method();
-EventDrivenMethod sparta_method();
-EventDrivenMethod des_loc_method();
-EventDrivenMethod pier_method();
-EventDrivenMethod muloco_method();
-EventDrivenMethod heloco_method();
-EventDrivenMethod decoupled_diloco_method();
-EventDrivenMethod dilocox_method();
+/// Methods of the family of local steps, the streaming one among them.
+std::vector<EventDrivenMethod> local_methods();
 EventDrivenMethod async_sgd_method();
 EventDrivenMethod ad_psgd_method();
 EventDrivenMethod flare_method();
