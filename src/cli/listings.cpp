@@ -309,7 +309,7 @@ std::string range_of(const spec::ParameterSpec& parameter) {
     case spec::ParameterSpec::Type::real:
       return fmt::format("{} … {}", parameter.minimum, parameter.maximum);
     case spec::ParameterSpec::Type::choice:
-      return fmt::format("{}", fmt::join(parameter.choices, " | "));
+      return parameter.choices.empty() ? "text" : fmt::format("{}", fmt::join(parameter.choices, " | "));
     case spec::ParameterSpec::Type::file:
       return "path of a file";
   }

@@ -10,6 +10,7 @@
 #include "algorithms/gossip/graph.hpp"
 #include "methods/idle_parameters.hpp"
 #include "protocols/local/local_rounds.hpp"
+#include "spec/islands.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -39,10 +40,13 @@ std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
                                           LocalRounds::kOuterGradients}})
           : joined<spec::ParameterSpec>(
                 {steps,
-                 {LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding, LocalRounds::kShare,
-                  LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo, algorithms::graph_parameter(),
-                  LocalRounds::kMix, LocalRounds::kMixing, kAverage, LocalRounds::kWhen, LocalRounds::kQuorum,
-                  LocalRounds::kGrace, LocalRounds::kWindow, LocalRounds::kStaleness},
+                 {spec::choice_parameter(LocalSteps::kPeriods.name, "", {},
+                                         "later periods, each from a step on: \"100:16 400:64\" is H = 16 for rounds "
+                                         "that begin with step 100 or later, and 64 from step 400; empty: none"),
+                  LocalSteps::kPeriodByRate, LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
+                  LocalRounds::kShare, LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo,
+                  algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kMixing, kAverage, LocalRounds::kWhen,
+                  LocalRounds::kQuorum, LocalRounds::kGrace, LocalRounds::kWindow, LocalRounds::kStaleness},
                  rule,
                  {LocalRounds::kMerge, LocalRounds::kAlpha}});
   if (method.averages_moments) all.insert(all.end(), {LocalRounds::kFirstMoments, LocalRounds::kSecondMoments});
@@ -83,6 +87,9 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   const auto refuse = [&](std::string what, std::string remedy) {
     faults.push_back(Fault{std::move(what), std::move(remedy)});
   };
+  if (const std::string& periods = LocalSteps::kPeriods.of(values); !LocalSteps::read_periods(periods))
+    refuse(fmt::format("periods=\"{}\" needs steps that rise from 1, each with its period", periods),
+           "for example periods=\"100:16 400:64\"");
   if (subset && LocalRounds::kTo.of(values) != SentTo::peers)
     refuse(fmt::format("sends=\"subset\" needs to=\"peers\", not to=\"{}\"", to), "to=\"peers\"");
   if (subset && outer::kRule.of(values) != "mean")

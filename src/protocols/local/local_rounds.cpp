@@ -44,7 +44,9 @@ spec::CompressSpec encoding_of(const Setting& setting) {
 
 std::int64_t outer_steps(const Setting& setting, const LocalSteps& local) {
   if (const std::int64_t rounds = setting.value(LocalSteps::kRounds); rounds > 0) return rounds;
-  return (local.steps() + local.period() - 1) / local.period();
+  std::int64_t rounds = 0;
+  for (std::int64_t first = 0; first < local.steps(); first += local.period_from(first)) ++rounds;
+  return rounds;
 }
 
 Value mean_of_contributors(Learning& learning, const std::vector<Value>& rows) {
@@ -147,7 +149,7 @@ LocalRounds::LocalRounds(const Setting& setting)
 }
 
 std::int64_t LocalRounds::steps_of_round(std::int64_t first) const {
-  return first < until_ ? 1 : std::min(local_.period(), local_.steps() - first);
+  return first < until_ ? 1 : std::min(local_.period_from(first), local_.steps() - first);
 }
 
 Value LocalRounds::outer_begin() const {

@@ -1,19 +1,35 @@
 #include "protocols/local/local_steps.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "algorithms/site_weights.hpp"
 #include "spec/islands.hpp"
+#include "support/parse_whole.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::protocols {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+
+}  // namespace
 
 LocalSteps::LocalSteps(const Setting& setting)
     : setting_(setting),
       factors_(algorithms::site_factors(setting.run.weights, setting.training(), setting.learning.problem().partition)),
-      period_(setting.value(kPeriod)),
+      later_{{0, setting.value(kPeriod)}},
       steps_(setting.learning.budget()) {
-  if (const std::int64_t rounds = setting.value(kRounds); rounds > 0) steps_ = rounds * period_;
+  if (const auto periods = setting.parameters().find(kPeriods.name); periods != setting.parameters().end()) {
+    std::ranges::copy(read_periods(periods->second).value(), std::back_inserter(later_));
+    by_rate_ = setting.value(kPeriodByRate);
+  }
+  if (const std::int64_t rounds = setting.value(kRounds); rounds > 0) {
+    steps_ = 0;
+    for (std::int64_t round = 0; round < rounds; ++round) steps_ += period_from(steps_);
+  }
   for (std::size_t site = 0; site < setting.sites; ++site)
     batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
 }
@@ -24,6 +40,27 @@ std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
       kRounds,
       spec::kIslands,
   };
+}
+
+std::optional<std::vector<LocalSteps::LaterPeriod>> LocalSteps::read_periods(const std::string& text) {
+  std::vector<LaterPeriod> list;
+  for (const std::string& word : words_of(text)) {
+    const std::vector<std::string_view> two = split_at(word, ':');
+    const auto from = parse_whole<std::int64_t>(two[0], list.empty() ? 1 : list.back().first + 1, kMostSteps);
+    const auto steps = parse_whole<std::int64_t>(two.back(), 1, kMostSteps);
+    if (two.size() != 2 || !from || !steps) return std::nullopt;
+    list.emplace_back(*from, *steps);
+  }
+  return list;
+}
+
+std::int64_t LocalSteps::period_from(std::int64_t first) const {
+  const std::int64_t listed = std::prev(std::ranges::upper_bound(later_, first, {}, &LaterPeriod::first))->second;
+  if (by_rate_ == 0) return listed;
+  const double warm_up =
+      setting_.training().schedule.warm_up_epochs * static_cast<double>(setting_.learning.steps_per_epoch());
+  const double rate = setting_.learning.rate(std::max(first, static_cast<std::int64_t>(std::ceil(warm_up))));
+  return std::max(listed, static_cast<std::int64_t>(std::min<double>(std::pow(by_rate_ / rate, 2), kMostSteps)));
 }
 
 Value LocalSteps::with_state_of(const Value& weights, const Value& own) const {

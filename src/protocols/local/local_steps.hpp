@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "protocols/protocol.hpp"
@@ -13,8 +16,17 @@ namespace dadsim::protocols {
 class LocalSteps {
  public:
   static constexpr spec::IntegerParameter kPeriod{"period", 1, 1e9, "8", "local steps between synchronisations (H)"};
+  static constexpr spec::TextParameter kPeriods{"periods"};
+  static constexpr spec::RealParameter kPeriodByRate{
+      "period-by-rate", 0, 1e9, "0",
+      "a: rounds of at least (a / learning rate)^2 local steps, by the rate at their beginning (QSR); 0: without"};
   static constexpr spec::IntegerParameter kRounds{
       "rounds", 0, 1e9, "0", "rounds of period local steps; 0: as many steps as synchronous training takes"};
+
+  /// A step, and H of rounds that begin with it or later.
+  using LaterPeriod = std::pair<std::int64_t, std::int64_t>;
+  /// Returns the list of a text such as "100:16 400:64"; none if it is not one.
+  static std::optional<std::vector<LaterPeriod>> read_periods(const std::string& text);
 
   explicit LocalSteps(const Setting& setting);
 
@@ -27,7 +39,11 @@ class LocalSteps {
 
   /// Returns the steps of the whole training: so many rounds, or else the epochs of the budget.
   std::int64_t steps() const { return steps_; }
-  std::int64_t period() const { return period_; }
+  std::int64_t period() const { return later_.front().second; }
+  /// Returns H of a round that begins with step `first`, wherever training ends:
+  ///   H = max(h, ⌊(α / η)²⌋),  h by `period` and `periods`,  η the learning rate at that step, or after the warm-up
+  /// (Quadratic Synchronization Rule; Gu, Lyu, Arora, Huang, ICLR 2024, arXiv 2310.14423).
+  std::int64_t period_from(std::int64_t first) const;
 
   /// Returns the first weights of all workers, followed by the optimizer's state.
   world::Value initial() const { return setting_.learning.initial_with_state(); }
@@ -45,8 +61,10 @@ class LocalSteps {
  private:
   Setting setting_;
   std::vector<SiteBatches> batches_;
-  std::vector<float> factors_;  ///< per worker; empty: 1
-  std::int64_t period_ = 1, steps_ = 1;
+  std::vector<float> factors_;      ///< per worker; empty: 1
+  std::vector<LaterPeriod> later_;  ///< the first from step 0
+  double by_rate_ = 0;              ///< α; 0: H is h
+  std::int64_t steps_ = 1;
 };
 
 /// Returns that share of some work, for a share of the parameters; the number of kernels shrinks in proportion.

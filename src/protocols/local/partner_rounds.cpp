@@ -205,7 +205,7 @@ void PartnerRounds::combine(std::size_t number, const std::vector<std::size_t>& 
     for (const auto& [other, sent] : all) values.push_back(sent[0]);
     for (const auto& [other, sent] : all) thetas.push_back(sent[1]);
     const Value apart = learning().difference(weighted_mean(learning(), thetas, evenly), rows[1]);
-    own.outer = outer_after(own.outer, weighted_mean(learning(), values, evenly), own.first / local().period(), apart);
+    own.outer = outer_after(own.outer, weighted_mean(learning(), values, evenly), own.rounds, apart);
   } else {
     own.outer = local().with_state_of(mixed(number, partners, own.arrived, rows[0], proposal), own.outer);
   }
@@ -285,7 +285,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
     if (factored_ && !partners.empty()) co_await mix_beginnings(number, partners, beginning);
     std::vector<Value> rows{moved, theta};
     if (!rule().is_of_groups) {
-      me.outer = outer_after(me.outer, moved, me.first / local().period());
+      me.outer = outer_after(me.outer, moved, me.rounds);
       rows = {theta_of(me.outer)};
     }
     const Value proposal = rows[0];

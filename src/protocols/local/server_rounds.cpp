@@ -116,7 +116,7 @@ void ServerRounds::begin() {
 std::int64_t ServerRounds::steps_of_order(std::int64_t first) const {
   if (!at_own_pace()) return steps_of_round(first);
   const std::int64_t left = local().steps() * static_cast<std::int64_t>(workers_.size()) - given_out_;
-  return std::min(left, first < local().steps() ? steps_of_round(first) : local().period());
+  return std::min(left, first < local().steps() ? steps_of_round(first) : local().period_from(first));
 }
 
 bool ServerRounds::is_last() const {

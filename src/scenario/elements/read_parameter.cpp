@@ -25,6 +25,7 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
           "{}", node.real(parameter.name, {.minimum = parameter.minimum, .maximum = parameter.maximum}, fallback));
     }
     case spec::ParameterSpec::Type::choice: {
+      if (parameter.choices.empty()) return node.text(parameter.name, parameter.default_value);  // its method reads it
       const auto fallback = std::ranges::find(parameter.choices, parameter.default_value) - parameter.choices.begin();
       return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
     }
