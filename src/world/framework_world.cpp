@@ -153,6 +153,17 @@ Activity FrameworkWorld::send(Node from, Node to, double bytes) {
   return id;
 }
 
+Activity FrameworkWorld::collective(const Collective& what, CollectiveTraffic& traffic) {
+  const Activity activity = inner_.collective(what, traffic);
+  const auto seconds = [](double bytes, double rate) { return rate > 0 ? bytes / rate : 0; };
+  for (std::size_t i = 0; i < what.nodes.size(); ++i) {
+    stations_[static_cast<std::size_t>(what.nodes[i])].busy += seconds(traffic.sent[i], framework_.serialise) +
+                                                               seconds(traffic.received[i], framework_.deserialise) +
+                                                               seconds(what.bytes, framework_.copy);
+  }
+  return activity;
+}
+
 void FrameworkWorld::begin(Activity id, Stage stage) {
   FrameworkMessage& message = messages_.at(id);
   message.stage = stage;

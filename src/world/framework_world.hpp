@@ -21,7 +21,7 @@ namespace dadsim::world {
 /// The messages at a node share its processor: one core of a client, all cores of the server (processor sharing, as
 /// threads do). Sums are formed one after the other, which takes as long in all. None of this delays the node's
 /// computations. A node that goes down loses the messages packed there. Messages of a pair arrive in the order in which
-/// they were sent: a message unpacked sooner waits.
+/// they were sent: a message unpacked sooner waits. The inner World times a collective with the framework's part.
 class FrameworkWorld final : public World {
  public:
   /// `server`: −1 if there is none. `model_bytes`: bytes of a message with a model; a message of the server of at least
@@ -30,9 +30,7 @@ class FrameworkWorld final : public World {
 
   Activity compute(Node node, const Work& work) override { return inner_.compute(node, work); }
   Activity send(Node from, Node to, double bytes) override;
-  Activity collective(const Collective& what, CollectiveTraffic& traffic) override {
-    return inner_.collective(what, traffic);
-  }
+  Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
   Activity timer(double seconds) override { return inner_.timer(seconds); }
   void cancel(Activity activity) override;
   void set_host(Node node, bool up) override { inner_.set_host(node, up); }

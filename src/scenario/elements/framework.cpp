@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
@@ -33,8 +34,10 @@ Row<Framework> number(std::string name, Value Framework::*member, Kind kind) {
 
 /// Attributes that apply to event-driven runs only.
 constexpr std::array kOfEvents{"polling", "idle-cut", "evaluate", "sends", "server-models"};
-/// Attributes that apply only to runs with a server.
-constexpr std::array kOfServers{"server-serialise", "server-deserialise", "server-cores", "aggregate"};
+/// Attributes that apply only to runs with a server; the last ones are of event-driven runs.
+constexpr std::array kOfServers{"server-serialise", "server-deserialise", "server-cores", "aggregate",
+                                "polling",          "idle-cut",           "server-models"};
+constexpr std::size_t kOfAnyServers = 4;
 
 }  // namespace
 
@@ -102,20 +105,23 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
     return;
   }
   const auto sums = [](const spec::RunSpec& run) { return run.event_driven && spec::sums_among_peers(run.parameters); };
-  if (!framework.none() && std::ranges::any_of(runs, sums)) {
-    node.fail(not_built("<framework> cannot be combined with event-driven runs that sum among peers (to=\"peers\")",
-                        "remove it, or set to=\"aggregator\" on the run"));
+  const bool of_server = spec::framework_of_table(framework.name, framework.version).server_serialise > 0;
+  if (const auto run = std::ranges::find_if(runs, sums); of_server && run != runs.end()) {
+    node.fail(
+        fmt::format("'{}' is of a server and its clients, and run '{}' sums among peers", framework.name, run->label),
+        "name=\"hivemind\", or numbers of your own without name and version");
   }
-  const auto has_server = [](const spec::RunSpec& run) {
-    return run.event_driven ||
-           (run.communicates && !run.decentralised && run.exchange == spec::ExchangeMode::aggregator);
+  const auto has_server = [&](const spec::RunSpec& run) {
+    return run.event_driven ? !sums(run)
+                            : run.communicates && !run.decentralised && run.exchange == spec::ExchangeMode::aggregator;
   };
   const auto is_in_rounds = [](const spec::RunSpec& run) { return run.parameters.contains("over-selection"); };
+  const bool has_events = std::ranges::any_of(runs, &spec::RunSpec::event_driven);
   if (std::ranges::none_of(runs, has_server)) {
-    for (const char* attribute : kOfServers)
+    for (const char* attribute : std::span(kOfServers).first(has_events ? kOfServers.size() : kOfAnyServers))
       node.refuse(attribute, "has no effect: no run has a server", "remove it, or add a run with an aggregator");
   }
-  if (std::ranges::none_of(runs, &spec::RunSpec::event_driven)) {
+  if (!has_events) {
     for (const char* attribute : kOfEvents)
       node.refuse(attribute, "has no effect: no run is event-driven", "remove it, or add a run such as fedavg");
   } else if (std::ranges::none_of(runs, is_in_rounds)) {

@@ -26,6 +26,7 @@
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/fidelity.hpp"
+#include "sim/step/framework_costs.hpp"
 #include "sim/step/jitter.hpp"
 #include "sim/step/message_effort.hpp"
 #include "sim/step/nodes.hpp"
@@ -553,6 +554,26 @@ class RunOfSchedules {
   std::vector<StepWithout> without_;  ///< steps timed without their causes, in order
 };
 
+/// Adds what the framework takes before the first and after the last message of a collective, without a server.
+void add_framework(const Cluster& cluster, const CollectiveJob& job, const collectives::Rounds& rounds,
+                   LoadedCluster& loaded, CollectiveTiming& timing) {
+  const std::vector<double>& bytes = job.request.bytes;
+  const auto path_rate = [&](std::size_t from, std::size_t to) {
+    const auto& hosts = loaded.nodes.hosts;
+    return (*loaded.network)[loaded.network->path(hosts[from], hosts[to])].transfer_rate();
+  };
+  const std::vector<FrameworkCost> costs = framework_costs(
+      cluster.framework, rounds, [&](std::size_t rank) { return bytes[std::min(rank, bytes.size() - 1)]; },
+      [](std::size_t) { return false; }, path_rate);
+  double begin = 0;
+  for (const FrameworkCost& cost : costs) begin = std::max(begin, cost.before);
+  for (double* seconds : {&timing.seconds, &timing.cold_seconds}) {
+    const double through = begin + *seconds;
+    *seconds = through;
+    for (const FrameworkCost& cost : costs) *seconds = std::max(*seconds, cost.done(begin, through));
+  }
+}
+
 constexpr double kNotableSaving = 0.1;  // share of the time of the library's choice
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,
@@ -613,6 +634,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
     if (timing.quicker) timing.quicker->with("saving", 1 - timing.quicker->number("seconds") / timing.seconds);
     if (timing.quicker && timing.quicker->number("saving") < kNotableSaving) timing.quicker.reset();
   }
+  add_framework(cluster, job, *rounds, loaded, timing);
   fidelity.describe(use);
   timing.fidelity = fidelity.chosen();
   return timing;

@@ -94,10 +94,12 @@ NodeCollectives::TimedCollective NodeCollectives::time(const world::Collective& 
       ranks.devices.push_back(i < cluster_.devices.size() ? cluster_.devices[i] : cluster_.aggregator_device);
     }
     ranks.aggregator_host.clear();
-    ranks.framework = {};  // it carries messages of single senders
     ranks.causes = false;
     CollectiveJob job{.request = {}, .algorithm = what.algorithm, .traffic = true};
     job.request.kind = what.kind;
+    const std::string& usual = cluster_.framework.all_reduce;
+    if (what.kind == step::CollectiveKind::all_reduce && what.algorithm == "auto" && !usual.empty())
+      job.algorithm = usual;
     job.request.bytes = {what.bytes};
     timing = time_collectives(ranks, std::span(&job, 1)).timings.at(0);
   }

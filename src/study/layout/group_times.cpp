@@ -22,6 +22,7 @@ double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 
 GroupTimes::GroupTimes(const sim::Cluster& cluster) : cluster_(cluster) {
   cluster_.flow_alone = false;  // groups are small enough for any fidelity
   cluster_.aggregator_host.clear();
+  cluster_.framework = {};  // inside of a group there is none
   std::map<std::string, int> nodes;
   for (const sim::PlatformHost& host : sim::platform_hosts(cluster.platform)) nodes[host.name] = host.node;
   for (const std::string& host : cluster.hosts) node_of_.push_back(nodes.at(host));

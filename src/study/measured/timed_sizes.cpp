@@ -48,8 +48,10 @@ collectives::CollectiveRequest request_of(const CollectiveSizes& sizes, double b
   return request;
 }
 
-TimedSizes time_sizes(const sim::Cluster& cluster, const CollectiveSizes& sizes,
+TimedSizes time_sizes(const sim::Cluster& of_scenario, const CollectiveSizes& sizes,
                       const std::function<void(std::size_t)>& progress) {
+  sim::Cluster cluster = of_scenario;
+  cluster.framework = {};  // times are those of the library alone
   const std::size_t ranks = cluster.hosts.size();
   std::vector<sim::CollectiveJob> jobs;
   for (const double bytes : sizes.bytes) jobs.push_back({request_of(sizes, bytes, ranks), sizes.algorithm});
