@@ -12,6 +12,7 @@ CompressorInfo none_info();
 CompressorInfo fp16_info();
 CompressorInfo bf16_info();
 CompressorInfo int8_info();
+CompressorInfo int8_table_info();
 CompressorInfo e3m0_info();
 CompressorInfo low_rank_info();
 CompressorInfo top_k_info();

@@ -15,8 +15,8 @@ Registry<CompressorInfo>& compressors() {
 }
 
 const CompressorInfo& encoding(const std::string& method) {
-  static const CompressorInfo low_rank = low_rank_info();
-  return method == low_rank.name ? low_rank : compressors().at(method);
+  static const CompressorInfo low_rank = low_rank_info(), int8_table = int8_table_info();
+  return method == low_rank.name ? low_rank : method == int8_table.name ? int8_table : compressors().at(method);
 }
 
 }  // namespace dadsim::compress

@@ -68,6 +68,7 @@ struct Setting {
   world::Node server = -1;  ///< the aggregator; −1 if there is none
   ProtocolLog& log;
   bool clients_evaluate = false;  ///< the framework sends a round's new model to its clients once more
+  std::vector<std::size_t> regions = {};  ///< per site, the region of its host; empty: all are in one
 
   const spec::TrainingSpec& training() const { return learning.problem().training; }
   std::uint64_t seed() const { return learning.problem().seed; }

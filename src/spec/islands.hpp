@@ -18,10 +18,13 @@ inline std::int64_t islands_of(const ParameterValues& values) {
   return takes_islands(values) ? kIslands.of(values) : 0;
 }
 
+inline bool sends_to(const ParameterValues& values, const char* whom) {
+  const auto to = values.find("to");
+  return to != values.end() && to->second == whom;
+}
 /// Returns true if what participants of an event-driven run send is summed among them by the collective library.
 inline bool sums_among_peers(const ParameterValues& values) {
-  const auto to = values.find("to");
-  return to != values.end() && to->second == "peers";
+  return sends_to(values, "peers") || sends_to(values, "region");
 }
 
 }  // namespace dadsim::spec

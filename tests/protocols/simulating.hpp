@@ -155,10 +155,10 @@ inline world::Task<> bring_about(world::EventLoop& loop, world::World& world, wo
 }
 
 /// Simulates a protocol in a World of sites, then the server. `join`: adds participants to the protocol's own, also at
-/// `others` nodes after the server.
+/// `others` nodes after the server. `regions`: those of the sites.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
                           world::EventLoop::Limits limits = {}, const std::function<void(world::EventLoop&)>& join = {},
-                          const std::vector<std::string>& others = {}) {
+                          const std::vector<std::string>& others = {}, const std::vector<std::size_t>& regions = {}) {
   const std::size_t sites = small.partition.size();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < sites; ++i) names.push_back("site-" + std::to_string(i));
@@ -176,7 +176,8 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
                                    .run = run,
                                    .sites = sites,
                                    .server = static_cast<world::Node>(sites),
-                                   .log = simulated.protocol_log};
+                                   .log = simulated.protocol_log,
+                                   .regions = regions};
   const auto protocol = protocols::protocol_registry().at(run.algorithm).make(setting);
   protocol->begin();
   if (join) join(stage);
@@ -191,14 +192,16 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
 
 /// Simulates with additional events, in the order of their dates.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
-                          world::EventLoop::Limits limits, const std::vector<Fate>& fates) {
-  if (fates.empty()) return simulate(world, small, learning, run, limits);
+                          world::EventLoop::Limits limits, const std::vector<Fate>& fates,
+                          const std::vector<std::size_t>& regions = {}) {
+  if (fates.empty()) return simulate(world, small, learning, run, limits, {}, {}, regions);
   const auto nobody = static_cast<world::Node>(small.partition.size() + 1);
-  return simulate(world, small, learning, run, limits,
-                  [&](world::EventLoop& stage) {
-                    stage.join(nobody, "fate", [&] { return bring_about(stage, world, nobody, fates); });
-                  },
-                  {"fate"});
+  return simulate(
+      world, small, learning, run, limits,
+      [&](world::EventLoop& stage) {
+        stage.join(nobody, "fate", [&] { return bring_about(stage, world, nobody, fates); });
+      },
+      {"fate"}, regions);
 }
 
 /// Returns a World without contention. Every computation of a worker takes `seconds`, those of the server take no time,

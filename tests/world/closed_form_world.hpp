@@ -33,7 +33,8 @@ class ClosedFormWorld final : public World {
 
   Activity compute(Node node, const Work& work) override;
   Activity send(Node from, Node to, double bytes) override;
-  /// Simulates a ring, in which the slowest line determines the time of every round.
+  /// Simulates a ring, in which the slowest line determines the time of every round. A reduction and a broadcast go
+  /// along the ring once, as a whole.
   Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
   Activity timer(double seconds) override;
   void cancel(Activity activity) override;
@@ -108,6 +109,7 @@ inline Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
 inline Activity ClosedFormWorld::collective(const Collective& what, CollectiveTraffic& traffic) {
   const std::size_t ranks = what.nodes.size();
   const bool sums = what.kind == step::CollectiveKind::all_reduce;
+  const bool up = what.kind == step::CollectiveKind::reduce, down = what.kind == step::CollectiveKind::broadcast;
   const auto rounds = static_cast<double>(ranks - 1) * (sums ? 2 : 1);
   const double block = sums ? what.bytes / static_cast<double>(ranks) : what.bytes;
   double slowest = 0;
@@ -117,6 +119,12 @@ inline Activity ClosedFormWorld::collective(const Collective& what, CollectiveTr
   }
   traffic.sent.assign(ranks, rounds * block);
   traffic.received = traffic.sent;
+  if (up || down) {  // a chain that ends at the first rank, or begins there
+    traffic.sent.assign(ranks, block);
+    traffic.received.assign(ranks, block);
+    (up ? traffic.sent : traffic.received).front() = 0;
+    (up ? traffic.received : traffic.sent).back() = 0;
+  }
   const Activity activity = begin({now_ + rounds * slowest, -1, -1, false, what.nodes});
   const auto is_down = [this](Node node) { return !up_[static_cast<std::size_t>(node)]; };
   if (std::ranges::any_of(what.nodes, is_down) || crosses(underway_.at(activity), links_down_)) end(activity, true);

@@ -63,8 +63,8 @@ std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpe
   return {acts("graph", "to", {"graph"}),
           acts("gossip", "to", {"pair", "graph"}),
           acts("mixing", "to", {"graph"}),
-          acts("average", "to", {"aggregator", "peers", "store"}),
-          acts("merge", "to", {"aggregator", "peers", "store"}),
+          acts("average", "to", {"aggregator", "peers", "store", "region"}),
+          acts("merge", "to", {"aggregator", "peers", "store", "region"}),
           acts("rank", "encoding", {"low-rank", "low-rank-e3m0"}),
           acts("quorum", "when", {"quorum"}),
           acts("grace", "when", {"quorum"}),
@@ -89,7 +89,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   };
   if (const std::string& periods = LocalSteps::kPeriods.of(values); !LocalSteps::read_periods(periods))
     refuse(fmt::format("periods=\"{}\" needs steps that rise from 1, each with its period", periods),
-           "for example periods=\"100:16 400:64\"");
+           "periods=\"100:16 400:64\"");
   if (subset && LocalRounds::kTo.of(values) != SentTo::peers)
     refuse(fmt::format("sends=\"subset\" needs to=\"peers\", not to=\"{}\"", to), "to=\"peers\"");
   if (subset && outer::kRule.of(values) != "mean")
@@ -102,7 +102,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
                        values.at(LocalRounds::kShare.name)),
            "add one of them, or remove it");
   }
-  const bool remembers = encoding != SentBy::compress || facts.run.compress.memory;
+  const bool remembers = encoding == SentBy::compress ? facts.run.compress.memory : encoding != SentBy::int8_ring;
   if (told(LocalRounds::kDecay.name) && (subset || partners || !remembers)) {
     refuse(fmt::format("memory-decay=\"{}\" needs a memory", values.at(LocalRounds::kDecay.name)),
            "encoding=\"chunk-top-k\", <compress memory=\"true\">, or remove it");
@@ -131,6 +131,15 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
     refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": partners count alike",
                        to_string(facts.run.weights), to),
            "leave weights out");
+  if (encoding == SentBy::int8_ring) {
+    if (!spec::sums_among_peers(values))
+      refuse(fmt::format("encoding=\"int8-ring\" needs to=\"peers\" or \"region\", not to=\"{}\"", to), "to=\"peers\"");
+    if (kAverage.of(values) != Average::all)
+      refuse(fmt::format("average=\"{}\" needs the rows of all", values.at(kAverage.name)), "average=\"all\"");
+    if (facts.run.all_reduce != "auto" && facts.run.all_reduce != "ring")
+      refuse(fmt::format("all-reduce=\"{}\" is no ring, which encoding=\"int8-ring\" needs", facts.run.all_reduce),
+             "all-reduce=\"ring\"");
+  }
   const auto averages = [&](const spec::IntegerParameter& moments) {
     return values.contains(moments.name) && moments.of(values) > 0;
   };
@@ -156,7 +165,8 @@ estimate::AlgorithmState state_of_choices(const spec::ParameterValues& values) {
   double numbers = 1;  // the weights that the round began with
   if (LocalRounds::chosen(values, LocalRounds::kTo) != SentTo::aggregator)
     numbers += static_cast<double>(outer::make(values, 1).states);
-  if (LocalRounds::chosen(values, LocalRounds::kEncoding) != SentBy::compress) numbers += 1;
+  const SentBy encoding = LocalRounds::chosen(values, LocalRounds::kEncoding);
+  if (encoding != SentBy::compress && encoding != SentBy::int8_ring) numbers += 1;  // a memory
   return {numbers * step::extent::parameters()};
 }
 
@@ -209,6 +219,7 @@ EventDrivenMethod local_method(LocalMethod method) {
               case SentTo::store:
                 return server_rounds(setting);
               case SentTo::peers:
+              case SentTo::region:
                 return peer_rounds(setting);
               case SentTo::pair:
               case SentTo::graph:

@@ -34,6 +34,7 @@ spec::CompressSpec encoding_of(const Setting& setting) {
     return compress_by("chunk-top-k", {{"fraction", share}}, true);
   if (setting.value(LocalRounds::kEncoding) == SentBy::four_bits)
     return compress_by("e3m0", {{"rounding", "nearest"}}, true);
+  if (setting.value(LocalRounds::kEncoding) == SentBy::int8_ring) return {};  // the ring encodes sums
   const bool four_bits = setting.value(LocalRounds::kEncoding) == SentBy::low_rank_four_bits;
   if (four_bits || setting.value(LocalRounds::kEncoding) == SentBy::low_rank)
     return compress_by("low-rank",

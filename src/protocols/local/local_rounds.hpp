@@ -12,10 +12,10 @@
 namespace dadsim::protocols {
 
 /// Receivers of what workers send after their local steps.
-enum class SentTo : std::uint8_t { aggregator, peers, pair, graph, store };
+enum class SentTo : std::uint8_t { aggregator, peers, pair, graph, store, region };
 /// Numbers of a message: Δ = θ − θ_i, or a random subset of the worker's weights.
 enum class SentNumbers : std::uint8_t { change, subset };
-enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits, low_rank, low_rank_four_bits };
+enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits, low_rank, low_rank_four_bits, int8_ring };
 /// End of a round at a node that hears from all workers.
 enum class When : std::uint8_t { barrier, quorum, asynchronous, window, overlap };
 /// Effect of θ on the weights of a worker that gets it.
@@ -47,10 +47,12 @@ class LocalRounds : public Protocol {
        {"peers", SentTo::peers},
        {"pair", SentTo::pair},
        {"graph", SentTo::graph},
-       {"store", SentTo::store}},
+       {"store", SentTo::store},
+       {"region", SentTo::region}},
       "aggregator: to the aggregator, which sends the new weights back; peers: a sum by the collective library (an "
       "all-gather if messages do not add up); pair: with a random partner; graph: with all neighbours; "
-      "store: to an object store at the aggregator's host, from which every worker reads what the others have sent");
+      "store: to an object store at the aggregator's host, from which every worker reads what the others have sent; "
+      "region: a sum within each region of the platform, then as peers among one worker of each, and back");
   static constexpr auto kSends =
       spec::choice<SentNumbers>("sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
                                 "change: the movement of the worker; subset: weights at random places, equal for all "
@@ -61,10 +63,11 @@ class LocalRounds : public Protocol {
        {"chunk-top-k", SentBy::chunk_top_k},
        {"e3m0", SentBy::four_bits},
        {"low-rank", SentBy::low_rank},
-       {"low-rank-e3m0", SentBy::low_rank_four_bits}},
+       {"low-rank-e3m0", SentBy::low_rank_four_bits},
+       {"int8-ring", SentBy::int8_ring}},
       "compress: by <compress> of the run; chunk-top-k: the largest of every 4096, in two bits, with a memory; "
       "e3m0: all in four bits, with a memory; low-rank: two factors of each matrix, with a memory; low-rank-e3m0: the "
-      "same in four bits");
+      "same in four bits; int8-ring: peers sum in a ring of eight bits a number, quantised anew at every peer");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
                                               "share of the numbers sent (subset, chunk-top-k)"};
   static constexpr spec::IntegerParameter kRank{"rank", 1, 1e6, "4", "rank of the factors (low-rank, low-rank-e3m0)"};
@@ -171,6 +174,20 @@ class LocalRounds : public Protocol {
   double alpha_, decay_, row_bytes_ = 0;
   Average average_;
 };
+
+/// A sum by a ring of eight bits a number (INTELLECT-1; PrimeIntellect-ai/prime, 5cc57a0, collectives.cpp). Each matrix
+/// is cut into 2 n chunks, two for each of the n peers to begin with. On its way round a chunk is decoded at every
+/// peer, added to, and quantised anew; the sum is quantised once more, and that message goes round unchanged. All peers
+/// end with the same bits, after n quantisations of every number.
+namespace quantised_ring {
+/// Returns the encoding of the vector whose parts the ring carries there and back.
+spec::CompressSpec encoding(std::size_t peers);
+/// Returns the sum of rows; `matrices`: the numbers of each, one after the other. Numbers behind them (running
+/// statistics) are added as they are.
+std::vector<float> sum(const std::vector<std::vector<float>>& rows, const std::vector<std::size_t>& matrices);
+/// Returns Σ p_i x_i with p_i the weights over their sum: peers scale their rows before the ring.
+world::Value mean(Learning& learning, const std::vector<world::Value>& rows, const std::vector<double>& weights);
+}  // namespace quantised_ring
 
 /// Rounds through an aggregator or a store, among all peers, with partners; through an aggregator by fragments.
 std::unique_ptr<Protocol> server_rounds(const Setting& setting);

@@ -11,11 +11,6 @@
 #include "support/split.hpp"
 
 namespace dadsim::protocols {
-namespace {
-
-constexpr std::int64_t kMostSteps = 1'000'000'000;
-
-}  // namespace
 
 LocalSteps::LocalSteps(const Setting& setting)
     : setting_(setting),
@@ -43,11 +38,12 @@ std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
 }
 
 std::optional<std::vector<LocalSteps::LaterPeriod>> LocalSteps::read_periods(const std::string& text) {
+  const auto most = static_cast<std::int64_t>(kPeriod.maximum);
   std::vector<LaterPeriod> list;
   for (const std::string& word : words_of(text)) {
     const std::vector<std::string_view> two = split_at(word, ':');
-    const auto from = parse_whole<std::int64_t>(two[0], list.empty() ? 1 : list.back().first + 1, kMostSteps);
-    const auto steps = parse_whole<std::int64_t>(two.back(), 1, kMostSteps);
+    const auto from = parse_whole<std::int64_t>(two[0], list.empty() ? 1 : list.back().first + 1, most);
+    const auto steps = parse_whole<std::int64_t>(two.back(), 1, most);
     if (two.size() != 2 || !from || !steps) return std::nullopt;
     list.emplace_back(*from, *steps);
   }
@@ -60,7 +56,7 @@ std::int64_t LocalSteps::period_from(std::int64_t first) const {
   const double warm_up =
       setting_.training().schedule.warm_up_epochs * static_cast<double>(setting_.learning.steps_per_epoch());
   const double rate = setting_.learning.rate(std::max(first, static_cast<std::int64_t>(std::ceil(warm_up))));
-  return std::max(listed, static_cast<std::int64_t>(std::min<double>(std::pow(by_rate_ / rate, 2), kMostSteps)));
+  return std::max(listed, static_cast<std::int64_t>(std::min(std::pow(by_rate_ / rate, 2), kPeriod.maximum)));
 }
 
 Value LocalSteps::with_state_of(const Value& weights, const Value& own) const {

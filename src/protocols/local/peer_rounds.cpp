@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +19,9 @@ namespace {
 /// torchft run it). With a random subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) workers keep weights of
 /// their own, of which those at the places drawn for the round become their mean; evaluated is the mean of all.
 ///
+/// By region the first worker of each speaks for it: a reduction brings the mean of the region to it, speakers sum as
+/// peers do, and broadcast what comes out; all go on together. Encodings and their memory are those of speakers.
+///
 /// The collective begins when all who take part are there. If it fails, it is begun anew after some seconds among those
 /// who are still there, and divided by their number. A worker that is back gets θ, and the state of the outer rule, of
 /// the first that ends the present round, and takes part from the next.
@@ -25,6 +30,8 @@ class PeerRounds final : public LocalRounds {
   explicit PeerRounds(const Setting& setting)
       : LocalRounds(setting),
         adds_(adds_up(encoding()) && average() != Average::direction),
+        is_ring_(setting.value(kEncoding) == SentBy::int8_ring),
+        by_region_(setting.value(kTo) == SentTo::region),
         every_{every(setting, kFirstMoments), every(setting, kSecondMoments)},
         peers_(setting.sites) {}
   void begin() override;
@@ -42,6 +49,18 @@ class PeerRounds final : public LocalRounds {
     double asked_at = 0;
   };
 
+  /// Workers of a region, or a single one, in the present collectives.
+  struct PeerGroup {
+    std::vector<std::size_t> members;  ///< the first speaks for all
+    Value row, memory;
+    double weight = 0;
+  };
+  enum class ExchangeStage : std::uint8_t { to_speakers, among_speakers, from_speakers, over };
+  static constexpr std::int64_t kStages = 4;
+  static ExchangeStage next_of(ExchangeStage stage) { return static_cast<ExchangeStage>(static_cast<int>(stage) + 1); }
+  /// Returns the number of messages of a stage of the present attempt.
+  std::int64_t number_of(ExchangeStage stage) const { return attempt_ * kStages + static_cast<std::int64_t>(stage); }
+
   static bool adds_up(const spec::CompressSpec& encoding) {
     const compress::CompressorInfo& info = compress::encoding(encoding.method);
     return info.lossless || info.adds(encoding.parameters);
@@ -56,21 +75,30 @@ class PeerRounds final : public LocalRounds {
   }
   Value moment_of(std::size_t number, std::size_t moment) const;
   double bytes() const;
+  const PeerGroup* spoken_for(std::size_t number) const;
+  Work exchange_work() const;
 
   Task<> worker(std::size_t number);
   Task<> joins(std::size_t number);
   void begin_if_complete();
+  void make_groups();
+  void begin_stage(ExchangeStage stage);
+  void exchange(step::CollectiveKind kind, const std::vector<std::size_t>& ranks, double bytes);
+  void heard(std::size_t number, const Parcel& parcel);
   bool complete(std::size_t number);
   void take_in(std::size_t number, const Value& before);
 
-  bool adds_;
+  bool adds_, is_ring_, by_region_;
   std::array<std::int64_t, 2> every_;  ///< rounds between means of each moment; 0: never
   std::vector<Peer> peers_;
   Value outer_;               ///< θ and the rule's state, the same everywhere; of own weights their mean
   std::int64_t next_ = 0;     ///< first step of the present round
   bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
-  std::int64_t attempt_ = 0;  ///< number of the last collective
-  std::vector<std::size_t> members_;  ///< ranks of the collective under way, or of the last
+  std::int64_t attempt_ = 0;  ///< number of the last exchange
+  std::vector<std::size_t> members_;  ///< workers in the exchange under way, or in the last
+  std::vector<PeerGroup> groups_;     ///< likewise, by region; each alone without
+  ExchangeStage stage_ = ExchangeStage::among_speakers;
+  std::size_t open_ = 0;  ///< collectives of the stage that have not ended
   std::vector<std::size_t> joining_;
   Value mean_row_;                          ///< mean of the last round's rows
   std::array<Value, 2> mean_moments_ = {};  ///< likewise; none: not due
@@ -108,8 +136,17 @@ Value PeerRounds::moment_of(std::size_t number, std::size_t moment) const {
 }
 
 double PeerRounds::bytes() const {
-  const double moments = (is_due(0) ? 1 : 0) + (is_due(1) ? 1 : 0);
-  return row_bytes() + moments * setting().sizing.numbers_bytes();
+  const double moments = ((is_due(0) ? 1 : 0) + (is_due(1) ? 1 : 0)) * setting().sizing.numbers_bytes();
+  if (!is_ring_) return row_bytes() + moments;
+  std::vector<std::size_t> pieces(learning().pieces().size());
+  std::iota(pieces.begin(), pieces.end(), std::size_t{0});
+  return setting().sizing.bytes_of(pieces, quantised_ring::encoding(groups_.size())) + moments;
+}
+
+/// Returns the group that the worker speaks for; nullptr if it does not.
+const PeerRounds::PeerGroup* PeerRounds::spoken_for(std::size_t number) const {
+  const auto found = std::ranges::find(groups_, number, [](const PeerGroup& group) { return group.members.front(); });
+  return found == groups_.end() ? nullptr : &*found;
 }
 
 /// Puts the result of the last round into the weights of a worker. `before`: θ before that round.
@@ -161,22 +198,99 @@ void PeerRounds::begin_if_complete() {
   underway_ = true;
   ++attempt_;
   members_ = std::move(members);
-  if (members_.size() == 1) {
-    loop.hand(node_of(members_.front()), kRound, {.number = attempt_});
-    return;
-  }
-  world::Collective what{.kind = adds_ ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather,
-                         .nodes = {},
-                         .bytes = bytes(),
-                         .algorithm = setting().run.all_reduce};
-  std::vector<Parcel> parcels;
+  make_groups();
+  begin_stage(by_region_ ? ExchangeStage::to_speakers : ExchangeStage::among_speakers);
+}
+
+/// Puts those who take part into groups, and encodes what speakers of regions send.
+void PeerRounds::make_groups() {
+  std::map<std::size_t, std::vector<std::size_t>> by_region;
   for (const std::size_t number : members_) {
-    what.nodes.push_back(node_of(number));
-    parcels.push_back({.values = {peers_[number].row}, .number = attempt_});
+    const std::vector<std::size_t>& regions = setting().regions;
+    by_region[!by_region_ ? number : regions.empty() ? 0 : regions.at(number)].push_back(number);
   }
-  if (!adds_) what.algorithm = setting().run.all_gather;
-  loop.collective(std::move(what), kRound, std::move(parcels));
+  groups_.clear();
+  for (auto& [region, members] : by_region) {
+    std::vector<Value> rows;
+    std::vector<double> weights;
+    for (const std::size_t number : members) {
+      rows.push_back(peers_[number].row);
+      weights.push_back(local().weight(number, next_, steps_of_round(next_)));
+    }
+    PeerGroup& group = groups_.emplace_back(std::move(members));
+    group.weight = std::accumulate(weights.begin(), weights.end(), 0.0);
+    group.row = rows.size() == 1 ? rows.front() : weighted_mean(learning(), rows, std::move(weights));
+  }
+  if (!by_region_ || groups_.size() == 1) return;
+  for (PeerGroup& group : groups_) {
+    group.memory = peers_[group.members.front()].memory;
+    group.row = encoded(group.row, group.memory, group.members.front(), next_);
+  }
+}
+
+void PeerRounds::exchange(step::CollectiveKind kind, const std::vector<std::size_t>& ranks, double bytes) {
+  const spec::RunSpec& run = setting().run;
+  world::Collective what{.kind = kind, .nodes = {}, .bytes = bytes};
+  if (kind == step::CollectiveKind::all_reduce) what.algorithm = is_ring_ ? "ring" : run.all_reduce;
+  if (kind == step::CollectiveKind::all_gather) what.algorithm = run.all_gather;
+  std::vector<Parcel> parcels;
+  for (const std::size_t number : ranks) {
+    what.nodes.push_back(node_of(number));
+    Parcel& parcel = parcels.emplace_back();
+    parcel.number = number_of(stage_);
+    if (stage_ == ExchangeStage::to_speakers) parcel.values = {peers_[number].row};
+    if (stage_ == ExchangeStage::among_speakers) parcel.values = {spoken_for(number)->row};
+  }
+  ++open_;
+  setting().loop.collective(std::move(what), kRound, std::move(parcels));
   setting().log.facts["collectives among participants"] += 1;
+}
+
+/// Begins the collectives of a stage, or of the first after it that has any; after the last all go on.
+void PeerRounds::begin_stage(ExchangeStage stage) {
+  stage_ = stage;
+  open_ = 0;
+  if (stage == ExchangeStage::among_speakers) {
+    std::vector<std::size_t> speakers;
+    for (const PeerGroup& group : groups_) speakers.push_back(group.members.front());
+    const auto kind = adds_ ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather;
+    if (speakers.size() > 1) exchange(kind, speakers, bytes());
+  } else if (stage != ExchangeStage::over) {
+    const bool up = stage == ExchangeStage::to_speakers;
+    for (const PeerGroup& group : groups_) {
+      if (group.members.size() == 1) continue;
+      exchange(up ? step::CollectiveKind::reduce : step::CollectiveKind::broadcast, group.members, plain_bytes());
+    }
+  }
+  if (open_ > 0) return;
+  if (by_region_ && stage != ExchangeStage::over) return begin_stage(next_of(stage));
+  for (const std::size_t number : members_) {
+    if (setting().loop.is_up(node_of(number)))
+      setting().loop.hand(node_of(number), kRound, {.number = number_of(stage_)});
+  }
+}
+
+/// Takes the end of a collective by region, of which the first node counts.
+void PeerRounds::heard(std::size_t number, const Parcel& parcel) {
+  const bool among = parcel.number == number_of(ExchangeStage::among_speakers);
+  if (among) setting().log.facts["bytes between regions"] += parcel.bytes;
+  const bool is_first = among ? number == groups_.front().members.front() : spoken_for(number) != nullptr;
+  if (is_first && --open_ == 0) begin_stage(next_of(stage_));
+}
+
+/// Returns what who speaks for others, or for itself, computes for the exchange.
+Work PeerRounds::exchange_work() const {
+  const Sizing& sizing = setting().sizing;
+  const std::size_t rows = groups_.size();
+  if ((is_ring_ || by_region_) && rows == 1) return {};
+  if (is_ring_) {
+    const spec::CompressSpec ring = quantised_ring::encoding(rows);
+    return sizing.encode_by(ring, step::Role::workers) +
+           sizing.decode_by(ring, step::Role::workers, 2 - 2 / static_cast<double>(rows));
+  }
+  Work work = sizing.decode_by(encoding(), step::Role::workers, adds_ ? 1 : static_cast<double>(rows));
+  if (by_region_) work = std::move(work) + sizing.encode_by(encoding(), step::Role::workers);
+  return adds_ ? work : std::move(work) + mean_work(step::Role::workers, rows);
 }
 
 /// Ends the round, at its first worker that has taken the outer step. Returns true if training is over.
@@ -186,12 +300,14 @@ bool PeerRounds::complete(std::size_t first_one) {
   const std::int64_t count = steps_of_round(next_);
   std::vector<Value> rows;
   std::vector<double> weights;
+  for (const PeerGroup& group : groups_) {
+    rows.push_back(group.row);
+    weights.push_back(group.weight);
+    if (by_region_) peers_[group.members.front()].memory = group.memory;
+  }
   for (const std::size_t number : members_) {
-    Peer& peer = peers_[number];
-    rows.push_back(peer.row);
-    weights.push_back(local().weight(number, next_, count));
     log.count_used(number);
-    log.note({log.updates + 1, node_of(number), peer.asked_at, loop.now(), ProtocolLog::Part::End::used});
+    log.note({log.updates + 1, node_of(number), peers_[number].asked_at, loop.now(), ProtocolLog::Part::End::used});
   }
   for (std::size_t moment = 0; moment < 2; ++moment) {
     mean_moments_[moment] = {};
@@ -200,7 +316,7 @@ bool PeerRounds::complete(std::size_t first_one) {
     for (const std::size_t number : members_) moments.push_back(moment_of(number, moment));
     mean_moments_[moment] = weighted_mean(learning(), moments, weights);
   }
-  mean_row_ = mean_of(rows, weights);
+  mean_row_ = is_ring_ ? quantised_ring::mean(learning(), rows, weights) : mean_of(rows, weights);
   const Value before = theta_of(outer_);
   if (!own_weights()) outer_ = outer_after(outer_, mean_row_, log.updates);
   for (const std::size_t number : members_) take_in(number, before);
@@ -269,13 +385,14 @@ Task<> PeerRounds::worker(std::size_t number) {
     const Value theta = theta_of(outer_);
     me.asked_at = loop.now();
     ++setting().log.asked;
-    Work work = local().begin_training(number, first, count) +
-                setting().sizing.per_parameter(step::Role::workers, 1, 3) +
-                setting().sizing.encode_by(encoding(), step::Role::workers);
+    Work work =
+        local().begin_training(number, first, count) + setting().sizing.per_parameter(step::Role::workers, 1, 3);
+    if (!by_region_) work = std::move(work) + setting().sizing.encode_by(encoding(), step::Role::workers);
     co_await loop.compute(node, std::move(work));
     me.own = local().train(number, me.own, first, count);
     const Value weights = learning().without_state(me.own);
-    me.row = encoded(own_weights() ? weights : learning().difference(theta, weights), me.memory, number, first);
+    me.row = own_weights() ? weights : learning().difference(theta, weights);
+    if (!by_region_) me.row = encoded(me.row, me.memory, number, first);
     me.ready_for = first;
     const std::int64_t before = attempt_;
     begin_if_complete();
@@ -287,19 +404,19 @@ Task<> PeerRounds::worker(std::size_t number) {
         begin_if_complete();
       } else if (parcel.gone || parcel.back) {
         if (again_at == world::kNever) begin_if_complete();
-      } else if (parcel.number <= before || parcel.number != attempt_) {
+      } else if (parcel.number < 0 || parcel.number / kStages != attempt_ || attempt_ == before) {
         continue;  // old news
       } else if (parcel.lost) {
         underway_ = false;
         again_at = loop.now() + kRetrySeconds;
+      } else if (by_region_ && parcel.from != parcel.to) {
+        heard(number, parcel);
       } else {
         break;
       }
     }
-    const auto messages = static_cast<double>(members_.size());
-    Work made = setting().sizing.decode_by(encoding(), step::Role::workers, adds_ ? 1 : messages) +
-                outer_work(step::Role::workers) + merge_work();
-    if (!adds_) made = std::move(made) + mean_work(step::Role::workers, members_.size());
+    Work made = outer_work(step::Role::workers) + merge_work();
+    if (spoken_for(number) != nullptr) made = std::move(made) + exchange_work();
     co_await loop.compute(node, std::move(made));
     if (next_ == first && complete(number)) co_return;
   }

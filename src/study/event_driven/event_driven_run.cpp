@@ -364,7 +364,8 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
                                      .sites = workers,
                                      .server = server,
                                      .log = log,
-                                     .clients_evaluate = cluster.framework.evaluates};
+                                     .clients_evaluate = cluster.framework.evaluates,
+                                     .regions = regions_of(scenario, run)};
     const std::unique_ptr<protocols::Protocol> protocol =
         protocols::protocol_registry().at(run.algorithm).make(setting);
     protocol->begin();

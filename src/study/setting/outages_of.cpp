@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <variant>
 
 #include "scenario/participants.hpp"
 #include "sim/platform.hpp"
@@ -23,6 +24,18 @@ std::vector<std::string> node_names(const scenario::Scenario& scenario, const sp
     names.push_back(devices[first].host);
   if (scenario.aggregator) names.push_back(scenario.aggregator->host);
   return names;
+}
+
+std::vector<std::size_t> regions_of(const scenario::Scenario& scenario, const spec::RunSpec& run) {
+  const bool is_wan = std::holds_alternative<spec::WanSpec>(scenario.platform.what);
+  if (!is_wan && !std::holds_alternative<spec::CompositionSpec>(scenario.platform.what)) return {};
+  std::map<std::string, std::size_t> numbers;
+  std::vector<std::size_t> regions;
+  for (const std::string& host : node_names(scenario, run)) {
+    const std::string name = host.substr(0, is_wan ? host.rfind('-') : host.find('.'));
+    regions.push_back(numbers.try_emplace(name, numbers.size()).first->second);
+  }
+  return regions;
 }
 
 world::Outages outages_of_participants(const scenario::Scenario& scenario, const spec::RunSpec& run,

@@ -15,6 +15,10 @@ std::vector<std::string> node_names(const scenario::Scenario& scenario);
 /// Returns the hosts of the participants of an event-driven run, each by its first device, then the aggregator's.
 std::vector<std::string> node_names(const scenario::Scenario& scenario, const spec::RunSpec& run);
 
+/// Returns the region of each participant, numbered as first seen: a <wan>'s, or its cluster of those that lines join.
+/// Empty if the platform has neither.
+std::vector<std::size_t> regions_of(const scenario::Scenario& scenario, const spec::RunSpec& run);
+
 /// Returns the outages of an event-driven run, of links and of participants. A participant is up while all its devices
 /// are.
 world::Outages outages_of_participants(const scenario::Scenario& scenario, const spec::RunSpec& run,

@@ -344,6 +344,13 @@ TEST(LocalChoices, ThatMeanNothingTogetherAreRefusedWithARemedy) {
       {"diloco", {{"sends", "subset"}, {"to", "peers"}}, "outer=\"mean\""},
       {"gasloc", {{"merge", "add"}}, "to=\"aggregator\" or \"peers\""},
       {"local-sgd", {{"outer-rate", "0.5"}}, "outer="},
+      {"diloco", {{"periods", "9:3 4:2"}}, "periods=\"100:16 400:64\""},
+      {"diloco", {{"periods", "16"}}, "periods=\"100:16 400:64\""},
+      {"diloco", {{"encoding", "int8-ring"}}, "to=\"peers\""},
+      {"diloco", {{"encoding", "int8-ring"}, {"to", "peers"}, {"average", "direction"}}, "average=\"all\""},
+      {"des-loc", {{"to", "region"}}, "to=\"peers\""},
+      {"sparta", {{"to", "region"}}, "to=\"peers\""},
+      {"diloco", {{"to", "region"}, {"when", "quorum"}}, "when=\"barrier\""},
       {"des-loc", {{"to", "aggregator"}}, "to=\"peers\""},
       {"streaming-diloco", {{"outer", "consensus"}}, "outer=\"nesterov\""},
   };

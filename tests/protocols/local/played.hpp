@@ -22,12 +22,13 @@ struct Played {
 
 /// Simulates a run of sites that are unequal in samples and speed.
 inline Played played(const spec::RunSpec& run, const SmallProblem& small = unequal_problem(kPlayedSamples),
-                     world::ClosedFormWorld::SiteLine line = {.latency = kLatency, .bandwidth = kBandwidth}) {
+                     world::ClosedFormWorld::SiteLine line = {.latency = kLatency, .bandwidth = kBandwidth},
+                     const std::vector<std::size_t>& regions = {}) {
   History history(1, nullptr);
   Learning learning(small.problem(), history);
   auto world = closed_form(
       small.partition.size(), [](world::Node node) { return 0.2 + 0.13 * node; }, line);
-  Played result{simulate(world, small, learning, run), {}};
+  Played result{simulate(world, small, learning, run, {}, {}, {}, regions), {}};
   for (const auto& quality : result.simulated.qualities) result.losses.push_back(quality[0]);
   return result;
 }

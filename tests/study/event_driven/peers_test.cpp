@@ -101,6 +101,49 @@ TEST(Peers, AreTimedWithoutLearningAndFailTogether) {
   EXPECT_LE(cut.event_driven->participation.answered, cut.event_driven->participation.asked);
 }
 
+TEST(Peers, ByRegionSendAChangeOnceForAllWorkersOfIt) {
+  const auto to = [](const std::string& to, const std::string& aggregator = {}) {
+    return result_of({.run = fmt::format(R"(<run algorithm="diloco" period="4" rounds="3" to="{}"/>)", to),
+                      .aggregator = aggregator});
+  };
+  const report::RunResult region = to("region"), flat = to("peers");
+  const report::RunResult server = to("aggregator", R"(<aggregator host="b.gpu-2" device="xeon-8380"/>)");
+  ASSERT_EQ(region.curve.size(), flat.curve.size());
+  for (std::size_t i = 0; i < region.curve.size(); ++i)
+    EXPECT_NEAR(region.curve[i].loss, flat.curve[i].loss, 1e-5 * flat.curve[i].loss);
+  const double model = 4 * (785 * 30 + 31 * 10), between = 3 * 2 * model;
+  EXPECT_NEAR(region.event_driven->participation.facts.at("bytes between regions"), between, 1e-6);
+  EXPECT_NEAR(region.total_bytes - between, 3 * 2 * 2 * model, 1) << "up and down, in two regions of two";
+  const auto& nodes = server.event_driven->log.nodes;
+  double over_the_line = 0;  // sent and received by workers of a
+  for (std::size_t worker = 0; worker < 2; ++worker) over_the_line += nodes[worker].sent + nodes[worker].received;
+  EXPECT_NEAR(over_the_line + 2 * model, 2 * between, 1) << "twice, with two workers in a region";
+}
+
+TEST(Peers, ByRegionTakeWhatTheirCollectivesTakeAlone) {
+  PeersDraft draft{.run = R"(<run algorithm="diloco" period="1" rounds="2" to="region"/>)"};
+  draft.timed = R"(<timed-as workload="resnet-50" batch="8"/>)";
+  const scenario::Scenario scenario = loaded(draft);
+  const auto alone = [&](step::CollectiveKind kind, std::vector<std::size_t> ranks) {
+    sim::CollectiveJob job{.request = {}, .ranks = std::move(ranks)};
+    job.request.kind = kind;
+    job.request.bytes = {4 * 25557032.0};
+    sim::Cluster cluster = cluster_of(scenario);
+    cluster.aggregator_host.clear();
+    return sim::time_collectives(cluster, std::span(&job, 1)).timings.at(0);
+  };
+  const sim::CollectiveTiming up = alone(step::CollectiveKind::reduce, {0, 1});
+  const sim::CollectiveTiming between = alone(step::CollectiveKind::all_reduce, {0, 2});
+  const sim::CollectiveTiming down = alone(step::CollectiveKind::broadcast, {0, 1});
+  const double both =
+      up.cold_seconds + between.cold_seconds + down.seconds + up.seconds + between.seconds + down.seconds;
+  const report::RunResult run = run_experiment(scenario, false).runs.at(0);
+  double computing = 0;
+  for (const step::EventLog::NodeUse& node : run.event_driven->log.nodes) computing = std::max(computing, node.busy);
+  EXPECT_GE(run.total_seconds - computing, both);
+  EXPECT_LE(run.total_seconds - computing, 1.05 * both);
+}
+
 TEST(Peers, PassThroughAFramework) {
   const auto with = [](const std::string& framework, const std::string& all_reduce) {
     PeersDraft draft{
@@ -139,6 +182,10 @@ TEST(Peers, SayWhatTheyCannotBe) {
   EXPECT_NE(said(R"(<run algorithm="sparta"/>)", R"(<framework name="flower"/>)").find(R"(name="hivemind")"),
             std::string::npos);
   EXPECT_EQ(said(R"(<run algorithm="sparta"/>)", R"(<framework name="hivemind"/>)"), "");
+  EXPECT_NE(said(R"(<run algorithm="diloco" to="peers" encoding="int8-ring" all-reduce="double-binary-tree"/>)")
+                .find(R"(all-reduce="ring")"),
+            std::string::npos);
+  EXPECT_EQ(said(R"(<run algorithm="diloco" to="region" encoding="int8-ring" periods="100:16 400:64"/>)"), "");
   EXPECT_EQ(said(R"(<run algorithm="sparta"/>)", R"(<framework serialise="100MBps" round="2s"/>)"), "");
   for (const char* attribute : {R"(aggregate="5MBps")", R"(polling="5s")", R"(idle-cut="5s")"})
     EXPECT_NE(
