@@ -34,5 +34,7 @@ struct ShiftEvaluation {
 std::string shift_heading(const std::string& label);
 std::vector<std::vector<std::string>> shift_rows(const ShiftEvaluation& evaluation);
 std::vector<std::string> shift_sentences(const std::string& label, const ShiftEvaluation& evaluation);
+/// Writes all of it for a terminal.
+std::string shift_table(const std::string& label, const ShiftEvaluation& evaluation);
 
 }  // namespace dadsim::report

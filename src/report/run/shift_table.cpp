@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "report/run/shift_evaluation.hpp"
+#include "report/text/grid.hpp"
+#include "report/text/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -71,6 +73,12 @@ std::vector<std::string> shift_sentences(const std::string& label, const ShiftEv
   for (std::size_t arm = 1; arm < evaluation.arms.size(); ++arm) said.push_back(harm_sentence(label, evaluation, arm));
   said.push_back(setting_sentence(label, evaluation));
   return said;
+}
+
+std::string shift_table(const std::string& label, const ShiftEvaluation& evaluation) {
+  std::string text = paragraph(shift_heading(label)) + grid(shift_rows(evaluation), {.widest = std::string::npos});
+  for (const std::string& sentence : shift_sentences(label, evaluation)) text += paragraph(sentence);
+  return text;
 }
 
 }  // namespace dadsim::report

@@ -783,10 +783,7 @@ std::string tables_of(const Result& result, bool verbose) {
     say([&](const RunResult& run) { return cost_sentence(run, result); });
   }
   for (const RunResult& run : result.runs) {
-    if (!run.evaluation) continue;
-    text += '\n' + paragraph(shift_heading(run.spec.label)) +
-            grid(shift_rows(*run.evaluation), {.widest = std::string::npos});
-    for (const std::string& sentence : shift_sentences(run.spec.label, *run.evaluation)) text += paragraph(sentence);
+    if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
   }
   if (!verbose) return text;
   std::string notes;
