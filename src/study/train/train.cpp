@@ -206,8 +206,9 @@ class TrainSearch {
     std::error_code error;
     if (asked_.model.ends_with(".json") || std::filesystem::is_regular_file(asked_.model, error)) {
       constexpr InputLimit kMostOfConfig{std::size_t{16} << 20U, "the config.json of a model"};
-      const ImportedModel model = import_model(asked_.model, read_input(asked_.model, "a config.json", kMostOfConfig),
-                                               asked_.sequence.value_or(0));
+      const ImportedModel model =
+          import_model(asked_.model, read_input(asked_.model, "name the config.json of a model", kMostOfConfig),
+                       asked_.sequence.value_or(0));
       if (model.workload.empty())
         throw refused_option(
             asked_.model, "no workload has its layers",
