@@ -65,31 +65,45 @@ struct PieceActivations {
 };
 
 /// Adds the activations that blocks of the piece leave on the host. With `stays`, the last block keeps its own.
-void leave_with_host(const spec::ModelShape& piece, bool stays, const spec::KeptActivations& kept,
-                     PieceActivations& use) {
+void leave_with_host(const spec::ModelShape& piece, bool stays, const spec::ParallelismSpec& how,
+                     const spec::KeptActivations& kept, PieceActivations& use) {
   std::vector<double> blocks;
   for (const spec::LayerRange& block : blocks_of(piece)) {
     if (spec::repeats(block)) blocks.push_back(kept.of_block(layers_of(piece, block)));
   }
   if (stays && !blocks.empty()) blocks.pop_back();
+  blocks.resize(how.blocks_on_host(blocks.size()));
   for (const double block : blocks) {
     use.on_host += block;
     use.largest_away = std::max(use.largest_away, block);
   }
 }
 
-PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputation recomputation,
+/// Returns the most bytes of recomputed activations at a time: of a block's half with attention, or of the other.
+double most_again(std::span<const spec::LayerShape> block, std::span<const spec::LayerShape> less,
+                  const spec::KeptActivations& kept) {
+  double most = 0;
+  double half = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    half += kept.of(block[i]) - kept.of(less[i]);
+    most = std::max(most, half);
+    if (block[i].kind == spec::LayerKind::attention) half = 0;
+  }
+  return most;
+}
+
+PieceActivations activations_of(const spec::ModelShape& piece, const spec::ParallelismSpec& how,
                                 const spec::KeptActivations& kept) {
   PieceActivations use;
-  switch (recomputation) {
+  switch (how.recomputation) {
     case spec::Recomputation::none:
       use.kept = kept.of_all(piece.layers);
       break;
     case spec::Recomputation::selective: {
-      const spec::ModelShape less = with_selective_recomputation(piece);
+      const spec::ModelShape less = with_selective_recomputation(piece, how.recomputed_parts);
       use.kept = kept.of_all(less.layers);
-      for (std::size_t i = 0; i < piece.layers.size(); ++i)
-        use.at_work = std::max(use.at_work, kept.of(piece.layers[i]) - kept.of(less.layers[i]));
+      for (const spec::LayerRange& block : blocks_of(piece))
+        use.at_work = std::max(use.at_work, most_again(layers_of(piece, block), layers_of(less, block), kept));
       break;
     }
     case spec::Recomputation::operations:
@@ -98,7 +112,7 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
         const std::span<const spec::LayerShape> layers = layers_of(piece, block);
         const double all = kept.of_all(layers);
         const double own = spec::repeats(block) ? kept.of_block(layers) : all;
-        const bool whole = recomputation == spec::Recomputation::full;  // all but the block input is recomputed
+        const bool whole = how.recomputation == spec::Recomputation::full;  // all but the block input is recomputed
         use.kept += own;
         if (spec::repeats(block)) use.at_work = std::max(use.at_work, whole ? all : all - own);
       }
@@ -163,10 +177,8 @@ void add_parameters(const HeldBytes& held, const HeldBytes& copies, const HeldBy
   const double parameters = held.all() + copies.all();
   const auto divided = [&](spec::Sharding from) { return parallelism.sharding >= from ? replicas : 1.0; };
   const double states = learned / divided(spec::Sharding::optimizer);
-  if (!parallelism.offloads_optimizer()) {
-    use.master_copies += widths.states.master * states;
-    use.optimizer += widths.states.moment * optimizer_state_per_parameter(optimizer) * states;
-  }
+  use.master_copies += parallelism.state_kept() * widths.states.master * states;
+  use.optimizer += parallelism.state_kept() * widths.states.moment * optimizer_state_per_parameter(optimizer) * states;
   const bool whole = parallelism.deferred_sums == spec::DeferredSums::all;
   use.gradients += bytes * learned / (whole ? 1 : divided(spec::Sharding::gradients));
   use.parameters += bytes * parameters / divided(spec::Sharding::parameters);
@@ -267,6 +279,20 @@ std::vector<std::pair<std::string, double>> MemoryUse::breakdown() const {
   return lines;
 }
 
+double gradients_before_room(const spec::ModelShape& model, double samples, double gradient,
+                             const spec::KeptActivations& kept) {
+  if (std::ranges::any_of(model.layers, spec::keeps_softmax)) return 0;  // scores of classes leave room first
+  double most = 0;
+  double balance = 0;  // gradients so far without the activations freed
+  for (std::size_t i = model.layers.size(); i-- > 0;) {
+    // The gradient of a layer exists before what the layer keeps is freed.
+    balance += gradient * static_cast<double>(model.layers[i].parameters);
+    most = std::max(most, balance);
+    balance -= samples * kept.of(model.layers[i]);
+  }
+  return most;
+}
+
 double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer) {
   switch (optimizer.kind) {
     case spec::OptimizerSpec::Kind::sgd:
@@ -295,8 +321,8 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
 
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
-                     const spec::ParallelismSpec& parallelism, const StateWidths& widths,
-                     const ProgramMemory& program) {
+                     const spec::ParallelismSpec& parallelism, const StateWidths& widths, const ProgramMemory& program,
+                     std::vector<MemoryMoment>* moments) {
   const double bytes = bytes_per_element(precision);
   const spec::KeptActivations kept(precision, parallelism, program.shortcut);
   const spec::ModelShape part = spec::sharded(model, parallelism.tensor);
@@ -322,8 +348,9 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       if (parallelism.stage_of(static_cast<std::int32_t>(piece)) != static_cast<std::int32_t>(stage)) continue;
       const std::span<const spec::LayerShape> layers = layers_of(part, pieces[piece]);
       const spec::ModelShape shape{model.name, {layers.begin(), layers.end()}};
-      PieceActivations of_piece = activations_of(shape, parallelism.recomputation, kept);
-      if (parallelism.offloads_activations()) leave_with_host(shape, piece + 1 == pieces.size(), kept, of_piece);
+      PieceActivations of_piece = activations_of(shape, parallelism, kept);
+      if (parallelism.offloads_activations())
+        leave_with_host(shape, piece + 1 == pieces.size(), parallelism, kept, of_piece);
       activations.kept += of_piece.kept;
       activations.on_host += of_piece.on_host;
       activations.largest_away = std::max(activations.largest_away, of_piece.largest_away);
@@ -351,7 +378,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
                         part.layers.front().kind == spec::LayerKind::embedding;
     add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : HeldBytes{}, optimizer,
                    widths_of(precision, widths), parallelism, sharers, use);
-    if (!parallelism.offloads_optimizer()) use.optimizer -= widths_of(precision, widths).states.moment * left_out;
+    use.optimizer -= parallelism.state_kept() * widths_of(precision, widths).states.moment * left_out;
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     const double of_all = at_a_time / parallelism.interleave;
     // While one block's activations are transferred, another block's are in use.
@@ -365,16 +392,35 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     const double of_decoder = program.empty_gradient * numbers_of_decoders(own);
     const double in_block = rows * (activations.at_work + activations.gradients - activations.softmax);
     const bool at_the_turn = scores + of_decoder > in_block;
-    use.activations = rows * (of_all * activations.kept - away) + (at_the_turn ? 0 : in_block);
-    use.scores = at_the_turn ? scores : 0;
-    use.gradients += at_the_turn ? of_decoder : 0;
+    double inputs = 0;
     if (stage == 0 && !part.layers.empty()) {
       const spec::LayerShape& first = part.layers.front();
-      use.activations +=
-          batch * (first.kind == spec::LayerKind::embedding ? kToken * static_cast<double>(first.rows_per_sample)
-                                                            : bytes * first.inputs());
+      inputs = batch * (first.kind == spec::LayerKind::embedding ? kToken * static_cast<double>(first.rows_per_sample)
+                                                                 : bytes * first.inputs());
     }
-    if (stage == 0 || use.total() > worst.total()) worst = use;
+    const MemoryUse states = use;
+    const double kept_at_once = rows * (of_all * activations.kept - away);
+    use.activations = inputs + kept_at_once + (at_the_turn ? 0 : in_block);
+    use.scores = at_the_turn ? scores : 0;
+    use.gradients += at_the_turn ? of_decoder : 0;
+    if (stage > 0 && use.total() <= worst.total()) continue;
+    worst = use;
+    if (moments == nullptr) continue;
+    const auto at = [&](const char* when, double kept_share, double block, double turn) {
+      MemoryMoment moment{when, states};
+      moment.use.activations = inputs + kept_at_once * kept_share + block;
+      moment.use.scores = turn > 0 ? scores : 0;
+      moment.use.gradients += turn > 0 ? of_decoder : 0;
+      return moment;
+    };
+    const double before = std::max(0.0, 1 - parallelism.interleave / at_a_time);  // share of earlier micro-batches
+    *moments = {at("before the step", 0, 0, 0),
+                at("forward pass half done", (before + 1) / 2, 0, 0),
+                at("end of the forward pass", 1, 0, 0),
+                at("loss", 1, 0, 1),
+                at("backward pass of the last block", 1, in_block, 0),
+                at("backward pass half done", (before + 1) / 2, in_block, 0),
+                at("update", 0, 0, 0)};
   }
   return worst;
 }

@@ -48,6 +48,12 @@ struct MemoryUse {
   bool operator==(const MemoryUse&) const = default;
 };
 
+/// Memory of a device at one moment of a step.
+struct MemoryMoment {
+  std::string when;
+  MemoryUse use;
+};
+
 /// Floats that an optimizer keeps per parameter; Muon keeps fewer of hidden matrices.
 double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 /// Floats that an optimizer keeps of a network: Muon has one moment of hidden matrices.
@@ -63,10 +69,11 @@ double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelSh
 ///   of weights wait (schedule/pipeline_order.hpp) each stage has min(M, P), with DualPipeV min(2 M, 2 P + 1). Without
 ///   a pipeline gradients are accumulated over micro-batches, and there is one at a time.
 /// - Sequence parallelism divides by `tensor` what tensor parallelism does not (arXiv:2205.05198, equation 4).
-/// - Selective recomputation keeps no scores but those of the layer at work; full recomputation keeps what comes into
-///   each block, and all of the block at work. Layers in parts keep one part, of the block at work.
+/// - Selective recomputation keeps nothing of the parts that it repeats (spec/block_parts.hpp) but those of the half
+///   of a block at work; full recomputation keeps what comes into each block, and all of the block at work. Layers in
+///   parts keep one part, of the block at work.
 /// - Blocks that leave with the host what they keep have it on the device for two of them at a time, and the last block
-///   of the network, whose pass back comes next, always.
+///   of the network, whose pass back comes next, always. With a share, the first blocks of a piece leave it.
 /// - Sharding divides by the number of replicas, samples.size() × parallelism.context, or by its group: optimizer and
 /// master copies; gradients too; parameters
 ///   too, of which prefetch + 1 blocks and what is outside of blocks are whole then. Gradients that are divided are

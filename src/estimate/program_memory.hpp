@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimate/memory.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
@@ -24,9 +25,16 @@ struct ProgramMemory {
   bool casts_again = false;
 };
 
-/// Returns the memory of memory_use() in such a program.
+/// Returns the memory of memory_use() in such a program. `moments`: filled with the memory of that device over a step.
+/// Between two moments memory rises or falls evenly.
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
-                     const spec::ParallelismSpec& parallelism, const StateWidths& widths, const ProgramMemory& program);
+                     const spec::ParallelismSpec& parallelism, const StateWidths& widths, const ProgramMemory& program,
+                     std::vector<MemoryMoment>* moments = nullptr);
+
+/// Returns the most bytes by which gradients of weights exceed the activations freed before them, in a backward pass
+/// that starts with everything kept. `gradient`: bytes per gradient.
+double gradients_before_room(const spec::ModelShape& model, double samples, double gradient,
+                             const spec::KeptActivations& kept);
 
 }  // namespace dadsim::estimate

@@ -49,6 +49,7 @@ struct LaunchRow {
   std::vector<std::pair<std::string, std::vector<std::string>>> pairs;  ///< ours, what may stand for it there
   bool number = false, real = false;
   std::string otherwise;  ///< number or quantity without the argument; empty: nothing is known then
+  bool list = false;      ///< pairs are of the words of a list
 
   const std::vector<std::string>* written_as(const std::string& value) const {
     const auto found = std::ranges::find_if(pairs, [&](const auto& pair) { return pair.first == value; });
@@ -56,9 +57,34 @@ struct LaunchRow {
   }
   /// Returns the framework's spelling of a value; none: the argument cannot express it.
   std::optional<std::string> theirs(const std::string& value) const {
+    if (list) return their_list(value);
     if (const auto* pair = written_as(value)) return pair->front();
     const bool fits = real || (number && parse_whole<std::int64_t>(value));
     return fits ? std::optional(value) : std::nullopt;
+  }
+  /// Returns a list as words behind an option of a command line, or else in brackets.
+  std::optional<std::string> their_list(const std::string& value) const {
+    const bool words = argument.starts_with('-');
+    std::string text;
+    for (const std::string& word : words_of(value)) {
+      const auto* pair = written_as(word);
+      if (pair == nullptr) return std::nullopt;
+      text += (text.empty() ? "" : words ? " " : ",") + pair->front();
+    }
+    return words ? text : '[' + text + ']';
+  }
+  /// Returns our words of such a list; none: one of theirs is unknown.
+  std::optional<std::string> our_list(std::string value) const {
+    std::ranges::replace_if(
+        value, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
+    std::string text;
+    for (const std::string& word : words_of(value)) {
+      const auto found =
+          std::ranges::find_if(pairs, [&](const auto& pair) { return std::ranges::count(pair.second, word) > 0; });
+      if (found == pairs.end()) return std::nullopt;
+      text += (text.empty() ? "" : " ") + found->first;
+    }
+    return text;
   }
 };
 
@@ -70,6 +96,7 @@ LaunchRow row_of(const FactTable::Row& facts) {
       row.pairs.emplace_back(word.substr(0, colon), parts_of(std::string_view(word).substr(colon + 1), '|'));
       continue;
     }
+    row.list = row.list || word == "L";
     row.number = word.front() == 'N';
     row.real = word.front() == 'X';
     if (const std::size_t bar = word.find('|'); bar != std::string::npos) row.otherwise = word.substr(bar + 1);
@@ -295,7 +322,9 @@ class LaunchReader {
     for (const LaunchRow* row : rows_of(framework)) {
       if (std::ranges::count(seen, row->quantity) > 0) continue;
       seen.push_back(row->quantity);
-      row->number || row->real ? read_number(*row) : read_choice(rows_of(framework, row->quantity));
+      row->number || row->real ? read_number(*row)
+      : row->list              ? read_list(*row)
+                               : read_choice(rows_of(framework, row->quantity));
       if (!row->otherwise.empty() && !result_.entries.contains(row->quantity))
         defaults.emplace(row->quantity, row->otherwise);
     }
@@ -345,6 +374,16 @@ class LaunchReader {
           (row.real || std::trunc(number) == number)))
       return fault(*argument, row.real ? "a number above 0" : "a whole number from 1");
     take(row.quantity, row.real ? first : fmt::format("{:.0f}", number), argument);
+  }
+
+  void read_list(const LaunchRow& row) {
+    const Argument* argument = argument_of(row);
+    if (argument == nullptr) return;
+    const std::optional<std::string> ours = row.our_list(argument->value);
+    if (ours && !ours->empty()) return take(row.quantity, *ours, argument);
+    std::vector<std::string> known;
+    for (const auto& [_, theirs] : row.pairs) known.push_back(theirs.front());
+    fault(*argument, fmt::format("use some of {}", fmt::join(known, ", ")));
   }
 
   /// Takes the value whose arguments are all as the rows have them; of several the one with most arguments.

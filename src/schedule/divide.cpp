@@ -124,6 +124,7 @@ class ModelChunk {
   double matrix_bytes_ = 0, expert_matrix_bytes_ = 0;  ///< bytes of all matrices to orthogonalise on one device
   std::vector<std::size_t> position_of_;  ///< per task of full_: the layer it is for, if it belongs to a pass; or kNone
   std::map<std::string_view, std::vector<std::size_t>> computed_again_;  ///< per block: tasks of full_
+  std::map<std::string_view, double> activated_again_;                   ///< per block: bytes of a micro-batch
   std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
   std::vector<DividedUnit> units_;    ///< in the order of the forward pass
   std::vector<std::size_t> unit_of_;  ///< per layer
@@ -205,8 +206,13 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   backward_end_ = std::max(backward_end_, forward_end_);
   for (std::size_t i = 0; i < forward_end_ && how_.recomputation != Recomputation::none; ++i) {
     const std::size_t position = position_of_[i];
-    if (position != kNone && spec::is_computed_again(whole_, position, how_.recomputation))
-      computed_again_[spec::block_of(whole_.layers[position].name)].push_back(i);
+    if (position == kNone) continue;
+    const std::string_view block = spec::block_of(whole_.layers[position].name);
+    const bool again = spec::is_computed_again(whole_, position, how_);
+    if (again) computed_again_[block].push_back(i);
+    const spec::LayerShape& own = device_.layers[position];
+    const double activated = again ? 0 : spec::activated_again(own, how_);
+    if (activated > 0) activated_again_[block] += element_ * samples_ * (own.outputs_per_sample + activated);
   }
   // The collectives of the last layers are under way before any wait.
   while (backward_end_ < full_.tasks.size() && !std::holds_alternative<WaitTask>(full_.tasks[backward_end_].what))
@@ -570,6 +576,13 @@ void ModelChunk::recompute(std::string_view block, Schedule& out, std::int32_t s
   if (const auto found = computed_again_.find(block); found != computed_again_.end()) {
     for (const std::size_t index : found->second) add_pass_task(index, out, stage);
   }
+  if (const auto found = activated_again_.find(block); found != activated_again_.end()) {
+    ComputeTask task;
+    task.kind = spec::LayerKind::element_wise;
+    task.bytes_moved = PerWorker(found->second);
+    task.launches = PerWorker(1.0);
+    out.tasks.push_back({std::string(block) + "activation", std::move(task), stage});
+  }
 }
 
 // ---- replicas that divide parameters ----
@@ -835,8 +848,10 @@ void ModelChunk::offload_updates() {
   for (Task& task : full_.tasks) {
     auto* compute = std::get_if<ComputeTask>(&task.what);
     if (compute == nullptr || compute->phase != step::Phase::update) continue;
-    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have equally many parameters
-    compute->flops = compute->bytes_moved = compute->launches = PerWorker();
+    // All have equally many parameters.
+    compute->seconds = PerWorker(how_.offload_share * compute->bytes_moved[0] / how_.host_rate);
+    for (PerWorker* kept : {&compute->flops, &compute->bytes_moved, &compute->launches})
+      *kept = kept->scaled(how_.state_kept());
   }
 }
 
@@ -850,11 +865,12 @@ void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32
   }
   ComputeTask transfer;
   transfer.phase = step::Phase::update;
-  transfer.seconds = PerWorker(bytes / how_.offload_rate);
+  transfer.seconds = PerWorker(how_.offload_share * bytes / how_.offload_rate);
   out.tasks.push_back({what, std::move(transfer), stage});
 }
 
-/// Sums the bytes that blocks keep, except the network's last block, whose backward pass comes next.
+/// Sums the bytes that blocks leave with the host: of the first ones, and not of the network's last block, whose
+/// backward pass comes next.
 void ModelChunk::measure_activations() {
   const spec::KeptActivations kept(full_.precision, how_);
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(device_);
@@ -862,8 +878,13 @@ void ModelChunk::measure_activations() {
   for (const spec::LayerRange& block : blocks) {
     if (spec::repeats(block)) end = block.end;
   }
+  const auto may_leave = [&](const spec::LayerRange& block) {
+    return spec::repeats(block) && block.end != end && layers_.holds(block.first);
+  };
+  std::size_t leaving = how_.blocks_on_host(static_cast<std::size_t>(std::ranges::count_if(blocks, may_leave)));
   for (const spec::LayerRange& block : blocks) {
-    if (!spec::repeats(block) || block.end == end || !layers_.holds(block.first)) continue;
+    if (!may_leave(block) || leaving == 0) continue;
+    --leaving;
     const auto layers = std::span(device_.layers).subspan(block.first, block.end - block.first);
     units_[unit_of_[block.first - layers_.first]].activations = samples_ * kept.of_block(layers);
   }
@@ -935,7 +956,9 @@ void ModelChunk::begin_launches(std::size_t unit, Schedule& out, std::int32_t st
   end_launches(out, stage);
   if (units_[unit].launches == 0) return;
   double passes = forward_ || only_weights_ || only_inputs_ ? 1 : 2;
-  if (!forward_ && !only_weights_ && how_.recomputation == spec::Recomputation::full) passes += 1;
+  if (!forward_ && !only_weights_ &&
+      (how_.recomputation == spec::Recomputation::full || how_.repeats_part(spec::BlockPart::experts)))
+    passes += 1;
   launched_ = unit;
   ComputeTask task;
   task.phase = forward_ ? step::Phase::forward : step::Phase::backpropagate;

@@ -30,14 +30,4 @@ ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
   return model;
 }
 
-ModelShape with_selective_recomputation(ModelShape model) {
-  for (LayerShape& layer : model.layers) {
-    if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
-    layer.kept_beside_per_sample = -layer.scores_per_sample;
-    layer.kept_bytes_per_sample = 0;
-    layer.recomputed_macs_per_sample = layer.forward_macs_per_sample;
-  }
-  return model;
-}
-
 }  // namespace dadsim::spec

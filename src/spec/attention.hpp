@@ -16,8 +16,4 @@ namespace dadsim::spec {
 /// Attention layers without known scores stay unchanged.
 ModelShape with_flash_attention(ModelShape model, FlashLibrary library = FlashLibrary::any);
 
-/// Returns the network without scores kept for the backward pass, which recomputes attention (Korthikanti et al.,
-/// arXiv:2205.05198, section 5: selective recomputation).
-ModelShape with_selective_recomputation(ModelShape model);
-
 }  // namespace dadsim::spec

@@ -1,8 +1,10 @@
 #include "spec/kept_activations.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "spec/attention.hpp"
 #include "spec/stages.hpp"
@@ -18,19 +20,116 @@ bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t positi
   return is_one_product(block[position]) && std::ranges::count_if(block.first(position), is_one_product) % 2 == 0;
 }
 
-bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation) {
-  const std::string_view block = block_of(model.layers[position].name);
-  if (block.empty() || recomputation == Recomputation::none) return false;
-  if (recomputation == Recomputation::full) return true;
-  if (recomputation == Recomputation::selective) return model.layers[position].kind == LayerKind::attention;
-  std::size_t first = position;
-  while (first > 0 && block_of(model.layers[first - 1].name) == block) --first;
-  return !is_kept_by_operations(std::span(model.layers).subspan(first), position - first);
+namespace {
+
+bool is_expert(const LayerShape& layer) {
+  return layer.kind == LayerKind::dense && (layer.experts > 1 || layer.expert_group > 1);
 }
 
-bool computes_any_again(const ModelShape& model, Recomputation recomputation) {
+bool opens_network(const LayerShape& layer) {
+  return layer.kind == LayerKind::dense && layer.heads == 0 && layer.split == TensorSplit::column;
+}
+
+/// Returns whether the layer is a norm as wide as the shortcut; those of queries, keys and latent vectors are not.
+bool is_norm(std::span<const LayerShape> block, const LayerShape& layer) {
+  return layer.kind == LayerKind::normalisation && layer.split != TensorSplit::heads &&
+         layer.outputs_per_sample == inputs_of_block(block.front());
+}
+
+/// Returns the part of a block that a layer belongs to, other than experts; of a network with experts its shared ones.
+std::optional<BlockPart> part_of(std::span<const LayerShape> block, std::size_t position, bool behind_experts) {
+  const LayerShape& layer = block[position];
+  if (layer.kind == LayerKind::attention) return BlockPart::attention;
+  if (is_norm(block, layer)) return BlockPart::norms;
+  if (layer.kind != LayerKind::dense || is_expert(layer)) return std::nullopt;
+  const bool closes = layer.split == TensorSplit::row && position > 0 && opens_network(block[position - 1]);
+  if (behind_experts) return BlockPart::shared_experts;
+  if (opens_network(layer) || closes) return BlockPart::feed_forward;
+  const auto is_latent = [&](const LayerShape& one) {
+    return one.kind == LayerKind::normalisation && one.split != TensorSplit::heads && !is_norm(block, one);
+  };
+  const bool latent = layer.heads > 0 && std::ranges::any_of(block, is_latent);
+  return latent ? std::optional(BlockPart::latent) : std::nullopt;
+}
+
+/// Returns, for each layer of a block, the parts whose recomputation repeats it.
+std::vector<BlockParts> parts_of_layers(std::span<const LayerShape> block) {
+  std::vector<BlockParts> parts(block.size(), BlockParts{0});
+  const auto first = static_cast<std::size_t>(std::ranges::find_if(block, is_expert) - block.begin());
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (const std::optional<BlockPart> part = part_of(block, i, i > first)) parts[i].add(*part);
+    if (block[i].kind == LayerKind::dense && i + 1 >= first && first < block.size()) parts[i].add(BlockPart::experts);
+  }
+  return parts;
+}
+
+/// Keeps nothing of the layers of a block that are computed again; of what hands on to the shortcut, that alone.
+void leave_out(std::span<LayerShape> block, BlockParts parts) {
+  const std::vector<BlockParts> of_layers = parts_of_layers(block);
+  const double shortcut = inputs_of_block(block.front());
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    LayerShape& layer = block[i];
+    if (parts.has(BlockPart::expert_activation) && is_expert(layer))
+      layer.kept_beside_per_sample = std::min(0.0, layer.kept_beside_per_sample);
+    if (!of_layers[i].meets(parts)) continue;
+    if (layer.kind == LayerKind::attention) {
+      if (!(layer.scores_per_sample > 0)) continue;
+      layer.kept_beside_per_sample = -layer.scores_per_sample;
+      layer.kept_bytes_per_sample = 0;
+      layer.recomputed_macs_per_sample = layer.forward_macs_per_sample;
+      continue;
+    }
+    const bool last = i + 1 == block.size() || block[i + 1].kind != LayerKind::dense || !of_layers[i + 1].meets(parts);
+    const bool hands_on = last && (is_expert(layer) || layer.split == TensorSplit::row);
+    layer.kept_beside_per_sample = (hands_on ? shortcut : 0) - layer.outputs_per_sample;
+    if (!hands_on) layer.kept_bytes_per_sample = 0;  // dropout behind a network is no part of it
+  }
+}
+
+}  // namespace
+
+BlockParts parts_of_blocks(const ModelShape& model) {
+  BlockParts all{0};
+  for (const LayerRange& block : blocks_of(model)) {
+    if (!repeats(block)) continue;
+    const std::span layers = std::span(model.layers).subspan(block.first, block.end - block.first);
+    for (const BlockParts parts : parts_of_layers(layers)) all.bits |= parts.bits;
+    if (std::ranges::any_of(layers, is_expert)) all.add(BlockPart::expert_activation);
+  }
+  return all;
+}
+
+ModelShape with_selective_recomputation(ModelShape model, BlockParts parts) {
+  for (const LayerRange& block : blocks_of(model)) {
+    if (repeats(block)) leave_out(std::span(model.layers).subspan(block.first, block.end - block.first), parts);
+  }
+  return model;
+}
+
+bool is_computed_again(const ModelShape& model, std::size_t position, const ParallelismSpec& how) {
+  const std::string_view block = block_of(model.layers[position].name);
+  if (block.empty() || how.recomputation == Recomputation::none) return false;
+  if (how.recomputation == Recomputation::full) return true;
+  std::size_t first = position;
+  while (first > 0 && block_of(model.layers[first - 1].name) == block) --first;
+  if (how.recomputation == Recomputation::operations)
+    return !is_kept_by_operations(std::span(model.layers).subspan(first), position - first);
+  std::size_t end = position + 1;
+  while (end < model.layers.size() && block_of(model.layers[end].name) == block) ++end;
+  const std::span layers = std::span(model.layers).subspan(first, end - first);
+  return parts_of_layers(layers)[position - first].meets(how.recomputed_parts);
+}
+
+double activated_again(const LayerShape& layer, const ParallelismSpec& how) {
+  const bool again = how.repeats_part(BlockPart::expert_activation) && is_expert(layer);
+  return again ? std::max(0.0, layer.kept_beside_per_sample) : 0;
+}
+
+bool computes_any_again(const ModelShape& model, const ParallelismSpec& how) {
+  if (how.recomputation == Recomputation::selective)
+    return (parts_of_blocks(model).bits & how.recomputed_parts.bits) == how.recomputed_parts.bits;
   for (std::size_t position = 0; position < model.layers.size(); ++position) {
-    if (is_computed_again(model, position, recomputation)) return true;
+    if (is_computed_again(model, position, how)) return true;
   }
   return false;
 }
@@ -67,7 +166,7 @@ double KeptActivations::of_all_rows(const LayerShape& layer) const {
 /// Returns the kept numbers that only products of dense layers read: the output of a norm (except norms of queries or
 /// keys), and the output of an activation, whose input is kept as well.
 double KeptActivations::read_by_products(const LayerShape& layer) {
-  if (layer.kind == LayerKind::normalisation) return layer.split == TensorSplit::heads ? 0 : layer.outputs_per_sample;
+  if (layer.kind == LayerKind::normalisation) return layer.split == TensorSplit::heads ? 0 : layer.outputs_kept();
   return layer.kind == LayerKind::dense ? std::max(0.0, layer.kept_beside_per_sample) : 0;
 }
 
@@ -91,7 +190,7 @@ double KeptActivations::of_block(std::span<const LayerShape> layers) const {
     case Recomputation::none:
       return of_all(layers);
     case Recomputation::selective:
-      return of_all(with_selective_recomputation({"", {layers.begin(), layers.end()}}).layers);
+      return of_all(with_selective_recomputation({"", {layers.begin(), layers.end()}}, parts_).layers);
     case Recomputation::operations: {
       double sum = inputs_of_block(layers);
       for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -136,6 +235,8 @@ double KeptActivations::gradients_of_block(std::span<const LayerShape> layers) c
 }
 
 double KeptActivations::divided(const LayerShape& layer) const {
+  // Experts that devices divide whole have the rows of one device already.
+  if (layer.expert_group > 1 && layer.split == TensorSplit::whole) return 1;
   const bool whole = layer.split == TensorSplit::whole || layer.split == TensorSplit::row ||
                      (layer.split == TensorSplit::vocabulary && layer.kind == LayerKind::embedding);
   return whole ? along_sequence_ : 1;

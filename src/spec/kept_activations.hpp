@@ -13,10 +13,21 @@ namespace dadsim::spec {
 /// starting with the first; no experts, whose products are one grouped kernel.
 bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t position);
 
+/// Returns the parts of a block that the layers of the network have.
+BlockParts parts_of_blocks(const ModelShape& model);
+
+/// Returns the network without what the backward pass recomputes of these parts of blocks. Of attention these are
+/// scores (Korthikanti et al., arXiv:2205.05198, section 5), of networks and experts what lies inside them, of the
+/// other parts their outputs (Megatron-LM, --recompute-modules).
+ModelShape with_selective_recomputation(ModelShape model, BlockParts parts);
+
 /// Returns whether the backward pass recomputes a layer of the network.
-bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation);
-/// Returns whether it recomputes any layer.
-bool computes_any_again(const ModelShape& model, Recomputation recomputation);
+bool is_computed_again(const ModelShape& model, std::size_t position, const ParallelismSpec& how);
+/// Returns the numbers that the backward pass recomputes of a layer that is not computed again: outputs of an expert's
+/// activation function.
+double activated_again(const LayerShape& layer, const ParallelismSpec& how);
+/// Returns whether it recomputes any layer, and each part that `how` names.
+bool computes_any_again(const ModelShape& model, const ParallelismSpec& how);
 
 /// Returns the numbers per sample at the input of a block that starts with this layer. A layer without a matrix, such
 /// as a norm, has as many outputs as inputs.
@@ -34,6 +45,7 @@ class KeptActivations {
         shortcut_(shortcut > 0 ? shortcut : element_),
         operand_(casts_operands(precision) ? operand_bytes(precision) : element_),
         recomputation_(parallelism.recomputation),
+        parts_(parallelism.recomputed_parts),
         along_sequence_(parallelism.sequence_parallel ? parallelism.tensor : 1) {}
 
   double of(const LayerShape& layer) const;
@@ -60,6 +72,7 @@ class KeptActivations {
   double shortcut_;  ///< bytes per number handed on between blocks
   double operand_;   ///< bytes per number read by products alone
   Recomputation recomputation_;
+  BlockParts parts_;  ///< with Recomputation::selective
   double along_sequence_;
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "spec/block_parts.hpp"
 #include "spec/names.hpp"
 
 namespace dadsim::spec {
@@ -38,7 +40,8 @@ constexpr auto names_of(TensorOverlap) {
 /// Part of the forward pass that the backward pass recomputes instead of keeping.
 enum class Recomputation : std::uint8_t {
   none,
-  selective,   ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
+  selective,   ///< some parts of a block, if not said attention's scores and their products (Korthikanti et al., MLSys
+               ///< 2023, section 5)
   operations,  ///< within a block each second product of a dense layer, experts, and everything but products
                ///< (TorchTitan's selective "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
   full,        ///< whole blocks: only a block's inputs are kept (Chen et al., arXiv:1604.06174)
@@ -134,10 +137,11 @@ constexpr auto names_of(ExpertLaunch) {
 }
 
 /// Attributes of <timed-as> that divide a network among devices; a search for layouts sets them.
-inline constexpr std::array<std::string_view, 18> kLayoutAttributes{
-    "batch",          "tensor",   "sequence-parallel", "tensor-overlap",   "context",       "context-exchange",
-    "pipeline",       "schedule", "interleave",        "micro-batch",      "recompute",     "sharding",
-    "sharding-group", "prefetch", "expert-parallel",   "expert-imbalance", "expert-tensor", "expert-capacity"};
+inline constexpr std::array<std::string_view, 19> kLayoutAttributes{
+    "batch",          "tensor",         "sequence-parallel", "tensor-overlap",  "context",          "context-exchange",
+    "pipeline",       "schedule",       "interleave",        "micro-batch",     "recompute",        "recompute-modules",
+    "sharding",       "sharding-group", "prefetch",          "expert-parallel", "expert-imbalance", "expert-tensor",
+    "expert-capacity"};
 
 /// Layout of one replica of a network over several devices, and its treatment of a batch. A worker of an algorithm is a
 /// replica: tensor × context × pipeline devices. Experts are divided among devices of the same stage of several
@@ -170,11 +174,26 @@ struct ParallelismSpec {
   double host_rate = 0;                 ///< byte/s between the host's processor and its memory, for one device
   std::int32_t loss_parts = 0;          ///< parts of a micro-batch for the loss; 0: see with_tiles()
   std::int32_t feed_forward_parts = 1;  ///< parts of a micro-batch for dense layers of feed-forward networks
+  BlockParts recomputed_parts = {};     ///< with Recomputation::selective
+  double offload_share = 1;             ///< part of the optimizer's state, or of blocks with activations, on the host
 
   std::int32_t of_stage() const { return tensor * context; }      ///< devices of a replica with the same layers
   std::int32_t devices() const { return of_stage() * pipeline; }  ///< devices of a replica
   bool offloads_optimizer() const { return offload == Offload::optimizer || offload == Offload::both; }
+  /// Returns the part of the optimizer's state that devices keep.
+  double state_kept() const { return offloads_optimizer() ? 1 - offload_share : 1; }
   bool offloads_activations() const { return offload == Offload::activations || offload == Offload::both; }
+  /// Returns how many blocks of a piece leave their activations with the host: the first ones, at least one (Megatron
+  /// Core, its fine-grained offloading of activations).
+  std::size_t blocks_on_host(std::size_t blocks) const {
+    constexpr double kRounding = 1e-9;
+    if (!offloads_activations()) return 0;
+    return blocks - static_cast<std::size_t>((1 - offload_share) * static_cast<double>(blocks) + kRounding);
+  }
+  /// Returns whether the backward pass repeats a part of blocks, of which it does not repeat the whole.
+  bool repeats_part(BlockPart part) const {
+    return recomputation == Recomputation::selective && recomputed_parts.has(part);
+  }
   /// Returns the stage with a piece of the network: round robin, or forth and back.
   std::int32_t stage_of(std::int32_t piece) const {
     const bool returns = order == PipelineOrder::dualpipe_v && piece / pipeline % 2 == 1;

@@ -82,6 +82,16 @@ std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
 
 }  // namespace
 
+std::optional<Fault> fault_of_recomputation(const ModelShape& shape, const ParallelismSpec& how) {
+  if (how.recomputation == Recomputation::none || computes_any_again(shape, how)) return std::nullopt;
+  const BlockParts known = parts_of_blocks(shape);
+  if (how.recomputation != Recomputation::selective || known.bits == 0)
+    return Fault{fmt::format("it has no blocks to recompute for recompute=\"{}\"", to_string(how.recomputation)),
+                 "recompute=\"none\""};
+  return Fault{fmt::format("its blocks lack a part of recompute-modules=\"{}\"", to_text(how.recomputed_parts)),
+               fmt::format("use parts of recompute-modules=\"{}\"", to_text(known))};
+}
+
 std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
   if (std::optional<Fault> fault = fault_of_idle_size(asked)) return fault;
   try {
@@ -92,11 +102,7 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
     const auto divides = [](const LayerShape& layer) { return layer.split != TensorSplit::whole; };
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
       return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
-    const Recomputation again = asked.parallelism.recomputation;
-    if (again != Recomputation::none && !computes_any_again(shape, again)) {
-      return Fault{fmt::format("it has no blocks to recompute for recompute=\"{}\"", to_string(again)),
-                   "recompute=\"none\""};
-    }
+    if (std::optional<Fault> fault = fault_of_recomputation(shape, asked.parallelism)) return fault;
     const std::int64_t micro = asked.parallelism.micro_batch;
     with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
                static_cast<double>(micro > 0 ? micro : asked.batch));

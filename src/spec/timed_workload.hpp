@@ -14,6 +14,9 @@ ModelShape shape_of_workload(const TimedAsSpec& asked);
 /// Checks these sizes, their attention and their division among devices.
 std::optional<Fault> fault_of_workload(const TimedAsSpec& asked);
 
+/// Checks that the network has what its backward pass is to compute again.
+std::optional<Fault> fault_of_recomputation(const ModelShape& shape, const ParallelismSpec& how);
+
 /// Returns whether the workload has experts; false for sizes that make no network.
 bool has_experts(const TimedAsSpec& asked);
 

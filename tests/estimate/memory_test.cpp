@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimate/program_memory.hpp"
+#include "spec/expert_parallel.hpp"
 #include "spec/tiles.hpp"
 #include "spec/workload.hpp"
 
@@ -135,6 +136,65 @@ spec::ModelShape words(const char* layers = "2", const char* vocabulary = "1000"
                                                         {"feed-forward", "96"},
                                                         {"vocabulary", vocabulary},
                                                         {"sequence", "16"}});
+}
+
+// Five samples of 16 tokens of width 64 in 16 bit. Of norms, feed-forward networks and experts, repeated parts keep
+// nothing but the sum that they hand on; experts' products are kept without their activation.
+TEST(Memory, PartsOfBlocksThatAreComputedAgainKeepNothing) {
+  const auto block = [](auto&& shape_of, spec::BlockParts parts) {
+    const auto of = [&](const char* layers) {
+      spec::ParallelismSpec how{.recomputation = spec::Recomputation::selective};
+      how.recomputed_parts = parts;
+      return memory_use(shape_of(layers), sgd(0), {}, {5}, 0, spec::Precision::bf16, how).activations;
+    };
+    return of("4") - of("3");
+  };
+  const auto dense = [](const char* layers) { return words(layers, "8"); };
+  const auto experts = [](const char* layers) { return of_experts(layers, "3"); };
+  const auto freed = [&](auto&& shape_of, const char* parts) {
+    return block(shape_of, spec::BlockParts{0}) - block(shape_of, spec::parse_parts(parts).value());
+  };
+  constexpr double kTokens = 5 * 16;
+  EXPECT_DOUBLE_EQ(freed(dense, "norms"), kTokens * 2 * 64 * 2);
+  EXPECT_DOUBLE_EQ(freed(dense, "feed-forward"), kTokens * 4 * 96 * 2);
+  EXPECT_DOUBLE_EQ(freed(dense, "norms feed-forward"), kTokens * (2 * 64 + 4 * 96) * 2);
+  EXPECT_DOUBLE_EQ(freed(experts, "expert-activation"), kTokens * 3 * 2 * 32 * 2);
+  EXPECT_DOUBLE_EQ(freed(experts, "experts"), kTokens * (6 + 3 * (4 * 32 + 64) - 64) * 2);
+  EXPECT_EQ(freed(experts, "feed-forward"), 0) << "its networks are experts";
+}
+
+// Eight blocks, of which the last keeps what it has: the first ones of the other seven go to the host.
+TEST(Memory, AShareOfTheBlocksIsWithTheHost) {
+  const auto kept = [](spec::Offload offload, double share) {
+    spec::ParallelismSpec how{.offload = offload};
+    how.offload_share = share;
+    return memory_use(words("8", "8"), sgd(0), {}, {5}, 0, spec::Precision::bf16, how).activations;
+  };
+  const double all = kept(spec::Offload::none, 1);
+  const double block = (all - kept(spec::Offload::activations, 1)) / 5;  // seven go, and two are on the device
+  EXPECT_DOUBLE_EQ(all - kept(spec::Offload::activations, 0.5), 2 * block) << "four of seven go";
+  EXPECT_EQ(kept(spec::Offload::activations, 0.2), all) << "two of seven are on the device";
+}
+
+// A device of a layer has the rows of its experts alone: the sequence is not divided a second time.
+TEST(Memory, ExpertsBesideTensorParallelismKeepTheirRows) {
+  const auto kept = [](std::int32_t experts) {
+    const spec::ParallelismSpec how{.tensor = 2, .sequence_parallel = true, .experts = experts};
+    return memory_use(spec::with_divided_experts(of_experts("1", "3"), how, 2), sgd(0), {}, {5, 5}, 0,
+                      spec::Precision::bf16, how)
+        .activations;
+  };
+  // Whole experts of half the rows instead of halves of all experts: only the sum is not divided again.
+  EXPECT_NEAR(kept(2), kept(1), 0.01 * kept(1));
+}
+
+// A classifier larger than what precedes it has its gradient before the activations are freed.
+TEST(Memory, GradientsOfALargeClassifierPrecedeTheRoom) {
+  const spec::ModelShape shape{"classifier",
+                               {spec::dense_shape("fc1", 4, 1000, false), spec::dense_shape("fc2", 1000, 50, false)}};
+  const spec::KeptActivations kept(spec::Precision::fp32, {});
+  EXPECT_DOUBLE_EQ(gradients_before_room(shape, 100, 4, kept), 4 * 50000);
+  EXPECT_DOUBLE_EQ(gradients_before_room(shape, 1, 4, kept), 4 * (50000 - 50 + 4000));
 }
 
 // If the loss is computed in parts, softmax in fp32 and the scores between the passes take the memory of one part.

@@ -58,6 +58,8 @@ TEST(LaunchFiles, EveryChoiceComesBack) {
                                        {"recompute", "selective"},
                                        {"recompute", "operations"},
                                        {"recompute", "full"},
+                                       {"recompute-modules", "norms"},
+                                       {"recompute-modules", "attention feed-forward expert-activation latent"},
                                        {"sharding", "none"},
                                        {"sharding", "optimizer"},
                                        {"sharding", "gradients"},

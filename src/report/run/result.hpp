@@ -234,14 +234,15 @@ struct RunResult {
   step::NetworkUse network;  ///< model of the network
   std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
-  std::optional<Divergence> divergence;  ///< filled if it has learned, and diverged
-  std::vector<Statement> notes;          ///< assumptions that concern only this run
-  estimate::MemoryUse memory;            ///< memory of one worker, with the mean batch
-  double device_memory = 0;              ///< bytes of the worker that has the least; 0: unknown
-  std::optional<ScaleResult> at_scale;   ///< filled if the result has a setting for it
-  std::vector<double> busy_seconds;      ///< computing per node, mean per step
-  std::optional<RunCosts> costs;         ///< filled if the scenario asks for them
-  std::vector<TracedStep> traced;        ///< steps of the run that were asked for, in order
+  std::optional<Divergence> divergence;                ///< filled if it has learned, and diverged
+  std::vector<Statement> notes;                        ///< assumptions that concern only this run
+  estimate::MemoryUse memory;                          ///< memory of one worker, with the mean batch
+  std::vector<estimate::MemoryMoment> memory_moments;  ///< over a step
+  double device_memory = 0;                            ///< bytes of the worker that has the least; 0: unknown
+  std::optional<ScaleResult> at_scale;                 ///< filled if the result has a setting for it
+  std::vector<double> busy_seconds;                    ///< computing per node, mean per step
+  std::optional<RunCosts> costs;                       ///< filled if the scenario asks for them
+  std::vector<TracedStep> traced;                      ///< steps of the run that were asked for, in order
   double compression_seconds = 0;  ///< part of compute_seconds due to compression, which a plain step does not have
   double waiting_seconds = 0;      ///< part of exposed_seconds until others have issued the awaited collective
   std::vector<LayerStatistic> statistics;  ///< input first; empty if layers do not choose

@@ -66,21 +66,60 @@ Chart bytes_of_step(const Result& result) {
   return chart;
 }
 
-Chart memory_of_worker(const Result& result) {
-  Chart chart{.name = "memory",
-              .title = "Memory of a worker in a step, with the mean batch",
-              .kind = Chart::Kind::stacked,
-              .y = {"", Unit::bytes},
-              .names = labels_of(result)};
+/// Adds a bar of each kind of memory that any of the uses has.
+void add_memory(const std::vector<estimate::MemoryUse>& uses, Chart& chart) {
   using Memory = estimate::MemoryUse;
   constexpr std::pair<const char*, double Memory::*> kParts[] = {
       {"parameters", &Memory::parameters}, {"master copies", &Memory::master_copies}, {"optimizer", &Memory::optimizer},
       {"gradients", &Memory::gradients},   {"activations", &Memory::activations},     {"scores", &Memory::scores},
       {"algorithm", &Memory::algorithm}};
   for (const auto& [label, part] : kParts) {
-    const std::vector<double> values = of_runs(result, [&](const RunResult& run) { return run.memory.*part; });
+    std::vector<double> values;
+    for (const Memory& use : uses) values.push_back(use.*part);
     if (std::ranges::any_of(values, [](double value) { return value > 0; })) chart.add_bars(label, values);
   }
+}
+
+/// Returns the memory of a worker's device from one moment of a step to the next, of a run and `more` runs like it.
+Chart memory_over_step(const RunResult& run, std::ptrdiff_t more) {
+  const std::string others = more > 0 ? fmt::format(" and {} with the same", more) : "";
+  Chart chart{.name = "memory-over-step-" + run.spec.label,
+              .title = fmt::format("Memory of a worker over a step: {}{}", run.spec.label, others),
+              .kind = Chart::Kind::stacked,
+              .y = {"", Unit::bytes}};
+  std::vector<estimate::MemoryUse> uses;
+  for (const estimate::MemoryMoment& moment : run.memory_moments) {
+    chart.names.push_back(moment.when);
+    uses.push_back(moment.use);
+  }
+  add_memory(uses, chart);
+  if (run.device_memory > 0) chart.limits.push_back({run.device_memory, "memory of the device"});
+  return chart;
+}
+
+/// Returns a chart for each of the ways in which memory develops over a step.
+std::vector<Chart> memory_over_steps(const Result& result) {
+  std::vector<Chart> charts;
+  for (const RunResult& run : result.runs) {
+    const auto like = [&](const RunResult& other) {
+      return std::ranges::equal(other.memory_moments, run.memory_moments, {}, &estimate::MemoryMoment::use,
+                                &estimate::MemoryMoment::use);
+    };
+    if (run.memory_moments.empty() || &*std::ranges::find_if(result.runs, like) != &run) continue;
+    charts.push_back(memory_over_step(run, std::ranges::count_if(result.runs, like) - 1));
+  }
+  return charts;
+}
+
+Chart memory_of_worker(const Result& result) {
+  Chart chart{.name = "memory",
+              .title = "Memory of a worker in a step, with the mean batch",
+              .kind = Chart::Kind::stacked,
+              .y = {"", Unit::bytes},
+              .names = labels_of(result)};
+  std::vector<estimate::MemoryUse> uses;
+  for (const RunResult& run : result.runs) uses.push_back(run.memory);
+  add_memory(uses, chart);
   for (std::size_t i = 0; i < result.runs.size(); ++i)
     if (result.runs[i].device_memory > 0)
       chart.names[i] += fmt::format(" (of {})", in_words(result.runs[i].device_memory, Unit::bytes));
@@ -242,6 +281,7 @@ std::vector<Chart> charts_of(const Result& result) {
     if (run.event_driven && !run.event_driven->participation.staleness.empty()) charts.push_back(staleness_of(run));
   }
   if (some([](const RunResult& run) { return run.memory.total() > 0; })) charts.push_back(memory_of_worker(result));
+  for (Chart& chart : memory_over_steps(result)) charts.push_back(std::move(chart));
   std::erase_if(charts, [](const Chart& chart) {
     return std::ranges::all_of(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   });

@@ -1,6 +1,9 @@
 // Rows of <timed-as> that divide a network among devices, or a batch into parts.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "scenario/elements/elements.hpp"
@@ -34,6 +37,23 @@ Row<Parallelism> of_divided_experts(Row<Parallelism> row) {
                              "set expert-parallel=\"2\" or more");
 }
 
+/// Returns the row of a list of parts of blocks.
+Row<Parallelism> recomputed_parts_row() {
+  const std::string form =
+      fmt::format("{}; spaces between several", fmt::join(spec::all_names<spec::BlockPart>(), ", "));
+  return by_code<Parallelism>(
+             attribute("recompute-modules", text(form)),
+             [form](const Node& node, const ReadContext&, Parallelism& how) {
+               const std::optional<spec::BlockParts> parts = spec::parse_parts(node.text("recompute-modules", ""));
+               if (parts) how.recomputed_parts = *parts;
+               if (!parts) node.fail_at("recompute-modules", "is no list of parts of a block", form);
+             },
+             [](const Parallelism& how, const PathText&) { return to_text(how.recomputed_parts); })
+      .only([](const Parallelism& how) { return how.recomputation == spec::Recomputation::selective; },
+            "needs recompute=\"selective\"", "set recompute=\"selective\", or remove it")
+      .if_given();
+}
+
 }  // namespace
 
 std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
@@ -65,6 +85,7 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                 "needs expert parallelism and several micro-batches", "set expert-parallel=\"2\" and micro-batch=\"1\"")
           .if_given(),
       attribute("recompute", &Parallelism::recomputation).if_given(),
+      recomputed_parts_row(),
       attribute("sharding", &Parallelism::sharding).if_given(),
       attribute("sharding-group", &Parallelism::sharding_group, integer(1, 1'000'000))
           .only([](const Parallelism& how) { return how.sharding != spec::Sharding::none; }, "needs sharding",
@@ -86,6 +107,10 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                 "needs sharding=\"parameters\"", "set sharding=\"parameters\", or remove it"),
       attribute("offload", &Parallelism::offload).if_given(),
       attribute("offload-rate", &Parallelism::offload_rate, quantity(kHostRate))
+          .only([](const Parallelism& how) { return how.offload != spec::Offload::none; }, "needs offload",
+                "set offload=\"optimizer\" or \"activations\"")
+          .if_given(),
+      attribute("offload-share", &Parallelism::offload_share, real({.minimum = 0, .maximum = 1, .open_minimum = true}))
           .only([](const Parallelism& how) { return how.offload != spec::Offload::none; }, "needs offload",
                 "set offload=\"optimizer\" or \"activations\"")
           .if_given(),

@@ -170,12 +170,16 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, std::size
     if (parts && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
       node.fail_at(attribute, "needs a workload", "set workload=\"…\", or remove it");
   }
-  const spec::Recomputation again = timed.parallelism.recomputation;
-  if (again != spec::Recomputation::none && timed.workload.empty() &&
-      !context.findings.any_at(node.origin("workload")) && !spec::computes_any_again(timed.own_shape, again))
+  const std::optional<Fault> idle = timed.workload.empty() && !context.findings.any_at(node.origin("workload"))
+                                        ? spec::fault_of_recomputation(timed.own_shape, timed.parallelism)
+                                        : std::nullopt;
+  if (idle && spec::parts_of_blocks(timed.own_shape).bits == 0) {
     node.fail_at("recompute", "needs blocks",
                  timed.file.empty() ? "use a workload of blocks, or recompute=\"none\""
                                     : "name layers block1.… in the file, or set recompute=\"none\"");
+  } else if (idle) {
+    node.fail_at("recompute", idle->what, idle->remedy);
+  }
   const bool flash = !spec::writes_scores(timed.attention);
   if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
     node.fail_at("attention", "needs a workload",

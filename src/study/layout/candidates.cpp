@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/context_parallel.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 
@@ -191,13 +193,29 @@ class Enumeration {
     return orders;
   }
 
+  /// Returns what the backward pass may recompute: with experts or latent vectors also the parts that take little time.
+  std::vector<std::pair<spec::Recomputation, spec::BlockParts>> recomputations() const {
+    using spec::BlockPart;
+    const bool said = is_fixed("recompute") || is_fixed("recompute-modules");
+    std::vector<std::pair<spec::Recomputation, spec::BlockParts>> all{{spec::Recomputation::none, {}}};
+    if (said || space_.plain_attention) all.emplace_back(spec::Recomputation::selective, space_.base.recomputed_parts);
+    const spec::BlockParts known = parts_of_blocks(shape_);
+    spec::BlockParts cheap{0};
+    for (const BlockPart part : {BlockPart::norms, BlockPart::expert_activation, BlockPart::latent}) {
+      if (known.has(part)) cheap.add(part);
+    }
+    if (!said && (known.has(BlockPart::expert_activation) || known.has(BlockPart::latent)))
+      all.emplace_back(spec::Recomputation::selective, cheap);
+    if (said) all.emplace_back(spec::Recomputation::operations, spec::BlockParts{});
+    all.emplace_back(spec::Recomputation::full, spec::BlockParts{});
+    std::erase_if(all, [&](const auto& one) { return !may_be("recompute", to_string(one.first)); });
+    return all;
+  }
+
   void add_memory(report::Layout layout) {
-    for (const auto recomputation : {spec::Recomputation::none, spec::Recomputation::selective,
-                                     spec::Recomputation::operations, spec::Recomputation::full}) {
-      if (recomputation == spec::Recomputation::operations && !is_fixed("recompute")) continue;
-      if (recomputation == spec::Recomputation::selective && !space_.plain_attention) continue;
-      if (!may_be("recompute", to_string(recomputation))) continue;
+    for (const auto& [recomputation, parts] : recomputations_) {
       layout.how.recomputation = recomputation;
+      layout.how.recomputed_parts = parts;
       for (const auto sharding :
            {spec::Sharding::none, spec::Sharding::optimizer, spec::Sharding::gradients, spec::Sharding::parameters}) {
         const bool shards = sharding != spec::Sharding::none;
@@ -233,6 +251,7 @@ class Enumeration {
   std::int64_t blocks_;
   std::int64_t experts_;
   std::vector<std::int32_t> contexts_;
+  std::vector<std::pair<spec::Recomputation, spec::BlockParts>> recomputations_ = recomputations();
   std::vector<report::Layout> layouts_;
 };
 

@@ -51,8 +51,9 @@ struct LayoutSpace {
 ///
 /// States are sharded among all replicas, or among those of a node. With a pipeline only the optimizer is divided among
 /// replicas: that exchanges as much as undivided sums and needs less memory, while ZeRO-2 and 3 would exchange with
-/// every micro-batch. If a layer is divided, norms are divided along the sequence (arXiv:2205.05198). A fixed value is
-/// used even if it is none of these, as long as it divides evenly.
+/// every micro-batch. Blocks are computed again, or attention that keeps its scores, or with experts or latent vectors
+/// the norms, activations of experts and products of latent vectors. If a layer is divided, norms are divided along the
+/// sequence (arXiv:2205.05198). A fixed value is used even if it is none of these, as long as it divides evenly.
 std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space);
 
 }  // namespace dadsim::study

@@ -73,6 +73,8 @@ std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   add("local-batch", pipes ? layout.batch : micro, said);
   if (pipes) add("pipeline-micro-batch", micro, said);
   attribute("recompute");
+  if (how.recomputation == spec::Recomputation::selective && how.recomputed_parts != spec::BlockParts{})
+    attribute("recompute-modules", true);
   const bool divides = how.sharding != spec::Sharding::none;
   attribute("sharding");
   const std::int64_t group = how.sharding_group > 0 ? how.sharding_group : layout.replicas;
@@ -112,6 +114,8 @@ class LaunchOf {
       take(name, name, text(name));
     spec::ParallelismSpec& how = timed_.parallelism;
     read_schedule(how);
+    if (how.recomputation == spec::Recomputation::selective)
+      take("recompute-modules", "recompute-modules", text("recompute-modules"));
     read_replicas(how);
     read_batch(how);
     launch_.layout.how = how;

@@ -142,13 +142,9 @@ const std::vector<spec::LayerRange>& StepEstimate::pieces_of(const report::Layou
 const StepEstimate::EstimatedStage& StepEstimate::slowest_stage(const report::Layout& layout) {
   const spec::ParallelismSpec& how = layout.how;
   const std::int64_t micro = how.micro_batch > 0 ? how.micro_batch : layout.batch;
-  const StageKey key{divided_as(layout),
-                     how.pipeline,
-                     how.interleave,
-                     micro,
-                     how.recomputation,
-                     how.sequence_parallel,
-                     how.order == spec::PipelineOrder::dualpipe_v};
+  const StageKey key{
+      divided_as(layout), how.pipeline,         how.interleave,        micro,
+      how.recomputation,  how.recomputed_parts, how.sequence_parallel, how.order == spec::PipelineOrder::dualpipe_v};
   if (const auto known = stages_.find(key); known != stages_.end()) return known->second;
   const Layers& layers = layers_of(layout, micro);
   const auto stages = static_cast<std::size_t>(how.pipeline);
@@ -159,7 +155,7 @@ const StepEstimate::EstimatedStage& StepEstimate::slowest_stage(const report::La
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (how.stage_of(static_cast<std::int32_t>(p)) != static_cast<std::int32_t>(s)) continue;
       for (std::size_t i = pieces[p].first; i < pieces[p].end; ++i) {
-        const bool again = spec::is_computed_again(timed_.shape, i, how.recomputation);
+        const bool again = spec::is_computed_again(timed_.shape, i, how);
         stage.forward += layers.forward[i];
         stage.backward += layers.backward[i] + (again ? layers.forward[i] : 0);
         stage.weights += layers.weights[i];

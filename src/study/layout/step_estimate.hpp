@@ -66,7 +66,8 @@ class StepEstimate {
   std::map<Division, spec::ModelShape> parts_;  ///< shapes before layers are divided
   std::map<std::pair<Division, std::int64_t>, Layers> layers_;
   std::map<std::pair<Division, std::size_t>, std::vector<spec::LayerRange>> pieces_;
-  using StageKey = std::tuple<Division, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, bool, bool>;
+  using StageKey =
+      std::tuple<Division, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, spec::BlockParts, bool, bool>;
   std::map<StageKey, EstimatedStage> stages_;
 };
 

@@ -550,6 +550,7 @@ void repeat_busy_devices(const scenario::Scenario& scenario, report::RunResult& 
 
 void add_memory(const RunMemory& memory, report::RunResult& result) {
   result.memory = memory.use;
+  result.memory_moments = memory.moments;
   result.device_memory = memory.available;
 }
 

@@ -15,6 +15,7 @@
 #include "estimate/program_memory.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/participants.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/model_shape.hpp"
 #include "spec/program_activations.hpp"
 #include "spec/tiles.hpp"
@@ -73,8 +74,10 @@ estimate::ProgramMemory program_memory_of(const scenario::Scenario& scenario, co
   return program;
 }
 
+/// Returns the memory of a run in a program, and fills `moments` with that over a step.
 estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed,
-                              std::int64_t workers, const estimate::ProgramMemory& program) {
+                              std::int64_t workers, const estimate::ProgramMemory& program,
+                              std::vector<estimate::MemoryMoment>* moments = nullptr) {
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const bool pooled = is_pooled(run);
   const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
@@ -90,12 +93,25 @@ estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::Ru
   const spec::ModelShape shape =
       spec::with_activations_of(timed.shape, how, timed.precision, casts_weights(scenario, timed));
   estimate::MemoryUse use = memory_use(shape, scenario.training.optimizer, state, samples, 0, timed.precision,
-                                       timed.parallelism, timed.states, program);
+                                       timed.parallelism, timed.states, program, moments);
   // A single worker keeps its gradients in the memory freed by the backward pass (PyTorch, whose zero_grad() sets them
   // to none).
   const bool one_pass = timed.parallelism.micro_batch == 0 || timed.parallelism.micro_batch >= timed.batch;
-  if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass)
+  if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass) {
+    const double gradients = use.gradients;
+    const bool keeps =
+        timed.parallelism.recomputation == spec::Recomputation::none && !timed.parallelism.offloads_activations();
+    const spec::KeptActivations kept(timed.precision, timed.parallelism, program.shortcut);
+    const double early = estimate::gradients_before_room(
+        shape, static_cast<double>(samples.front()), program.gradient_width * bytes_per_element(timed.precision), kept);
     use.gradients = std::max(0.0, use.gradients - use.activations - use.scores);
+    // Scores have been freed, and all activations are there.
+    if (keeps) use.gradients = std::max(use.gradients, early - use.scores);
+    for (std::size_t i = 0; moments != nullptr && i < moments->size(); ++i) {
+      const std::size_t left = moments->size() - i;  // the last three: backward pass, its half, update
+      (*moments)[i].use.gradients = left == 3 ? use.gradients : left == 2 ? gradients / 2 : left == 1 ? gradients : 0;
+    }
+  }
   return use;
 }
 
@@ -125,7 +141,8 @@ RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec&
     memory.use.parameters = std::numeric_limits<double>::quiet_NaN();
     return memory;
   }
-  memory.use = memory_of_workers(scenario, run, timed, sharing_replicas(scenario, run));
+  memory.use = memory_in(scenario, run, timed, sharing_replicas(scenario, run), program_memory_of(scenario, run, timed),
+                         &memory.moments);
   memory.least = least_memory(scenario, run, timed);
   memory.checked = run.communicates;
   for (const spec::Placement& worker : scenario.all_devices()) {

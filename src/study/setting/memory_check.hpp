@@ -32,10 +32,11 @@ struct RunMemory {
   /// feed-forward networks in parts, and cast matrices kept only as casts. Blocks of networks without attention are
   /// kept.
   double least = 0;
-  std::string device;         ///< device of that worker
-  double available = 0;       ///< bytes; 0 if no worker's memory is known
-  bool some_unknown = false;  ///< some worker's memory is unknown
-  bool checked = true;        ///< false for the references, which correspond to no real placement
+  std::string device;                                ///< device of that worker
+  double available = 0;                              ///< bytes; 0 if no worker's memory is known
+  bool some_unknown = false;                         ///< some worker's memory is unknown
+  std::vector<estimate::MemoryMoment> moments = {};  ///< over a step
+  bool checked = true;  ///< false for the references, which correspond to no real placement
 };
 
 /// Returns the memory of a run on one of `workers` workers with this timing.

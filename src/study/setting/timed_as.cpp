@@ -195,7 +195,8 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.expert_imbalance > 1)
     parts.push_back(fmt::format("{:.3g} times the mean of rows at the device with most", how.expert_imbalance));
   if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
-  if (how.recomputation == spec::Recomputation::selective) parts.emplace_back("attention computed again");
+  if (how.recomputation == spec::Recomputation::selective)
+    parts.push_back(to_text(how.recomputed_parts) + " computed again");
   if (how.recomputation == spec::Recomputation::operations)
     parts.emplace_back("every second product of a block computed again");
   if (how.recomputation == spec::Recomputation::full) parts.emplace_back("blocks computed again");
@@ -210,8 +211,9 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.loss_parts > 1) parts.push_back(fmt::format("the loss in {} parts", how.loss_parts));
   if (how.feed_forward_parts > 1)
     parts.push_back(fmt::format("feed-forward networks in {} parts", how.feed_forward_parts));
-  if (how.offloads_optimizer()) parts.emplace_back("the optimizer on the host");
-  if (how.offloads_activations()) parts.emplace_back("activations on the host until the backward pass");
+  const std::string share = how.offload_share < 1 ? fmt::format("{:.3g} of ", how.offload_share) : "";
+  if (how.offloads_optimizer()) parts.push_back(share + "the optimizer on the host");
+  if (how.offloads_activations()) parts.push_back(share + "activations on the host until the backward pass");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -93,5 +93,19 @@ TEST(RunCharts, AreOnThePageUnlessItsScriptHasControlsForThem) {
   EXPECT_DOUBLE_EQ(sum, result.runs[0].memory.total());
 }
 
+TEST(RunCharts, ShowMemoryFromMomentToMoment) {
+  Result result = sample_result();
+  result.runs[0].memory = {.parameters = 4e6, .activations = 3e7};
+  result.runs[0].memory_moments = {{"before", {.parameters = 4e6}}, {"loss", {.parameters = 4e6, .activations = 3e7}}};
+  const std::vector<Chart> charts = charts_of(result);
+  const auto found =
+      std::ranges::find_if(charts, [](const Chart& chart) { return chart.name.starts_with("memory-over-step-"); });
+  ASSERT_NE(found, charts.end());
+  EXPECT_EQ(found->names, (std::vector<std::string>{"before", "loss"}));
+  ASSERT_EQ(found->series.size(), 2U);
+  EXPECT_EQ(found->series[1].label, "activations");
+  EXPECT_EQ(found->series[1].points[1].y, 3e7);
+}
+
 }  // namespace
 }  // namespace dadsim::report

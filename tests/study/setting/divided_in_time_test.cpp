@@ -214,6 +214,15 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   EXPECT_EQ(after.optimizer + after.master_copies, 0);
   EXPECT_DOUBLE_EQ(before.total() - after.total(), before.optimizer + before.master_copies);
   EXPECT_NE(fault_of(R"(offload="optimizer")").find("lacks 'offload-rate'"), std::string::npos);
+  // A quarter of the state: a quarter of the link's time, and the rest stays.
+  const auto quarter = [&](const std::string& link) { return on_host(link) + R"( offload-share="0.25")"; };
+  EXPECT_NEAR(seconds_of(quarter("1GBps")) - seconds_of(quarter("2GBps")),
+              0.25 * 2 * kElement * parameters * (1e-9 - 0.5e-9), 1e-6);
+  const scenario::Scenario partly = with(quarter("1GBps"));
+  const estimate::MemoryUse some = memory_of_runs(partly, timed_as_of(partly, {})).front().use;
+  EXPECT_DOUBLE_EQ(some.optimizer, 0.75 * before.optimizer);
+  EXPECT_DOUBLE_EQ(some.master_copies, 0.75 * before.master_copies);
+  EXPECT_NE(fault_of(R"(offload-share="0.5")").find("needs offload"), std::string::npos);
 }
 
 /// Bytes kept per token of a block, in 16 bit: six numbers per width (inputs and outputs of norms, and the sums with
@@ -265,6 +274,9 @@ TEST(Offload, TakesThereWhatABlockKeepsByKorthikanti) {
                                   {R"(tensor="4" sequence-parallel="true")", (34 + kScores) / 4},
                                   {R"(recompute="selective")", 34.0},
                                   {R"(tensor="2" sequence-parallel="true" recompute="selective")", 34.0 / 2},
+                                  {R"(recompute="selective" recompute-modules="norms")", 30 + kScores},
+                                  {R"(recompute="selective" recompute-modules="feed-forward")", 18 + kScores},
+                                  {R"(recompute="selective" recompute-modules="attention norms feed-forward")", 14.0},
                                   {R"(recompute="full")", 2.0}}) {
     for (const auto copy : {schedule::HostCopy::to_host, schedule::HostCopy::from_host})
       EXPECT_DOUBLE_EQ(copied(gpt_with(how), copy), kTokens * 256 * kept) << how << ": all but the last block of two";
