@@ -2,7 +2,9 @@
 // changes, measured and predicted (docs/validation/changes.md).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -44,7 +46,9 @@ TEST(ChangesValidation, SignsAndSizesAreAsDocumented) {
   constexpr double kPoints = 0.05;
   test::DocumentedTable table("changes",
                               {"change", "predicted", "90 % band of the change", "measured", "inside", "difference"});
+  test::DocumentedTable memory("changes-memory", {"change", "counted", "measured", "difference"});
   std::size_t close = 0;
+  std::vector<double> apart;
   const std::vector<ChangeRow> rows = test::measured("changes");
   for (const ChangeRow& row : rows) {
     const report::RunResult before = run_with(row, row.at("before"));
@@ -59,9 +63,18 @@ TEST(ChangesValidation, SignsAndSizesAreAsDocumented) {
                test::percent(ratio * band.low - 1) + " to " + test::percent(ratio * band.high - 1),
                test::percent(measured - 1), held ? "yes" : "no",
                fmt::format("{:+.1f} points", 100 * (ratio - measured))});
+    if (row.at("memory_before") == "-") continue;
+    const double counted = after.memory.total() / before.memory.total() - 1;
+    const double peaks = std::stod(row.at("memory_after")) / std::stod(row.at("memory_before")) - 1;
+    EXPECT_LE(counted, 0) << row.at("change");
+    apart.push_back(std::abs(counted - peaks));
+    memory.add({row.at("change"), test::percent(counted), test::percent(peaks),
+                fmt::format("{:+.1f} points", 100 * (counted - peaks))});
   }
   table.expect_in_document();
+  memory.expect_in_document();
   EXPECT_GE(5 * close, 4 * rows.size());
+  EXPECT_GE(5 * std::ranges::count_if(apart, [](double off) { return off <= kPoints; }), 4 * std::ssize(apart));
 }
 
 using Settings = std::map<std::string, std::string>;
