@@ -43,7 +43,7 @@ TEST(Periods, FollowTheLearningRate) {
   // (0.18 / 0.07)² = 6.6
   expect_same_models(played(run({{"period", "2"}, {"period-by-rate", "0.18"}}), small),
                      played(run({{"period", "3"}, {"periods", "6:6"}}), small));
-  small.training.schedule = {.kind = spec::ScheduleSpec::Kind::cosine};
+  small.training.schedule = {.kind = spec::ScheduleSpec::Kind::cosine, .milestones = {}};
   const Played cosine = played(run({{"period", "2"}, {"period-by-rate", "0.15"}}), small);
   std::size_t rounds = 0;
   for (double first = 0; first < 24; ++rounds) {
@@ -53,7 +53,7 @@ TEST(Periods, FollowTheLearningRate) {
   EXPECT_EQ(cosine.simulated.protocol_log.versions.size(), 1 + rounds);
   EXPECT_LT(rounds, 12U);
   // During the warm-up H is that of the first step after it.
-  small.training.schedule = {.warm_up_epochs = 1};
+  small.training.schedule = {.warm_up_epochs = 1, .milestones = {}};
   expect_same_models(played(run({{"period", "2"}, {"period-by-rate", "0.18"}}), small),
                      played(run({{"period", "3"}}), small));
 }
