@@ -56,7 +56,9 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"scale-study-cifar", {"training.stop=budget", "training.epochs=0.1"}},
     {"scale-study-mnist", {"training.stop=budget", "training.epochs=0.1"}},
     {"scale-study-text", {"training.stop=budget", "training.epochs=0.02"}},
-    {"unequal-gpus", {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]", "workers.memory=ignore"}},
+    {"unequal-gpus",
+     {"platform.gpu-cluster.nodes=1", "workers.worker.hosts=gpu-[0-7]", "timed-as.workload=gpt-2-small",
+      "timed-as.sequence=1024"}},
     {"stragglers", {"workers.worker.hosts=client-[1-8]", "training.epochs=0.1"}},
 };
 
