@@ -42,7 +42,7 @@ std::string why_no_weights(const MethodInfo& info) {
   if (info.one_objective != nullptr) return info.one_objective;
   if (info.sharing == Sharing::pooled) return "the samples of all sites are in one place";
   if (info.sharing == Sharing::no_sharing) return "every site trains for itself";
-  if (info.applies_signs) return "sites apply signs, which are as large whatever a site is worth";
+  if (info.applies_signs) return "sites apply signs, whose size does not depend on the weight of a site";
   return {};
 }
 
