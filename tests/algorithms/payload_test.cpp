@@ -2,6 +2,9 @@
 // formulas are checked on a workload.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "algorithms/one_step.hpp"
 #include "compress/registry.hpp"
 #include "spec/preset.hpp"
@@ -145,23 +148,24 @@ PayloadOfWorkload payload_of(const spec::ModelShape& shape, std::int64_t batch) 
   PayloadOfWorkload payload;
   for (const spec::LayerShape& layer : shape.layers) {
     payload.gradient += static_cast<double>(layer.parameters);
+    // Experts are alike: each has its own matrix, and an equal part of the rows.
+    const auto experts = static_cast<double>(layer.experts);
+    const double others = static_cast<double>(layer.parameters) - experts * static_cast<double>(layer.in * layer.out);
     const double factors =
         static_cast<double>(std::min({std::int64_t{8}, layer.in, layer.out}) * (layer.in + layer.out));
-    if (layer.has_matrix()) {
-      payload.power_sgd += factors + static_cast<double>(layer.parameters - layer.in * layer.out);
-    } else {
-      payload.power_sgd += static_cast<double>(layer.parameters);
-    }
+    payload.power_sgd += layer.has_matrix() ? experts * factors + others : static_cast<double>(layer.parameters);
     if (!layer.has_outer_product()) {
       payload.others += static_cast<double>(layer.parameters);
       continue;
     }
-    const std::int64_t rows = batch * layer.rows_per_sample;
+    const double of_expert = std::round(static_cast<double>(layer.rows_per_sample) / experts);
+    const std::int64_t rows = batch * std::max<std::int64_t>(1, static_cast<std::int64_t>(of_expert));
     const std::int64_t in = layer.in + (layer.bias ? 1 : 0);
-    payload.dad += static_cast<double>(rows * (layer.in + layer.out));
-    payload.edad += static_cast<double>(rows * (layer.in + (layer.delta_follows ? 0 : layer.out)));
-    payload.rank_dad += static_cast<double>(std::min({std::int64_t{8}, rows, in, layer.out}) * (in + layer.out));
-    ++payload.matrices;
+    payload.dad += experts * static_cast<double>(rows * (layer.in + layer.out));
+    payload.edad += experts * static_cast<double>(rows * (layer.in + (layer.delta_follows ? 0 : layer.out)));
+    payload.rank_dad +=
+        experts * static_cast<double>(std::min({std::int64_t{8}, rows, in, layer.out}) * (in + layer.out));
+    payload.matrices += experts;
   }
   return payload;
 }
