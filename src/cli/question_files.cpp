@@ -10,28 +10,21 @@
 #include "cli/output_files.hpp"
 #include "cli/study_options.hpp"
 #include "support/diagnostics.hpp"
+#include "support/shell_word.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
 
-/// Returns " 'llama 70b'": a word of a command line, for a shell.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_+=:,./-";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return ' ' + text;
-  std::string quoted = " '";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + '\'';
-}
-
 /// Returns the command with the options that its answer depends on.
 std::string command_typed(const std::string& command, const po::variables_map& values) {
   constexpr std::array<std::string_view, 6> kElse{"write", "json", "report", "plots", "threads", "color"};
   std::string line = "dadsim " + command;
-  for (const std::string& operand : operands_of(values)) line += shell_word(operand);
+  for (const std::string& operand : operands_of(values)) line += ' ' + shell_word(operand);
   for (const auto& [name, value] : values) {
     const auto* text = boost::any_cast<std::string>(&value.value());
-    if (text != nullptr && std::ranges::find(kElse, name) == kElse.end()) line += " --" + name + shell_word(*text);
+    if (text != nullptr && std::ranges::find(kElse, name) == kElse.end())
+      line += " --" + name + ' ' + shell_word(*text);
   }
   return line;
 }

@@ -40,9 +40,9 @@ std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
                                           LocalRounds::kOuterGradients}})
           : joined<spec::ParameterSpec>(
                 {steps,
-                 {spec::choice_parameter(LocalSteps::kPeriods.name, "", {},
+                 {spec::choice_parameter(LocalSteps::kPeriods.name, "none", {},
                                          "later periods, each from a step on: \"100:16 400:64\" is H = 16 for rounds "
-                                         "that begin with step 100 or later, and 64 from step 400; empty: none"),
+                                         "that begin with step 100 or later, and 64 from step 400"),
                   LocalSteps::kPeriodByRate, LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
                   LocalRounds::kShare, LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo,
                   algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kMixing, kAverage, LocalRounds::kWhen,

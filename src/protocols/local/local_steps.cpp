@@ -40,6 +40,7 @@ std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
 std::optional<std::vector<LocalSteps::LaterPeriod>> LocalSteps::read_periods(const std::string& text) {
   const auto most = static_cast<std::int64_t>(kPeriod.maximum);
   std::vector<LaterPeriod> list;
+  if (text == "none") return list;
   for (const std::string& word : words_of(text)) {
     const std::vector<std::string_view> two = split_at(word, ':');
     const auto from = parse_whole<std::int64_t>(two[0], list.empty() ? 1 : list.back().first + 1, most);

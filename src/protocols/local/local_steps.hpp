@@ -25,7 +25,7 @@ class LocalSteps {
 
   /// A step, and H of rounds that begin with it or later.
   using LaterPeriod = std::pair<std::int64_t, std::int64_t>;
-  /// Returns the list of a text such as "100:16 400:64"; none if it is not one.
+  /// Returns the list of a text such as "100:16 400:64", an empty one of "none"; nullopt for another text.
   static std::optional<std::vector<LaterPeriod>> read_periods(const std::string& text);
 
   explicit LocalSteps(const Setting& setting);
