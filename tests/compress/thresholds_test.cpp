@@ -75,15 +75,15 @@ spec::ParameterValues staged(const char* fit, int stages) {
   return {{"fit", fit}, {"adapt", "none"}, {"quantile", "asymptotic"}, {"stages", std::to_string(stages)}};
 }
 
-/// Expected k̂/k for a million numbers of each distribution.
+/// Expected k̂/k (kept ÷ requested numbers), from another sample of a million numbers of each distribution.
 struct KeptOfLaw {
   const char* law;
   const char* fraction;
   std::array<double, 4> exponential, pareto, gamma;  ///< by number of stages; gamma uses the asymptotic quantile
   double redsync;
-  /// Tolerance: three times √(1/k̂), the difference between samples of distributions with light tails. Pareto with ξ =
-  /// 0.3 and Student with 3 degrees of freedom have no fourth moment. Their sample variances differ by several per
-  /// cent, and so do the fitted distributions.
+  /// Least relative tolerance; expect_near() allows 3 √(2/k̂), the difference between two samples of a light-tailed
+  /// distribution. Pareto with ξ = 0.3 and Student with 3 degrees of freedom have no fourth moment, so their sample
+  /// variances and fits differ by several per cent.
   double tolerance;
 };
 
@@ -116,7 +116,7 @@ TEST_P(Thresholds, KeepAsManyAsOnAnotherSample) {
   }
 }
 
-// RedSync's threshold depends on the largest number alone, which varies from sample to sample.
+// RedSync searches its threshold between the mean and the largest number, which varies from sample to sample.
 TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const models::Matrix& sample = magnitudes(GetParam().law);
   Eigen::Index place = 0;
@@ -124,7 +124,8 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const bool exponential_tail = std::string(GetParam().law) == "laplace" || std::string(GetParam().law) == "gamma";
   double least = 1e9;
   double most = 0;
-  // The largest of n numbers varies by ±2 if the tail decays like e^−x, and by a factor if it decays like a power.
+  // Changes the largest number by up to ±2 if the tail decays like e^−x, and by up to a factor of 2 if it decays like a
+  // power.
   for (int i = -4; i <= 4; ++i) {
     const auto step = static_cast<float>(i);
     const float largest = exponential_tail ? usual + 0.5F * step : usual * std::exp2(step / 4.0F);
@@ -139,8 +140,8 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   EXPECT_GT(most, 1.4 * least) << "as far off as that by chance alone";
 }
 
-// The tenth largest of a sample of 10⁴ keeps a share of Γ(10)/10 of the requested numbers; above 4/3, DGC selects
-// exactly.
+// DGC's threshold is number t = 0.01 k of a sample of one in a hundred, so kept ÷ requested numbers is distributed as
+// Γ(t)/t. Above 4/3, DGC selects exactly.
 TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
   const CompressorInfo& info = compressors().at("dgc");
   spec::ParameterValues values = default_parameters(info);
@@ -159,7 +160,7 @@ TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
     EXPECT_GT(kept, 1.0 - 3.5 / std::sqrt(tenth));
     sum += kept / kMessages;
   }
-  // Mean of Γ(t)/t up to 4/3, counted as 1 above.
+  // Mean of Γ(t)/t for t = `tenth`; values above 4/3 count as 1.
   double expected = 0;
   double total = 0;
   for (double x = 0.0005; x < 5; x += 0.001) {
@@ -230,7 +231,7 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
   }
 }
 
-// The rule alone makes too many kept numbers even more, since fewer stages keep more of a heavy tail. So `search` is
+// With adapt="rule", too many kept numbers lead to fewer stages, which keep even more of a heavy tail. So `search` is
 // the default.
 TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
   const CompressorInfo& info = compressors().at("sidco");
@@ -249,7 +250,7 @@ TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
 }
 
 TEST(RedSync, HalvesTheIntervalOrTrimsTheThreshold) {
-  models::Matrix numbers(1, 100);  // numbers 1 … 100 with mean 50.5
+  models::Matrix numbers(1, 100);  // magnitudes 1 … 100 with mean 50.5
   for (Eigen::Index i = 0; i < 100; ++i) numbers(i) = static_cast<float>(i + 1) * (i % 2 == 0 ? 1.0F : -1.0F);
   const auto kept = [&](const char* fraction, const char* search) {
     return std::lround(std::stod(fraction) * 100 *

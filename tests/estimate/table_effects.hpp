@@ -14,8 +14,8 @@
 #include "estimate/bands.hpp"
 #include "estimate/student_t.hpp"
 
-// Estimates a category's error spread in an unseen table: a random effect per table plus the variance of its rows
-// (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; the band of a new table: Higgins, Thompson and
+// Estimates the spread of a category's errors in an unseen table: a random effect per table plus the variance of its
+// rows (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; the band of a new table: Higgins, Thompson and
 // Spiegelhalter, Journal of the Royal Statistical Society A 172, 2009, section 3.2). docs/bands.md explains the method.
 
 namespace dadsim::estimate {
@@ -27,8 +27,8 @@ struct Residual {
   double log_ratio = 0;  ///< log(measured ÷ predicted)
 };
 
-/// Minimum number of tables for a spread between tables. With fewer tables, the next wider category contributes its
-/// spread with the weight of kLentTables further tables.
+/// Minimum number of tables from which a category has a spread of its own alone. With fewer tables, the spread of the
+/// next wider category counts as kLentTables further tables.
 inline constexpr std::size_t kLeastTables = 5;
 inline constexpr std::size_t kLentTables = 4;
 
@@ -69,7 +69,8 @@ inline std::vector<double> without_outliers(std::vector<double> means) {
   return means;
 }
 
-/// Returns the variance of rows within their tables; none if no table has two rows.
+/// Returns the variance of rows within their tables, from a quantile of their deviations; none if no table has two
+/// rows.
 inline std::optional<double> variance_within(const std::map<std::string_view, std::vector<double>>& tables) {
   std::vector<double> deviations;
   for (const auto& [name, rows] : tables) {
@@ -93,7 +94,7 @@ struct TableEffects {
   /// Returns the variance of a row in a new table.
   double of_new_row() const { return of_new_table() + within; }
 
-  /// Returns the degrees of freedom of that variance (Satterthwaite, Biometrics Bulletin 2, 1946).
+  /// Returns the degrees of freedom of of_new_row() (Satterthwaite, Biometrics Bulletin 2, 1946).
   std::int64_t freedom() const {
     double unsure = std::pow(of_new_table(), 2) / freedom_between;
     if (within > 0) unsure += std::pow(within, 2) / std::max(1.0, freedom_within);
@@ -146,8 +147,8 @@ inline std::optional<TableEffects> effects_of(const ErrorCategory& category, std
 
 }  // namespace of_tables
 
-/// Returns the band of a row in a new table. Tables j = 1…T have n_j rows with mean m_j; m is the mean of the m_j. Each
-/// table counts once, and outliers count at three robust standard deviations from the median:
+/// Returns the band of a row in a new table. Tables j = 1 … T have n_j rows with mean m_j; m is the mean of the m_j.
+/// Each table counts once, and outliers count at three robust standard deviations from the median:
 ///     σ  is the 90 % quantile of |row − m_j| √(n_j ÷ (n_j − 1)), ÷ 1.645 (a quantile, since tails are heavy);
 ///     τ² is the variance of the m_j minus the mean of σ² ÷ n_j, at least 0;
 ///     log of the ends = m ± t √V, V = τ² (1 + 1/T) + σ², with t the 95 % quantile of Student's t. Its degrees of

@@ -35,7 +35,7 @@ TEST(Verdict, WhatTwoStepsShareDoesNotTellThemApart) {
   EXPECT_EQ(same.standing, Standing::equal);
   EXPECT_NEAR(same.ratio.value, 1.02, 1e-12);
   EXPECT_EQ(decide(timed(1), timed(1.2)).standing, Standing::behind);
-  // Another device has independent errors.
+  // Another collective has independent errors.
   const Verdict other = decide(timed(1), timed(1.02, "all-gather as direct"));
   EXPECT_EQ(other.standing, Standing::undecided);
   EXPECT_EQ(other.would_tell, WouldTell::calibration);
