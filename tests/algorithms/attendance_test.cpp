@@ -265,8 +265,8 @@ TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   EXPECT_LT(late, early / 3) << "and it is sent in the end";
 }
 
-// With estimates, the step of any sites becomes the gradient of all: the absent ones' estimates stay in the sum. With a
-// rate this small a site has the same gradient in all steps.
+// With estimates, steps converge to the gradient of all sites, because estimates of absent sites stay in the sum. The
+// rate is so small that a site has the same gradient in all steps.
 TEST(Attendance, EstimatesOfAbsentSitesStandForThem) {
   Sites sites;
   sites.problem.model.layers = {spec::DenseSpec{6, spec::Activation::tanh, false},

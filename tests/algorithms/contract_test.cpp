@@ -213,8 +213,8 @@ double flops_charged(const OneStep& step) {
   return flops;
 }
 
-// With one site, no other site repeats a computation, so all work is charged once. Charges other than products are
-// passes over entries.
+// With one site, no other site repeats a computation, so all work is charged once. Charges other than products, at most
+// half, are passes over entries.
 LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.records_alternatives(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;

@@ -359,7 +359,8 @@ TEST(Sparsified, DgcThatSendsAllIsMomentumSgd) {
   for (std::size_t l = 0; l < kLayers; ++l) EXPECT_TRUE(masked[l] == plain[l]) << "to the bit";
 }
 
-// Biases and norms are always sent and never masked: u ← m u + g is applied, Nesterov's m (m u + m g …) + g.
+// Biases and norms are always sent and never masked. DGC applies u ← m u + g; with Nesterov's momentum, it applies u +
+// g after u ← m (u + g).
 TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
   for (const char* nesterov : {"false", "true"}) {
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
@@ -368,8 +369,8 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
         dgc.scope = scope;
         SharingSteps steps(dgc, mode, {5, 2, 3}, Beside::biases_and_norm);
         SharingSteps exact({}, mode, {5, 2, 3}, Beside::biases_and_norm);
-        // Biases of the second matrix, then those of the norm. If all layers are one message, biases are compressed
-        // with their matrix.
+        // Momenta of the biases of the second matrix, then of the norm. If all layers are one message, biases are
+        // compressed with their matrix.
         std::vector<models::Vector> u;
         for (int t = 0; t < 8; ++t) {
           const auto beside = [](const TrainingStep& step) {

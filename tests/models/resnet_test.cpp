@@ -6,7 +6,7 @@
 namespace dadsim::models {
 namespace {
 
-/// Kinks of ReLU are closer to each other than the step of central differences.
+/// Replaces ReLU by tanh: kinks of ReLU are closer together than the step of central differences.
 void smooth(std::vector<spec::LayerSpec>& layers) {
   for (spec::LayerSpec& layer : layers) {
     if (auto* norm = std::get_if<spec::BatchNormSpec>(&layer.what);

@@ -18,7 +18,7 @@ namespace {
 using namespace step::extent;
 using test::OneStep;
 
-/// A wrong algorithm whose messages differ from the recorded bytes.
+/// An algorithm that exchanges each layer by `share`, whose messages may differ from the recorded bytes.
 class Wrong final : public Algorithm {
  public:
   using Share = std::function<void(TrainingStep& step, std::size_t l)>;
@@ -169,7 +169,8 @@ std::optional<spec::ParameterValues> to_be_compressed(const SynchronousMethod& i
   const auto may_be = [&](const spec::ParameterValues& given) {
     return info.compresses(run_of(info, given).parameters);
   };
-  // Matrices are sent unencoded if their factors are no smaller.
+  // With lossless parameters, factors are no smaller than a matrix, which is then sent unencoded; the defaults send
+  // factors.
   if (const auto least = info.lossless.find("least-compression"); least != info.lossless.end() && least->second != "0")
     return spec::ParameterValues{};
   if (may_be(info.lossless)) return info.lossless;

@@ -55,7 +55,7 @@ TEST(Consensus, NormalNumbersAreAsFarApartAsTheyShouldBe) {
   EXPECT_NEAR(test::spread(test::normal_numbers(8, 100, 100, kConsensusSeed)), 10000.0 * 7 / 8, 100);
 }
 
-// 1.3084 = 2 / (λ₂ + λ_max) of I − W of that ring.
+// 1.3084 = 2 / (λ₂ + λ_max) of I − W of the ring of 8 sites.
 TEST(Consensus, PowerGossipComesTogetherAsItsRecursionSays) {
   const Errors warm = power_gossip(1.308, false);
   expect_near(warm.after_1000, 6.5, "PowerGossip, gamma 1.308, warm, 1000");

@@ -202,7 +202,7 @@ TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
     if (!pushes() || topology.regular()) {
       EXPECT_LT(difference(mean_of(learners->networks()), expected), rounding) << words(run);
     }
-    // A few entries a step, and a step that is taken back out of the next, take longer than this to come together.
+    // Sites converge more slowly if a step sends only a part of the numbers, or subtracts the previous step (D²).
     const bool slow = GetParam() == "sparse-push" || GetParam() == "power-gossip" || GetParam() == "d2";
     EXPECT_LT(apart(learners->networks(), expected), slow ? std::max(before, rounding) : rounding) << words(run);
   }

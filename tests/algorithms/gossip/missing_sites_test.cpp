@@ -226,7 +226,7 @@ TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
     std::vector<models::Matrix> c(kSome, models::Matrix::Zero(1, x[0].cols()));
     for (int t = 0; t < 12; ++t) {
       sites.take(d2, 1, 0.6, [&] {
-        // W of a ring of six has an eigenvalue of −1/3.
+        // W of a ring of six has an eigenvalue of −1/3, so D² uses (I + W)/2 there with all sites present too.
         const float scale = sites.step().everyone_is_there() && graph != std::string("ring") ? 1.0F : 0.5F;
         const std::vector<std::map<std::size_t, float>> weights = weights_among(sites.step());
         std::vector<models::Matrix> sent = x;

@@ -24,10 +24,10 @@ struct Quadratics {
 };
 
 struct Distances {
-  double of_sites, of_merged;  ///< squared, to the minimum
+  double of_sites, of_merged;  ///< squared distances to the minimum
 };
 
-/// Sparse-Push with replicas and k entries; k = all with gamma 1 is SGP.
+/// Runs Sparse-Push with replicas and k entries; with all entries and a gamma of 1 it is SGP.
 Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index k, double gamma) {
   constexpr int kSteps = 4000;
   const Topology topology = test::topology(graph, 8);

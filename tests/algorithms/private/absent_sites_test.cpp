@@ -35,7 +35,8 @@ struct PrivateSites {
     problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 1};
     problem.training.optimizer.momentum = 0;
   }
-  /// Minus the gradient of a step with the named sites present; site 4 has half of its expected samples.
+  /// Returns minus the gradient of a step with the sites `there` present. Without `all_rows`, the last site has half of
+  /// its expected samples.
   std::vector<float> moved(const spec::RunSpec& run, const std::vector<std::int32_t>& there,
                            bool all_rows = true) const {
     const auto learners = make_learners(run, problem, 10);

@@ -65,8 +65,8 @@ TEST(Ef21, IsItsDefinition) {
   }
 }
 
-// The estimate of a site that is absent stays as it was, and in the sum: H = Σ_s H_s over all sites in each step
-// (EF21-PP, arXiv 2110.03294). A part has the weight of its rows among those that all sites had last.
+// The estimate of an absent site stays unchanged in the sum: H = Σ_s H_s over all sites in each step (EF21-PP, arXiv
+// 2110.03294). A site's gradient has the weight of its rows among the rows that all sites had last.
 TEST(Ef21, KeepsEstimatesOfAbsentSitesInItsSum) {
   const std::vector<int> rows = {9, 1, 3};
   const std::vector<std::vector<std::int32_t>> who = {{0, 2}, {1, 2}, {0, 1, 2}, {1}, {0}, {2}};

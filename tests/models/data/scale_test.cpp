@@ -19,7 +19,7 @@ Dataset with_scale(Source source, spec::Scale scale) {
   return load_dataset({.source = source, .split = {}, .shift = {}, .drifts = {}}, 3);
 }
 
-/// Returns both over all rows and positions of a channel.
+/// Returns mean and deviation over all rows and positions of a channel.
 std::pair<double, double> mean_and_deviation(const Matrix& features, Eigen::Index channel, Eigen::Index channels) {
   double sum = 0, squares = 0, count = 0;
   for (Eigen::Index row = 0; row < features.rows(); ++row) {

@@ -153,8 +153,8 @@ TYPED_TEST(KernelsTest, PanelsThatArePackedTogetherAreThoseOfOneAtATime) {
   }
 }
 
-/// `count` windows side by side, of two rows of `run` numbers each, and `out` filters. The gradient of the filters'
-/// first row follows.
+/// Returns the outputs of `out` filters for `count` windows side by side, each of two rows of `run` numbers, followed
+/// by the gradient of the filters' first row.
 template <class T>
 std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index run, Index out, bool add, bool with_bias) {
   constexpr Index kRows = 2, kApart = 4;
