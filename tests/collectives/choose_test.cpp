@@ -104,7 +104,7 @@ TEST(Rccl, HasRingsAndTreesBetweenNodes) {
   }
 }
 
-// NCCL has rings only, and lays out closed rings so that they use every link.
+// On a mesh, NCCL has rings only, and lays out closed rings so that they use every link.
 TEST(Nccl, TakesClosedRingsThroughAllLinksOfAMesh) {
   for (const Rank gpus : {4, 8}) {
     const RankLayout node = mesh(1, gpus, spec::CollectiveLibrary::nccl);

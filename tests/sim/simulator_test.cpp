@@ -23,7 +23,7 @@ using test::Script;
 using test::Star;
 using test::TemporaryFile;
 
-/// Returns 0.25 s of computing, `bytes` from each worker to the hub, and an empty message back.
+/// Returns a step with 0.25 s of computing, `bytes` from each worker to the hub, and an empty message back.
 schedule::Schedule gather_step(double bytes) {
   Script script(2);
   script.compute(0.25).gather_and_answer(bytes);

@@ -25,8 +25,8 @@ using enum step::CollectiveKind;
 
 constexpr double kMostDeviation = 0.005;  // relative
 
-/// Returns `ranks` GPUs, eight per node. The two clusters of "wan_…" are joined by 10 Gbit/s with a round trip of 20
-/// ms.
+/// Returns `ranks` GPUs, eight per node. "wan_…" has two clusters, or three with "…_three", joined pairwise by 10
+/// Gbit/s with a round trip of 20 ms.
 spec::PlatformSpec platform_of(const std::string& name, std::int64_t ranks) {
   const std::int64_t nodes = ranks / 8;
   const spec::LinkSpec port = test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8);
@@ -74,7 +74,7 @@ void expect_same_collectives(const spec::PlatformSpec& platform, const std::vect
   }
 }
 
-/// Returns a step in which every worker sends a share to the aggregator, on the last host, and receives the vector.
+/// Returns a step in which every worker sends an equal share of `bytes` to the aggregator and receives all `bytes`.
 schedule::Schedule exchange(std::size_t workers, double bytes) {
   test::Script script(workers);
   const std::int32_t up = script.gather(bytes / static_cast<double>(workers));
@@ -114,7 +114,7 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
   for (const double bytes : {1e6, 1e8}) {
     if (ranks == 128 && bytes < 1e8) continue;  // tested with fewer ranks
     jobs.push_back(test::job(all_reduce, "ring", bytes));
-    // An all-reduce ends with this all-gather.
+    // With 128 ranks the all-reduce stands for the all-gather, with which it ends.
     if (ranks < 128) jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
   }
   expect_same_collectives(platform_of(name, ranks), jobs);
@@ -167,7 +167,8 @@ TEST(FlowOnNodesOfGpus, OfSeveralKindsTakesTheSameTimeAsMessageByMessage) {
   expect_same_collectives({"", nodes_of_several_kinds(), {}, {}}, jobs);
 }
 
-/// The slowest adapter is the limit: 200 Gbit/s, shared by all GPUs of a node with one adapter.
+/// The slowest node is the limit: its GPUs share one adapter of 200 Gbit/s. Without this node, the slowest has four
+/// such adapters.
 TEST(NodesOfGpus, OfSeveralKindsAreAsFastAsTheSlowestNode) {
   constexpr double kBytes = 1 << 30;
   const auto bus = [&](spec::GpuClusterSpec cluster) {
@@ -193,7 +194,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
   expect_same_collectives({"", four, {}, {}}, jobs);
 }
 
-/// Returns the bus bandwidth of an all-reduce of 1 GB, byte/s.
+/// Returns the bus bandwidth of an all-reduce of 1 GiB, byte/s.
 double bus_bandwidth(spec::GpuClusterSpec cluster) {
   cluster.fabric.adds_up = false;
   constexpr double kBytes = 1 << 30;
@@ -205,7 +206,7 @@ double bus_bandwidth(spec::GpuClusterSpec cluster) {
 }
 
 TEST(NodesOfGpus, ReachTheBusBandwidthsThatAreKnownOfThem) {
-  // 8 A100 behind NVSwitch: 230 to 240 GB/s.
+  // 8 A100 with NVSwitch: 230 to 240 GB/s.
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(8, "nvlink-3", "ib-hdr")), 235e9, 8e9);
   // DGX A100 with eight HDR adapters: 192 GB/s (NVIDIA/nccl, issue 812). DGX H100 with eight NDR adapters: 46 to 48
   // GB/s per adapter (NVIDIA/nccl-tests, issue 290).
@@ -213,8 +214,8 @@ TEST(NodesOfGpus, ReachTheBusBandwidthsThatAreKnownOfThem) {
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-4", "ib-ndr")), 375e9, 30e9);
 }
 
-/// If two ranks are neighbours in both trees, they share their adapters with the other neighbours twice, like NCCL's
-/// channels. A round takes no longer than its bytes.
+/// Two nodes that are neighbours in both trees share their adapters with the other neighbours in each tree, like NCCL's
+/// channels. An all-reduce takes at most 8 % longer than the busiest adapter or port needs for its bytes.
 TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
   constexpr double kBytes = 1 << 30;
   for (const auto& [nodes, adapters] : {std::pair{2, 1.0}, {3, 1.5}, {4, 2.0}, {8, 2.0}}) {
@@ -263,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(MoreRanks, Flow,
 INSTANTIATE_TEST_SUITE_P(ThreeClusters, Flow,
                          testing::Combine(testing::Values("wan_tcp_three", "wan_rdma_three"), testing::Values(24, 96)),
                          case_name);
-/// Tests of a thousand ranks.
+/// Tests of 512 or 1,024 ranks.
 class LargeFlow : public testing::TestWithParam<std::string> {};
 class LargeFlowOfRings : public LargeFlow {};
 class LargeHierarchicalFlow : public LargeFlow {};
@@ -293,7 +294,7 @@ INSTANTIATE_TEST_SUITE_P(Wans, LargeFlow, testing::ValuesIn(kWans), own_name);
 INSTANTIATE_TEST_SUITE_P(Clusters, LargeHierarchicalFlow, testing::ValuesIn(kFabrics), own_name);
 
 // These tests take half a minute and two million messages each, and are not part of the suite. Run them by hand:
-// DADSIM_SLOW_TESTS=1 build/release/tests/test_sim --gtest_filter='ByHand/*'
+// DADSIM_SLOW_TESTS=1 build/release/tests/test_sim --gtest_filter='ByHand*'
 std::vector<std::string> by_hand(std::vector<std::string> clusters) {
   return std::getenv("DADSIM_SLOW_TESTS") == nullptr ? std::vector<std::string>() : std::move(clusters);
 }

@@ -52,7 +52,7 @@ void expect_the_same(const std::vector<Sent>& sent, std::int64_t times, unsigned
   std::vector<double> one_by_one = begins;
   solved(sent, times, false).enter(at_once);
   solved(sent, times, true).enter(one_by_one);
-  // Dates are equal if both ways solve the same system.
+  // Both ways solve the same system, so dates differ by rounding alone.
   for (std::size_t rank = 0; rank < begins.size(); ++rank) {
     EXPECT_NEAR(at_once[rank], one_by_one[rank], 1e-9 * one_by_one[rank] + 1e-12) << rank << " of " << seed;
   }
@@ -72,7 +72,7 @@ std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
 }
 
 TEST(MaxPlusRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
-  // The rounds are enough for a formula to replace them, even if ranks are 2 seconds late.
+  // A formula replaces so many rounds, also if one rank is 3 seconds late.
   for (unsigned seed = 0; seed < 2; ++seed) {
     std::mt19937 random(seed);
     expect_the_same(rings(random, seed == 1, true), 100'003, seed);

@@ -105,7 +105,7 @@ TEST(Goodput, APlainLineBetweenHostsThatLoseNothingLosesNothing) {
   EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
 }
 
-// A host's measured line does not lose bytes from a line with BBR either.
+// Next to a pair with BBR, a host's measured line loses nothing either.
 TEST(Goodput, BbrOnThePairAloneIsEnough) {
   const Line line{.pair = pair_over(spec::Transport::tcp, kNeverFull)};
   EXPECT_NEAR(seconds(line), expected(line, kSegmentShare * line.bandwidth), 0.01 * seconds(line));

@@ -74,7 +74,7 @@ TEST(LinkUse, IsTheMeanOverTheStepsOfTheRun) {
   EXPECT_EQ(by_name(time_schedules(cluster_on(file.path(), 2), all).network).at("up0").busy_share, up.busy_share);
 }
 
-/// Returns all-reduces on a fat tree of eight nodes with two GPUs each.
+/// Times all-reduces on a fat tree of eight nodes with two GPUs each.
 TimedRun on_a_fat_tree(spec::Fidelity fidelity, const spec::LinkSpec& port, const spec::LinkSpec& nic) {
   spec::GpuClusterSpec gpus = test::cluster_of(8, 2, port, nic);
   spec::LinkSpec trunk = nic;

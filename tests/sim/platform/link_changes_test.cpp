@@ -19,7 +19,7 @@ using test::Script;
 using test::Star;
 using test::TemporaryFile;
 
-/// Returns 1 MB from worker 0 to the hub and an empty answer: 1 s on a link of 1 MB/s.
+/// Returns a step with 1 MB from worker 0 to the hub and an empty answer: 1 s on a link of 1 MB/s.
 schedule::Schedule one_transfer() {
   Script script(1);
   script.gather_and_answer(1e6);

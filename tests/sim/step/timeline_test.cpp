@@ -52,7 +52,7 @@ void expect_consistent(const step::Timeline& timeline, const step::StepTiming& s
   EXPECT_NEAR(waiting, step.exposed_seconds, 1e-9 * step.seconds);
 }
 
-/// Returns gradients of three layers, computed in sequence; each is shared while the next is computed.
+/// Returns a step with gradients of three layers, computed in sequence; each is shared while the next is computed.
 schedule::Schedule overlapping(std::size_t workers) {
   Script script(workers, false);
   std::vector<std::int32_t> shared;
