@@ -19,7 +19,7 @@ spec::RunSpec quiet_run_of(const std::string& protocol) {
 
 class ProtocolContract : public ::testing::TestWithParam<std::string> {
  protected:
-  /// Four sites of unequal speed that simulate for two epochs.
+  /// Simulates a run of two epochs on four sites of unequal speed.
   static Simulated simulated(const spec::RunSpec& run, History& history, SmallProblem small = SmallProblem(4)) {
     Learning learning(small.problem(), history);
     auto world = closed_form(4, [](world::Node node) { return 0.1 + 0.03 * static_cast<double>(node); },
@@ -82,7 +82,7 @@ TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
   EXPECT_EQ(a.log.events, b.log.events);
 }
 
-/// Tests the algorithms without an encoding of their own.
+/// Tests the algorithms whose messages a compressor can encode.
 class CompressedProtocolContract : public ProtocolContract {};
 
 TEST_P(CompressedProtocolContract, ComposesWithACompressor) {

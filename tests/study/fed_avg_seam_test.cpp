@@ -59,7 +59,7 @@ std::vector<double> learned_first(const test::SmallProblem& small) {
   return losses;
 }
 
-/// Returns a round as a schedule: local steps, then gather, sum and broadcast.
+/// Returns a round as a schedule: local steps, gather, sum and broadcast.
 schedule::Schedule round_as_schedule(const protocols::Sizing& sizing) {
   schedule::Schedule schedule;
   schedule.workers = kSites;

@@ -40,7 +40,7 @@ void are_taken(NameKind kind, const Meant& names) {
   }
 }
 
-/// A workload whose number of layers a scenario sets: its name says no size.
+/// Returns true for a workload whose number of layers a scenario sets; its name states no size.
 bool is_of_any_size(NameKind kind, const std::string& name) {
   if (kind != NameKind::workload) return false;
   const std::vector<spec::ParameterSpec>& sizes = spec::workload_registry().at(name).parameters;
@@ -122,7 +122,7 @@ TEST(NearNames, AnotherFamilyOfModelsIsAskedFor) {
   EXPECT_EQ(found.nearest, std::vector<std::string>{"nemotron-h-8b"});
 }
 
-// `bert`, `llama`, `t5`: the first words of all names.
+// Tests the first words of all names, such as `bert`, `llama` and `t5`.
 TEST(NearNames, AFamilyAloneSaysTheSizeThatIsTakenOrAsks) {
   const std::vector<std::string> names = names_of(NameKind::workload);
   std::size_t of_any_size = 0, taken = 0, asked = 0;

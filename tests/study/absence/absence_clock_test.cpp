@@ -151,7 +151,7 @@ TEST(AbsenceClock, NobodyIsBusyAndDownAtOnce) {
       const std::vector<std::int32_t> who = clock.next(step, rows).sites;
       step::StepTiming timing = Cluster::step_of(who);
       timing.seconds *= 1 + step % 4;
-      for (double& busy : timing.busy_seconds) busy *= 2 * (1 + step % 4);  // all the time
+      for (double& busy : timing.busy_seconds) busy *= 2 * (1 + step % 4);  // sites are busy for the whole step
       clock.took(who, rows, timing);
     }
     const report::EventDrivenResult counted = clock.result({"a", "b", "c", "hub"});

@@ -47,7 +47,7 @@ inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, s
 
 inline bool follows_events(const methods::MethodInfo& info) { return info.event_driven(); }
 
-/// Returns the method that a method with noise is; null: none.
+/// Returns the private form of a method, which adds noise; null: none.
 inline const char* private_form_of(const methods::MethodInfo& info) {
   return info.name == "gradient-sharing" ? "dp-sgd" : info.name == "fedavg" ? "dp-fedavg" : nullptr;
 }

@@ -1,5 +1,5 @@
-// Compares what Muon takes on divided devices with values worked out by hand: Newton–Schulz of whole matrices, and the
-// messages that put them together.
+// Compares Muon's work on divided devices with values worked out by hand: Newton–Schulz of whole matrices, and the
+// messages that assemble them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ scenario::Scenario muon(const std::string& how, int experts = 0) {
   return scenario;
 }
 
-/// Matrices of a scenario that Muon takes, of one device without the division of its layers.
+/// Matrices that Muon orthogonalises in a scenario, on a device whose layers are not divided.
 struct Matrices {
   explicit Matrices(const scenario::Scenario& scenario) {
     const spec::ModelShape model = timed_as_of(scenario, {}).shape;
@@ -42,7 +42,7 @@ struct Matrices {
     }
   }
   double all() const { return std::accumulate(flops.begin(), flops.end(), 0.0); }
-  /// Returns the flops of the device with the most, of `devices` that the matrices are dealt out to.
+  /// Deals the matrices out to `devices`, the largest first; returns the flops of the device with the most.
   double most(std::size_t devices) const {
     std::vector<double> sorted = flops, of_device(devices);
     std::ranges::sort(sorted, std::greater{});
@@ -55,7 +55,7 @@ struct Matrices {
 };
 
 struct Device {
-  double flops = 0, launches = 0, seconds = 0;  ///< Newton–Schulz; its transfers
+  double flops = 0, launches = 0, seconds = 0;  ///< flops and launches of Newton–Schulz, seconds of its transfers
 };
 
 Device device_of(const scenario::Scenario& scenario) {
@@ -76,7 +76,7 @@ Device device_of(const scenario::Scenario& scenario) {
   return device;
 }
 
-/// Returns what Muon sends more than AdamW.
+/// Returns the collectives that Muon sends in addition to AdamW's.
 Sum more_than_adam(const std::string& how, schedule::Among among, step::CollectiveKind kind, int experts = 0) {
   const auto of = [&](const scenario::Scenario& scenario) {
     Collectives all = collectives_of(scenario);
@@ -113,8 +113,8 @@ TEST(DividedMuon, DevicesThatDivideStatesHaveDifferentMatrices) {
   }
 }
 
-// Whole matrices belong to devices that divide the optimizer or gradients, so that nothing else is sent. Divided
-// parameters are put together by an all-to-all, and the steps return likewise; bytes are for each of the others.
+// Devices that divide the optimizer or gradients hold whole matrices, so Muon sends nothing else. Divided parameters
+// are assembled by an all-to-all, and another returns the steps; bytes are per other device.
 TEST(DividedMuon, DividedParametersGoThereAndBack) {
   const Matrices matrices(muon(""));
   for (const char* how : {R"(sharding="optimizer")", R"(sharding="gradients")"}) {
