@@ -172,7 +172,7 @@ Outcome Agent::carry_out(const std::vector<Round>& rounds, double start, double 
     }
   }
   outcome.end = now();
-  // What is still to be sent has to leave, though nobody here waits for it.
+  // Sends the remaining bytes, although no round here waits for them.
   while (std::ranges::any_of(peers_, [](const Peer& peer) { return peer.to_send > 0; }) && now() < deadline) {
     attend(10e-3);
   }

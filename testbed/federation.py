@@ -112,7 +112,7 @@ class Server:
         return result
 
     def add(self, update):
-        # Number by number, as the interpreter does it.
+        # Sums number by number, without numpy.
         total = self.total
         self.total = update if total is None else array.array("f", map(float.__add__, total, update))
 
@@ -155,7 +155,7 @@ def main():
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
     except OSError:
-        pass  # others on the machine disturb it more
+        pass  # without priority, other processes disturb it more
     print(Server(int(sys.argv[2]), floats, rounds).run() if role == "server" else client(sys.argv[2], rounds), flush=True)
 
 

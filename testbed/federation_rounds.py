@@ -51,7 +51,7 @@ def carry_out(arguments, text, hosts, megabytes):
             server = [float(one) for one in rest[:split]], dict(zip(rest[split::2], map(float, rest[split + 1::2])))
         else:
             clients.append(float(rest[0]))
-    # The first round opens connections' windows and warms the interpreter.
+    # The first round opens the windows of connections and warms up the interpreter.
     return server[0][1:], {**server[1], "client": statistics.mean(clients)}
 
 
@@ -86,7 +86,7 @@ def main():
     at = arguments.calibrate
     _, busy = carry_out(arguments, text, hosts, at)
     rates = {name: at / seconds for name, seconds in busy.items()}
-    rates["client"] *= 2  # both ways
+    rates["client"] *= 2  # packs and unpacks
     print(f"{arguments.platform}: {len(hosts) - 1} clients; a core packs {rates['pack']:.0f}, unpacks {rates['unpack']:.0f} and "
           f"sums {rates['sum']:.0f} MB/s, as calibrated on {at:g} MB")
     print(f"{'MB':>6} {'measured s':>11} {'least':>8} {'greatest':>9} {'predicted s':>12} {'error':>8} {'lines alone':>12} {'error':>8}")

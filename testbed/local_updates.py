@@ -12,7 +12,7 @@ import testbed
 SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/validation/testbed-local-updates.xml")
 COLUMNS = ["topology", "run", "period", "step_s", "vocabulary", "bytes", "repetitions", "median_s", "least_s", "greatest_s",
            "predicted_s"]
-# Run, local steps and entries of the table of words, whose size decides the bytes.
+# (run, local steps, entries of the word table, whose size determines the bytes)
 CELLS = [("ddp", 1, 8192), ("diloco peers", 8, 8192), ("diloco peers", 32, 16384), ("diloco aggregator", 8, 8192)]
 
 

@@ -1,5 +1,5 @@
-// Transfers over the kernel's TCP between network namespaces, through lines that are shaped here (docs/testbed.md).
-// Reads from standard input what to build and what to do:
+// Measures transfers over the kernel's TCP between network namespaces, through lines shaped by this program
+// (docs/testbed.md). Reads the hosts, lines and jobs from standard input:
 //
 //   hosts N
 //   line BYTES_PER_SECOND DELAY_SECONDS QUEUE_BYTES            numbered from 0 in order
@@ -10,9 +10,10 @@
 //   program RANK WORDS...                                      a command of a shell, in the rank's namespace
 //   run                                                        all programs at once, until the last has ended
 //
-// and writes for a program its rank and the last line that it said; for a job a line per repetition: label, repetition,
-// seconds from the common start to the last rank's end (or "late"), frames dropped, segments sent again, window and
-// threshold in segments of the rank that sent most, and by how many microseconds a frame was handed over late at most.
+// For a program, writes its rank and the last line of its output. For a job, writes a line per repetition with label,
+// repetition, and seconds from the common start to the last rank's end (or "late"). The line continues with the numbers
+// of dropped frames and retransmitted segments, and with window and threshold, in segments, of the rank that sent most.
+// Its last number is the largest delay of a frame by the shaper itself, in microseconds.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -41,7 +42,7 @@ namespace {
 constexpr int kShaperPriority = 60;
 constexpr int kAgentPriority = 50;
 constexpr int kMasterPriority = 55;
-constexpr double kStart = 10e-3;  // seconds, for the news of a start to come to all
+constexpr double kStart = 10e-3;  // seconds until all hosts have received the start time
 constexpr std::size_t kMessage = 1 << 16;
 
 void sleep_for(double seconds) {
@@ -56,7 +57,7 @@ void say(int socket, const std::string& text) {
   }
 }
 
-/// Empty: the other end is gone.
+/// Receives a message; empty if the other end is closed.
 std::string hear(int socket) {
   std::string text(kMessage, '\0');
   const ssize_t count = recv(socket, text.data(), text.size(), 0);
@@ -79,7 +80,7 @@ Round parse_round(std::istream& in) {
   return round;
 }
 
-/// Carries out a command, and gives the last line that it says.
+/// Runs a command; returns the last line of its output.
 std::string last_line_of(const std::string& command) {
   std::FILE* program = popen(command.c_str(), "r");
   if (program == nullptr) throw std::runtime_error("no process for a program");
@@ -95,7 +96,7 @@ std::string last_line_of(const std::string& command) {
   return last;
 }
 
-/// What a host does until its master is gone.
+/// Executes the master's orders as a host, until the master has ended.
 void obey(int master, std::int32_t rank, std::int32_t ranks) {
   become_real_time(kAgentPriority);
   Agent agent(rank, ranks);
@@ -194,7 +195,7 @@ class Master {
     become_real_time(kMasterPriority);
   }
 
-  /// `programs` per host; empty: it has none.
+  /// Runs the programs of all hosts at once, and prints the last line of each. `programs`: per host; empty: none.
   void carry_out(const std::vector<std::string>& programs) {
     const auto answers =
         tell_all([&](std::size_t host) { return programs[host].empty() ? "" : "program " + programs[host]; });
@@ -386,7 +387,7 @@ int run() {
 }  // namespace testbed
 
 int main() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // who asked is gone: so are the hosts and their namespaces, by the same rule
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with the parent; so do hosts and namespaces
   try {
     return testbed::run();
   } catch (const std::exception& error) {

@@ -21,7 +21,7 @@ namespace testbed {
 namespace {
 
 constexpr const char* kDevice = "wire";
-constexpr int kFrames = 100000;  // that the device holds for the shaper, which takes them at once
+constexpr int kFrames = 100000;  // queue of the device; the shaper reads frames at once
 
 void check(bool good, const char* what) {
   if (!good) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
@@ -46,7 +46,7 @@ void switch_off(int socket, std::uint32_t what) {
   ethtool_value value{what, 0};
   ifreq device = request(kDevice);
   device.ifr_data = reinterpret_cast<char*>(&value);
-  ioctl(socket, SIOCETHTOOL, &device);  // a device that cannot do it need not be told
+  ioctl(socket, SIOCETHTOOL, &device);  // ignores failure: a device without the offload needs no change
 }
 
 void bring_up(int socket, const char* device) {

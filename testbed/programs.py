@@ -54,7 +54,7 @@ def ps(ranks, size):
 
 
 def others(ranks, rank):
-    # As dadsim's schedules do: from the next rank on.
+    # Starts with the next rank, like dadsim's schedules.
     return [(rank + step) % ranks for step in range(1, ranks)]
 
 

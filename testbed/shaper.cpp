@@ -10,9 +10,10 @@
 namespace testbed {
 namespace {
 
-/// Sleeping less costs more in waking than it gains: with a frame every 12 µs (1 Gbit/s) some are handed over together.
+/// Shortest sleep, seconds. Shorter sleeps cost more than they gain, so at a frame every 12 µs (1 Gbit/s) some frames
+/// leave together.
 constexpr double kLeastSleep = 20e-6;
-constexpr double kMostSleep = 20e-3;  // to see that it is to stop
+constexpr double kMostSleep = 20e-3;  // longest sleep, seconds; bounds the delay of stop()
 
 }  // namespace
 
@@ -33,7 +34,7 @@ void Shaper::run() {
     if (!events_.empty()) seconds = std::clamp(events_.top().date - now(), kLeastSleep, kMostSleep);
     const timespec timeout{0, static_cast<long>(seconds * 1e9)};
     ppoll(polled.data(), polled.size(), &timeout, nullptr);
-    // What is due goes first: a line takes frames in the order of their dates.
+    // Handles due events before new frames, so that a line takes frames in the order of their dates.
     for (;;) {
       while (!events_.empty() && events_.top().date <= now()) {
         const Event event = events_.top();

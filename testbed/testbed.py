@@ -17,7 +17,7 @@ import programs
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 COLUMNS = ["topology", "operation", "connection", "ranks", "bytes", "repetitions", "median_s", "least_s", "greatest_s",
            "predicted_s"]
-# A core takes about this many frames a second in and out; with more on their way at once times are the shaper's.
+# Frames per second that one core can forward; with more frames at once, the shaper limits the times.
 MOST_FRAMES = 60000
 
 

@@ -93,7 +93,7 @@ def rows(config):
         possible = [size for size in SIZES if estimate(config, operation, size) < (1.0 if operation in ("p2p", "p2px") else 0.8) and size >= 16384]
         if not possible:
             possible = [4096]
-        possible = possible[-4:]  # the small ones are latency alone
+        possible = possible[-4:]  # small messages take only latency
         chosen = {possible[-1]} if count > 1 or chance.random() < 0.5 else {chance.choice(possible)}
         while len(chosen) < min(count, len(possible)):
             chosen.add(chance.choice(possible))
