@@ -1,5 +1,5 @@
-// The part of the Python module that is compiled: the interface of src/api, with results as what Python has anyway.
-// What makes data frames of them is python/dadsim/__init__.py.
+// Compiled part of the Python module: the interface of src/api, with results as Python's built-in types.
+// python/dadsim/__init__.py converts them to data frames.
 #include <pthread.h>
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{50};
 
-/// The calls that are under way, in whatever thread: Python ends those of its threads that nobody waits for (daemons)
-/// where they next ask for its lock, and what is C++ on their stacks does not survive that. They are ended before.
+/// Calls in progress in all threads. At exit, Python ends daemon threads when they next ask for its lock, which C++
+/// frames on their stacks do not survive. leave() therefore ends the calls first.
 class Calls {
  public:
   static Calls& all() {
@@ -47,7 +47,7 @@ class Calls {
     std::erase(running_, &stopper);
     ended_.notify_all();
   }
-  /// Ends all of them, and waits until they are gone; others do not begin.
+  /// Ends all calls, waits for them, and refuses new calls.
   void leave() {
     const py::gil_scoped_release others_go_on;
     std::unique_lock lock(mutex_);
@@ -55,7 +55,7 @@ class Calls {
     for (const dadsim::api::Stopper* one : running_) one->stop();
     ended_.wait(lock, [this] { return running_.empty(); });
   }
-  /// In a forked child there are no threads but one, and no calls of others.
+  /// Forgets all calls, in a forked child, which has one thread.
   static void forget_all() {
     Calls& calls = all();
     new (&calls.mutex_) std::mutex;
@@ -70,8 +70,8 @@ class Calls {
   bool leaving_ = false;
 };
 
-/// Work in a thread of its own, while this one, which is Python's, looks after signals and passes progress on. Python's
-/// lock is free meanwhile, so that its other threads go on; the forked children of the work run nothing of Python.
+/// Runs work in a new thread, while the calling Python thread handles signals and passes progress on. Python's lock is
+/// free meanwhile, so other Python threads continue. Forked children of the work run no Python code.
 class Worker {
  public:
   Worker(std::function<void(const dadsim::api::Options&)> work, std::size_t threads, py::object progress)
@@ -104,7 +104,7 @@ class Worker {
         std::unique_lock lock(mutex_);
         done = ended_.wait_for(lock, kLookAgain, [this] { return done_; });
       }
-      // This call alone: one that waits for its turn stops no other thread's.
+      // Stops only this call: a call that waits for its turn must not stop the call of another thread.
       if (!raised && (raised = look_after_python())) stopper_.stop();
       if (::getpid() != process_) {  // forked in the progress callback: the thread is the parent's
         thread.detach();
@@ -112,7 +112,7 @@ class Worker {
       }
     }
     thread.join();
-    // A signal ends children too, and so the work may have failed before anybody looked.
+    // A signal also ends children, so the work may have failed before the signal was noticed.
     if (!raised) raised = look_after_python();
     if (raised) throw py::error_already_set(*raised);
     if (failed_) std::rethrow_exception(failed_);
@@ -165,14 +165,14 @@ py::object value_of(const dadsim::api::Run& run, const dadsim::api::Figure& figu
   return py::float_(value);
 }
 
-/// The figures of a run by their names.
+/// Returns the figures of a run by name.
 py::dict figures_of(const dadsim::api::Run& run) {
   py::dict figures;
   for (const dadsim::api::Figure& figure : dadsim::api::figures()) figures[figure.name.c_str()] = value_of(run, figure);
   return figures;
 }
 
-/// The exceptions of the module, most of which are one of Python's own as well.
+/// Exceptions of the module; most are also one of Python's own.
 struct Exceptions {
   py::object error, input, simulation, output, system, stopped;
 

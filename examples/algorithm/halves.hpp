@@ -4,7 +4,7 @@
 
 namespace dadsim::algorithms {
 
-/// EXAMPLE of an algorithm: dAD with a message for A and another one for Δ, both beside the backward pass.
+/// EXAMPLE of an algorithm: dAD with one message for A and one for Δ, both during the backward pass.
 class Halves final : public Algorithm {
  public:
   void run(TrainingStep& step) override;

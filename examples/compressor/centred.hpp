@@ -4,7 +4,7 @@
 
 namespace dadsim::compress {
 
-/// EXAMPLE of a compressor: the mean in fp32, and what numbers are off it in bf16.
+/// EXAMPLE of a compressor: sends the mean in fp32, and the differences from the mean in bf16.
 CompressorInfo centred_info();
 
 }  // namespace dadsim::compress

@@ -1,16 +1,15 @@
-// Learns a scenario once, times it behind slower and faster lines, and says who is first. docs/library.md walks through
-// it.
+// Learns a scenario once, times it on slower and faster lines, and prints the first run. docs/library.md explains it.
 #include <cmath>
 #include <cstdio>
 #include <dadsim/dadsim.hpp>
 
 namespace {
 
-/// The run that reaches the target first; nullptr if none does.
+/// Returns the run that reaches the target first; nullptr if none does.
 const dadsim::api::Run* first_of(const dadsim::api::Result& result) {
   const dadsim::api::Run* first = nullptr;
   for (const dadsim::api::Run& run : result.runs()) {
-    const double seconds = run.figure("target_seconds");  // not a number where the target is not reached
+    const double seconds = run.figure("target_seconds");  // NaN if the target is not reached
     if (std::isfinite(seconds) && (first == nullptr || seconds < first->figure("target_seconds"))) first = &run;
   }
   return first;
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
     for (const char* up : {"5Mbps", "20Mbps", "1Gbps"}) {
       const dadsim::api::Scenario scenario =
           dadsim::api::Scenario::load(argv[1], {{"platform.federation.sites.up", up}});
-      dadsim::api::learn(scenario, options, learned);  // the first time alone: lines do not matter to learning
+      dadsim::api::learn(scenario, options, learned);  // learns only the first time: lines do not change learning
       const dadsim::api::Result result = dadsim::api::time(scenario, learned, options);
       if (const dadsim::api::Run* first = first_of(result)) {
         std::printf("%s up: %s first, in %.3g s\n", up, first->label().c_str(), first->figure("target_seconds"));
