@@ -1,4 +1,5 @@
-# Read by CTest before it starts a test: what scripts start computes as the test programs do (portable_kernels.cpp).
+# CTest reads this file before it starts a test. It makes programs that scripts start use the portable kernels, like the
+# test programs (portable_kernels.cpp).
 if(NOT DEFINED ENV{DADSIM_KERNELS})
   set(ENV{DADSIM_KERNELS} portable)
 endif()

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
-// Part of every test program: reference values are of the kernels that every processor has (support/kernel_set.hpp),
-// here and in the programs that a test starts. DADSIM_KERNELS=avx2 in front of a test looks at other kernels.
+// Part of every test program. Selects the portable kernels (support/kernel_set.hpp), from which reference values come,
+// also for programs that a test starts. DADSIM_KERNELS=avx2 before a test selects other kernels.
 
 namespace {
 

@@ -1,5 +1,5 @@
-# Read by CTest, not by CMake: the tests that take half a second or more (scripts/slow-tests writes the list, from the times
-# of a suite that has run). They are labelled slow, and scripts/test-fast leaves them out.
+# Lists the tests that take half a second or more; CTest reads this file, not CMake. scripts/slow-tests writes the list
+# from the times of a suite. The tests are labelled slow, and scripts/test-fast skips them.
 set(slow_tests
   "algorithms.Attendance.TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance"
   "algorithms.Attendance.WithAllThereNothingIsDifferent"

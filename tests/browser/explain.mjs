@@ -1,4 +1,4 @@
-// The page of an explanation: of a hand-made one (sample_reports.cpp) and of a real one.
+// Tests the page of an explanation, with a hand-made one (sample_reports.cpp) and a real one.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// The page of a search for layouts: of a real one.
+// Tests the page of a real search for layouts.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";

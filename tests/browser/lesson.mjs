@@ -1,12 +1,12 @@
-// The pages of lessons, made by the command as a teacher would make them, opened from a file without a network.
+// Tests the pages of lessons, written by the command as by a teacher, and opened from a file without a network.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { ARTEFACTS, beforeAll, dadsim, holds, isNoWiderThanTheWindow, open, reports, shows } from "./pages.mjs";
 
-const kLessons = [5]; // all are made by the same code, and the tests of the command say what each gives
-const kLargestPage = 5e6; // bytes: a run's page for each command
+const kLessons = [5]; // one lesson, since the same code writes all; tests/cli/lessons_test.cpp tests the numbers of each
+const kLargestPage = 5e6; // bytes; the page of a run for each command
 
 beforeAll((folder) => {
   for (const number of kLessons) {
@@ -51,7 +51,7 @@ for (const number of kLessons) {
     const frame = await (await runs.first().locator("iframe").elementHandle()).contentFrame();
     const result = await frame.evaluate(() => JSON.parse(document.getElementById("result").textContent));
     assert.ok(result.runs.length >= 2);
-    // The frame is as high as its content: the page scrolls, the frame does not.
+    // The frame is as high as its content, so the page scrolls and the frame does not.
     await page.waitForFunction(() => {
       const frame = document.querySelector("details.run iframe");
       return frame.clientHeight >= frame.contentDocument.documentElement.offsetHeight;

@@ -1,5 +1,5 @@
-// Pages in Chromium, for tests that look at them as a reader would: with a mouse, with a keyboard, on a phone, in the
-// dark, on paper.
+// Opens pages in Chromium for tests that use them like a reader: by mouse or keyboard, on a phone, in the dark scheme,
+// or printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const kHostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
 export const kWidths = [360, 768, 1280];
 
-const kMidnight = 86400000; // ms of a stopped clock, later than any test can come to
+const kMidnight = 86400000; // ms of a stopped clock, later than any test can reach
 
 let browser;
 /** Files of pages, by name. */
@@ -114,7 +114,7 @@ export const openAll = (page) =>
       [...document.querySelectorAll("details:not([open])")].map(
         (details) =>
           new Promise((resolve) => {
-            // After the page's own listener, and what that has asked the browser to do next.
+            // Resolves after the page's own listener, and after the tasks that it has queued.
             details.addEventListener("toggle", () => setTimeout(resolve), { once: true });
             details.open = true;
           }),
@@ -171,7 +171,7 @@ async function isLaidOut(page, name, width, colorScheme) {
 async function barsNobody(page, width, colorScheme) {
   await openAll(page);
   await page.evaluate(axe);
-  // Passes are counted in the page: bringing thousands of nodes here takes longer than looking at them.
+  // Counts passes in the page, because transferring thousands of nodes takes longer than checking them.
   const { passes, violations } = await page.evaluate(async () => {
     const found = await window.axe.run({ resultTypes: ["violations"] });
     return { passes: found.passes.length, violations: found.violations };
@@ -201,7 +201,7 @@ async function namesItsParts(page) {
     }
     const contents = document.querySelectorAll("#contents > li").length;
     if (contents > 5) faults.push(`${contents} items of navigation`);
-    // Attributes have names for readers; their paths stand where they are to be typed.
+    // Text shows names of attributes; paths may occur only where they are typed.
     const texts = document.createTreeWalker(document.getElementById("main"), NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const { data, parentElement } = texts.currentNode;

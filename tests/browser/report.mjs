@@ -1,4 +1,4 @@
-// The reports of runs: of hand-made results (sample_reports.cpp) and of a real run.
+// Tests the reports of runs, with hand-made results (sample_reports.cpp) and a real run.
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ import {
 const kTurned = [
   [1, -0.5, 0.75, 0],
   [-0.75, 1, -0.5, 0],
-]; // base-2 logarithms of the factors that the knobs are turned to
+]; // base-2 logarithms of the factors that the sliders are set to
 
 const kQuick = ["--set", "data.digits.train=2500", "--set", "training.epochs=1", "--set", "training.target-accuracy=0.4"];
 const kLargestPage = 1.5e6; // bytes
@@ -110,7 +110,7 @@ test("numbers read as those of the table", () => {
   assert.equal(vm.runInContext("humanSeconds(null) + humanBytes(null) + humanPercent(null)", context), "–––");
 });
 
-testLayout("more"); // everything, and what is seldom there
+testLayout("more"); // all sections, including rare ones
 testLayout("nothing", { sibling: true });
 testLayout("hospitals", { ends: true });
 
@@ -359,7 +359,7 @@ test("everything can be reached and used with the keyboard", async () => {
   await page.keyboard.press("Enter");
   await shows(() => page.evaluate(() => document.activeElement.id), "answer");
 
-  // From the top to the end: every control is on the way, and shows that it is.
+  // The tab key reaches every control from the top to the end, and each shows its focus.
   await page.reload();
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
   const reached = { INPUT: 0, BUTTON: 0, SUMMARY: 0, SELECT: 0, A: 0 };
@@ -447,7 +447,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
   const { runs, answer } = await resultOf(page);
   const said = page.locator("#retimed [role=status]");
   const before = await said.textContent();
-  // With no knob turned, the sentence names the same quickest runs as the answer.
+  // While all sliders are at their initial values, the sentence names the same fastest runs as the answer.
   const apart = answer.ranking.findIndex((place) => place.verdict === "behind");
   const quickest = answer.ranking.slice(0, apart < 0 ? undefined : apart);
   for (const place of quickest) assert.ok(before.replaceAll("\u00a0", " ").includes(place.run), `${before}: ${place.run}`);
@@ -480,7 +480,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
   await close();
 });
 
-// Frames per second are measured by speed.mjs, by hand.
+// speed.mjs, which is run by hand, measures frames per second.
 test("a step is played with a new date in every frame, and by the keyboard", async () => {
   const { page, close } = await open("hospitals", { stoppedClock: true });
   const section = page.locator("#played-step");
@@ -493,7 +493,7 @@ test("a step is played with a new date in every frame, and by the keyboard", asy
   const dates = await page.evaluate(() => window.dates);
   const whole = Number(await date.getAttribute("max"));
   assert.equal(dates[0].date, 0, "it began anew");
-  const frames = dates.slice(1); // the first one shows where it begins
+  const frames = dates.slice(1); // the first date is the start of the step
   assert.ok(frames.length >= 45, `${frames.length} frames in one and a half seconds`);
   for (let i = 1; i < frames.length; ++i) {
     const passed = (frames[i].at - frames[i - 1].at) / 4000; // share of the four seconds
@@ -568,7 +568,7 @@ test("the image that messages show best stands beside what they show of it", asy
     .evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label")));
   assert.ok(labels.includes("dad: the original"), labels.join("; "));
   assert.equal(labels.filter((label) => label.endsWith(": as messages show it")).length * 2, labels.length);
-  // Whoever is sent the rows has the image: levels differ by no more than rounding.
+  // A receiver of the rows has the image: levels differ by rounding alone.
   const apart = await page.evaluate(() => {
     const pixels = (label) => {
       const canvas = document.querySelector(`#leak canvas[aria-label="${label}"]`);

@@ -1,4 +1,4 @@
-// Writes reports of results made by hand, which have a part for every section of the page:
+// Writes reports of hand-made results that fill every section of the page:
 //   write_sample_reports FOLDER
 #include <cstdlib>
 #include <fstream>
@@ -35,7 +35,7 @@ report::RunResult with_parts(report::RunResult run, double scale) {
   return run;
 }
 
-/// At scale, with ranks, memory, links, and names that would be markup if they were not text.
+/// Returns a result at scale, with ranks, memory, links, and names that contain markup.
 report::Result everything() {
   report::Result result = report::sample_scale_result();
   result.scenario_name = kHostile;
@@ -66,7 +66,7 @@ report::Result everything() {
   return result;
 }
 
-/// The target was met before training: no step was taken, and means over steps are not numbers.
+/// Returns a result whose target was met before training: no step was taken, and means over steps are NaN.
 report::Result nothing() {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   report::Result result = report::sample_result();
@@ -83,8 +83,8 @@ report::Result nothing() {
   return result;
 }
 
-/// Three axes, three seeds, costs, a point that failed and one at which no run gets there, and names that would be
-/// markup.
+/// Returns a sweep of three axes and three seeds, with costs, a failed point, a point without a run that reaches the
+/// target, and names that contain markup.
 report::SweepReport sweep_of_three() {
   report::SampleSweep sample(3);
   sample.rates(5).texts("collective", {"ring", kHostile}).numbers("batch", 4).grid().costs("EUR");
@@ -128,10 +128,10 @@ report::Explanation explanation() {
   return explanation;
 }
 
-/// Points that are no grid.
+/// Returns a sweep of points that form no grid.
 report::SweepReport drawn_sweep() { return report::SampleSweep().rates(6).numbers("batch", 6).drawn(6).report(); }
 
-/// One axis, of texts.
+/// Returns a sweep of one axis with texts as values.
 report::SweepReport sweep_of_one() {
   return report::SampleSweep().texts("collective", {"ring", "tree", "flat"}).grid().report();
 }

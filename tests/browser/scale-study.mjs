@@ -1,4 +1,4 @@
-// The page of a scale study: of a real one, made small.
+// Tests the page of a real scale study, made small.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// The pages of sweeps: of hand-made results (sample_reports.cpp) and of a real one.
+// Tests the pages of sweeps, with hand-made results (sample_reports.cpp) and a real sweep.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import {
   until,
 } from "./pages.mjs";
 
-const kLargestPage = 2e6; // bytes, of 1,000 points with 4 runs
+const kLargestPage = 2e6; // bytes, for 1,000 points with 4 runs
 
 beforeAll((folder) => {
   for (const name of ["three", "drawn", "one", "large"]) reports[`sweep-${name}`] = join(folder, `sweep-${name}.html`);
@@ -164,7 +164,7 @@ test("the other axes are chosen with sliders and lists, also by keyboard", async
   assert.equal(rows[0][4].letter, "–", "no run gets there at the last point");
   assert.equal(rows[0][4].run, "");
 
-  // Upwards: collective, where batch was; then batch has the slider.
+  // Puts `collective` on the upward axis in place of `batch`, which then has the slider.
   const upwards = page.locator("#map").getByLabel("Upwards", { exact: true });
   await upwards.focus();
   await page.keyboard.press("ArrowUp");
@@ -174,7 +174,7 @@ test("the other axes are chosen with sliders and lists, also by keyboard", async
   await page.keyboard.press("End");
   await checkMap(page, 0, 1, [0, 0, 3]);
 
-  // Axes change places instead of being both the same.
+  // The axes swap places, because both cannot be the same.
   const across = page.locator("#map").getByLabel("Across", { exact: true });
   await across.focus();
   await page.keyboard.press("ArrowDown");
@@ -258,7 +258,7 @@ test("lines are means over the seeds with their intervals", async () => {
     lines.map((line) => line.label),
     result.runs.map((run) => run.label),
   );
-  // Along sites.up, with the first collective and the second batch.
+  // The lines run along sites.up, with the first collective and the second batch.
   for (const { label, data } of lines) {
     assert.deepEqual(
       data.map((point) => point.x),
@@ -271,7 +271,7 @@ test("lines are means over the seeds with their intervals", async () => {
         index,
         result.runs.findIndex((run) => run.label === label),
       );
-      // Seeds are spread by 5 % around the mean; t(0.975, 2) = 4.303.
+      // Seeds scatter by 5 % around the mean; t(0.975, 2) = 4.303.
       const half = (4.3027 * 0.05 * mean(own)) / Math.sqrt(3);
       assert.ok(Math.abs(point.y / mean(own) - 1) < 1e-12);
       assert.ok(Math.abs((point.high - point.y) / half - 1) < 1e-4, `${point.high - point.y}, not ${half}`);
@@ -358,7 +358,7 @@ test("points that are no grid are scattered; what failed is listed", async () =>
   });
   assert.equal(points.length, result.points.length);
   for (const point of points) {
-    // Across: the axis that comes last of those with as many values.
+    // Across is the last axis among those with equally many values.
     const index = result.points.findIndex((one) => result.axes[1].values[one.at[1]].number === point.x);
     assert.equal(point.y, result.axes[0].values[result.points[index].at[0]].number);
     assert.equal(point.run, first(result, index));
@@ -396,14 +396,14 @@ test("every control can be reached with the keyboard and shows that it is", asyn
     BUTTON: 3,
     SUMMARY: await count("summary"),
     SELECT: await count("select"),
-    g: 1, // one cell; arrows go to the others
+    g: 1, // one cell of the map; arrow keys reach the others
   });
   await close();
 });
 
 test("the map has colours for the light, the dark and for paper", async () => {
   const { page, close } = await open("crossover");
-  // Those of runs; a cell without a first one has a variable of the style.
+  // Returns the colours of runs; a cell without a fastest run has a style variable instead.
   const colours = async () => [
     ...new Set((await cells(page)).flat().flatMap(({ colour }) => (colour.startsWith("#") ? [colour] : []))),
   ];
@@ -441,7 +441,7 @@ test("the JSON can be saved", async () => {
   await close();
 });
 
-// The time to load is measured by speed.mjs, by hand.
+// speed.mjs, which is run by hand, measures the time to load.
 test("a thousand points are small enough, and all there", async () => {
   assert.ok(statSync(reports["sweep-large"]).size <= kLargestPage);
   const { page, close } = await open("sweep-large");

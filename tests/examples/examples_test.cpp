@@ -1,5 +1,5 @@
-// One plug-in of each kind, added by a line each (main, below), takes part in everything: listings, scenarios, results.
-// The laws of algorithms and compressors run over them too: their tests are compiled into this program once more.
+// Tests that one plug-in of each kind, added by one line (main, below), takes part in listings, scenarios and results.
+// The tests of the laws of algorithms and compressors are compiled into this program too.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,5 +1,6 @@
-// Writes the inputs of scripts/golden that no file of the repository holds: malformed/NAME/scenario.xml with its
-// overrides, one a line, in malformed/NAME/overrides; and drawn/N.xml with the files that they name.
+// Writes the inputs of scripts/golden that the repository does not contain. Each malformed/NAME/scenario.xml has its
+// overrides in malformed/NAME/overrides, one per line. Also writes drawn/language-N.xml and drawn/small-N.xml, with the
+// files that they name.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dadsim;
 
-constexpr std::uint64_t kOverTheLanguage = 150;  // one in four is accepted
+constexpr std::uint64_t kOverTheLanguage = 150;  // scenarios over the whole language; one in four is accepted
 constexpr unsigned kAccepted = 50;
 
 void write_malformed(const fs::path& folder) {

@@ -275,7 +275,7 @@ int fsync(int file) {
   if (is_it(SYNC)) return errno = fault, -1;
   return next(file);
 }
-/// SQLite does not look at what becomes of a folder that it waits for; dadsim waits for it itself, by fsync.
+/// SQLite ignores errors when it synchronises a folder; dadsim therefore calls fsync itself.
 int fdatasync(int file) {
   NEXT(fdatasync);
   struct stat status;
