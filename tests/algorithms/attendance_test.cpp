@@ -234,8 +234,8 @@ TEST(Attendance, WithAllThereNothingIsDifferent) {
   }
 }
 
-// An absent site keeps the error of top-k and sends it after its return. With a rate of 0, a site has the same gradient
-// in all steps. Its messages therefore sum to all its gradients, less a bounded error.
+// An absent site keeps the error of top-k and sends it after its return. The rate is so small that a site has the same
+// gradient in all steps. Its messages therefore sum to all its gradients, less a bounded error.
 TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   const Sites sites;
   const spec::RunSpec run = run_among_peers(algorithm_registry().at("top-k"), {{"fraction", "0.2"}});

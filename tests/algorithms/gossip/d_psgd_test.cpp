@@ -40,7 +40,7 @@ class DPsgdTest : public testing::Test {
     return run;
   }
 
-  /// Some batches, equal for all.
+  /// Returns the batches of a step: the next four samples of each site, the same in every call.
   static Batch batch(const LearningProblem& problem, std::int64_t step) {
     Batch batch(problem.partition.size());
     for (std::size_t s = 0; s < batch.size(); ++s) {
