@@ -348,8 +348,7 @@ TEST(Flow, OfRanksThatBeginApartIsThatOfMessagesWhetherTheyDidSoBeforeOrNot) {
 }
 
 TEST(Flow, TakesVeryManyMessagesAsBegunTogetherWhereRanksAreApartByATrifle) {
-  // 480 ranks send 229,920 messages to one another. The first rank waits for the last, by a hundred-thousandth of a
-  // step.
+  // 480 ranks send 229,920 messages to one another. One rank is late by a hundred-thousandth of a step.
   const spec::LinkSpec nic = test::line(50e9, 2e-6, spec::Transport::rdma, 0.9);
   Cluster cluster = test::workers_on({"", test::cluster_of(480, 1, nic, nic), {}, {}}, spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());

@@ -22,8 +22,9 @@ using world::Node;
 constexpr std::size_t kSites = 260;
 constexpr Node kHub = kSites;
 
-/// Returns lines of 1 to 10 Mbit/s around a hub of 500 Mbit/s. A third of the lines are measured, with less for each
-/// connection. `by_simgrid`: two further sites exchange a byte, which forces SimGrid to carry all messages.
+/// Returns sites with lines of 1 to 8 Mbit/s around a hub of 125 Mbit/s; some bandwidths scatter. A third of the lines
+/// are measured, with a lower rate per connection. `by_simgrid`: two further sites exchange a byte, which forces
+/// SimGrid to carry all messages.
 sim::Cluster large_federation(bool by_simgrid) {
   spec::FederationSpec federation;
   const auto line = [](double bandwidth) {

@@ -193,7 +193,7 @@ TEST(EventClasses, OneLateRankSetsItsNodeApart) {
   std::vector<double> begins(40, 0);
   begins[9] = 1e-4;
   const EventOutcomes outcome = event_outcomes(five_nodes(), test::job(all_reduce, "nvls-tree", 1e6), begins);
-  EXPECT_EQ(outcome.classes, 10);  // the late rank's rail, and seven others
+  EXPECT_EQ(outcome.classes, 10);  // per node: the late rank's rail, and the seven others
   EXPECT_LT(farthest_apart(outcome.by_classes, outcome.by_pairs), 1e-9);
 }
 

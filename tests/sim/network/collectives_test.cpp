@@ -57,7 +57,7 @@ TEST(Collectives, GatherTakesTheLongestMessage) {
     return std::ranges::count(timing.bounds, name, &step::Bound::resource);
   };
   EXPECT_EQ(route("w1 → hub"), 1);
-  EXPECT_EQ(route("hub → w0"), 1);  // last to end: the first of equal ones
+  EXPECT_EQ(route("hub → w0"), 1);  // the message that ends last; of equal ones, the first
   expect_consistent(timing);
 }
 

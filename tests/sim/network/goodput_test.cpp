@@ -23,7 +23,7 @@ using test::Script;
 constexpr double kSegmentShare = 1448.0 / 1514;
 constexpr double kNeverFull = 1e9;  // bytes: BBR is modelled by such a queue
 
-/// Senders of region `a`, with unequal or equal messages, to a host of `b` without a limit of its own.
+/// Senders of region `a`, each with a message of `bytes` to the host of region `b`, over the line between the regions.
 struct Line {
   double bandwidth = 2.5e7, round_trip = 0.1;  ///< byte/s, seconds
   double per_connection = 0;                   ///< byte/s
