@@ -115,7 +115,7 @@ TEST(Layouts, GroupsShareTheAdapters) {
   const scenario::Scenario scenario = source.load({}, make_catalog_without_learning());
   GroupTimes groups(cluster_of(scenario));
   constexpr double kBytes = 64e6;
-  // Three groups of two, with one device per node each, share one adapter: three times the time of one.
+  // Three groups of two, with one device per node each, share one adapter; a group inside a node uses none.
   const double shared = groups.all_reduce(2, 3, kBytes);
   const double inside = groups.all_reduce(3, 1, kBytes);
   EXPECT_GT(shared, 3 * 2 * inside);

@@ -18,7 +18,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Four nodes of three GPUs, with one slow adapter per node; stages have unequal work: a table, seven blocks, a loss.
+/// Four nodes of three GPUs, with one slow adapter per node; stages have unequal work: a table, eight blocks, a loss.
 scenario::Scenario scenario_of(const std::string& timed_as) {
   const scenario::ScenarioSource source(
       "twelve.xml",

@@ -168,7 +168,8 @@ double handed_over(const std::string& how, int experts, const std::string& run) 
   return bytes;
 }
 
-// Each expert is a matrix: a block has three of 256 × 128 for each. The router, 256 × experts, grows too.
+// Methods take each matrix of an expert separately: a block has three of 256 × 128 per expert. The router, 256 ×
+// experts, grows too.
 TEST(DividedExperts, MethodsTakeThemMatrixByMatrix) {
   constexpr double kMore = 16 - 8;
   const auto more = [](const std::string& run) { return handed_over("", 16, run) - handed_over("", 8, run); };

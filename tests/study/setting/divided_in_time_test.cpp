@@ -203,7 +203,7 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   const auto on_host = [](const std::string& link, const std::string& host = "100GBps") {
     return R"(offload="optimizer" offload-rate=")" + link + R"(" host-rate=")" + host + "\"";
   };
-  // Gradients go to the host and parameters return, over a link of half the rate.
+  // Gradients go to the host and parameters return, over links of 1 and 2 GB/s.
   EXPECT_NEAR(seconds_of(on_host("1GBps")) - seconds_of(on_host("2GBps")), 2 * kElement * parameters * (1e-9 - 0.5e-9),
               1e-6);
   EXPECT_GT(seconds_of(on_host("2GBps", "1GBps")), seconds_of(on_host("2GBps", "10GBps")));
