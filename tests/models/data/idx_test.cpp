@@ -186,7 +186,7 @@ TEST_F(Idx, RefusesWrongSizes) {
 TEST_F(Idx, RefusesHeadersThatPromiseTooMuch) {
   const std::uint32_t huge = 0xffffffffU;
   expect_bad_images(plain("huge", idx(kImages, {huge, huge, huge}, "x")), "promises more than 1073741824 bytes");
-  // The product overflows 64 bits to a small number.
+  // The product of the sizes, 3 · 2⁶⁴, overflows 64 bits to 0.
   expect_bad_images(plain("wrap", idx(0x804, {3, 0x80000000U, 0x80000000U, 4}, "x")), "promises more than");
   // A few bytes, plain and compressed, promise 1 GB: nothing is allocated.
   expect_bad_images(plain("gigabyte", idx(kImages, {1000000, 25, 40}, "x")), "truncated: 1 of the 1000000000 bytes");
@@ -194,7 +194,7 @@ TEST_F(Idx, RefusesHeadersThatPromiseTooMuch) {
 }
 
 TEST_F(Idx, StopsADecompressionBomb) {
-  // The header promises 12 bytes; the file has 64 MB.
+  // The header promises 12 bytes; the file has 64 MiB.
   expect_bad_images(gzip("bomb.gz", idx(kImages, {3, 2, 2}, std::string(64U << 20U, '\0'))),
                     "trailing bytes after the 12");
 }
