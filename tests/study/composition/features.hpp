@@ -126,7 +126,7 @@ class FeatureList {
         element("compressor", &Draft::inside_run,
                 fmt::format("<compress method=\"{}\" memory=\"{}\"/>", info.name, memory));
         if (!info.has_momentum) continue;
-        // Uses a compressor that has its own momentum.
+        // A draft whose compressor has its own momentum gets plain SGD, unless the draft has an optimizer.
         features_.back().add = [add = features_.back().add](Draft& draft) {
           add(draft);
           if (draft.optimizer.empty()) draft.optimizer = "<sgd learning-rate=\"0.05\"/>";

@@ -209,8 +209,8 @@ bool says(const std::vector<std::string>& notes, const std::string& words) {
   return std::ranges::any_of(notes, [&](const auto& note) { return note.find(words) != std::string::npos; });
 }
 
-/// Without a note used to be: event-driven runs whose loss became NaN, and learned-first runs that diverged in their
-/// last step.
+/// Event-driven runs whose loss became NaN, and learned-first runs that diverged in their last step, used to have no
+/// note.
 TEST(NotesOnDivergence, ArePartOfBothWorlds) {
   for (const char* method : {"fedavg", "scaffold", "gradient-sharing", "d-psgd", "no-sharing", "async-sgd"}) {
     const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
