@@ -1,4 +1,4 @@
-// Expects that SimGrid's energy plugin bills nodes for the time that they are busy.
+// Compares the energy of nodes, by their busy and idle seconds, with the joules of SimGrid's energy plugin.
 #include <gtest/gtest.h>
 #include <simgrid/plugins/energy.h>
 

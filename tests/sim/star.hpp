@@ -93,7 +93,7 @@ struct Star {
   double between(double bytes) const { return 2 * latency + bytes / rate; }
 };
 
-/// Returns a device on which `launches` are seconds.
+/// Returns a device that takes one second per launch.
 inline spec::DeviceSpec clockwork() {
   return {.name = "clockwork",
           .description = "one second per launch",

@@ -1,4 +1,4 @@
-// Tests that transfers around a hub share it max-min fairly, as recomputed at every event.
+// Tests that transfers around a hub share its lines max-min fairly, with rates that are recomputed at every event.
 #include "sim/network/link_sharing.hpp"
 
 #include <gtest/gtest.h>
