@@ -23,7 +23,7 @@ std::vector<std::string> gossip_algorithms() {
   return names;
 }
 
-/// A few random numbers at some sites, each with its own classes, and networks with and without norms.
+/// Samples of random numbers, dealt to sites in shards of few classes, and networks with and without norms.
 class GossipLaws : public testing::TestWithParam<std::string> {
  protected:
   GossipLaws() {
