@@ -26,7 +26,7 @@ class ArrivalWeights {
  private:
   double weight(std::size_t site) const;
 
-  std::vector<double> shares_;  ///< p_s; empty: each counts as it comes
+  std::vector<double> shares_;  ///< p_s, per site; empty: every contribution has the weight 1
   std::vector<double> counted_;
 };
 

@@ -12,10 +12,10 @@ namespace dadsim::protocols {
 /// and the learning problem.
 struct LearnedOperation {
   enum class Kind : std::uint8_t {
-    train,                     ///< Learning::train(); a second input is the correction
+    train,                     ///< Learning::train(); a second input, if any, is the correction
     gradient,                  ///< gradient of batch `training.first`
     gradient_with_statistics,  ///< gradient of batch `training.first`, with running statistics after it
-    evaluate,                  ///< on held-back data
+    evaluate,                  ///< evaluation on held-back data
   };
   Kind kind = Kind::train;
   LocalTraining training{};   ///< unused by evaluations
@@ -23,7 +23,7 @@ struct LearnedOperation {
 };
 
 std::string to_bytes(const LearnedOperation& operation);
-/// Throws std::out_of_range where the bytes are none of to_bytes.
+/// Decodes the result of to_bytes. Throws std::out_of_range for any other bytes.
 LearnedOperation learned_operation_from_bytes(std::string_view bytes);
 
 /// Applies the operation to its inputs. Throws std::out_of_range if it belongs to another problem.

@@ -85,7 +85,7 @@ double Learning::rate(std::int64_t schedule_step) const {
 
 Value Learning::initial() {
   return history_.make("initial", {}, [this](History::Inputs) {
-    // A new workspace: those in the pool have trained weights.
+    // Uses a new network, because networks of the pool have trained weights.
     const models::Network network(problem_.data.shape, problem_.model, problem_.seed);
     return Datum{models::flat_state(network), {}};
   });
@@ -190,13 +190,13 @@ Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector
 
 namespace {
 
-/// Distance of the random streams of two pieces of a message; senders are numbered below it.
+/// Distance between the random streams of two pieces of a message. Numbers of senders are smaller.
 constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
 
 using Shape = std::pair<Eigen::Index, Eigen::Index>;
 
-/// Returns the numbers after the wire, piece by piece; of the first ones a matrix of that shape and what follows it are
-/// encoded apart. Checks that each message has its symbolic size.
+/// Returns the numbers as received, encoded piece by piece. Each of the first pieces is encoded as a matrix of its
+/// shape, apart from the numbers that follow it. Checks that each message has its symbolic size.
 std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
                                    const std::vector<Shape>& shapes, const compress::Compressor& compressor,
                                    compress::EncodeContext context) {

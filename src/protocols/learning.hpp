@@ -25,7 +25,7 @@ struct LocalTraining {
   std::int64_t steps = 1;
   /// Schedule step of the first step, for the learning rate; the other steps follow.
   std::int64_t schedule_step = 0;
-  double rate_factor = 1;  ///< on the scheduled learning rate
+  double rate_factor = 1;  ///< factor on the scheduled learning rate
   double proximal = 0;     ///< μ of FedProx: μ (x − x₀) is added to the gradient (Li et al., arXiv 1812.06127)
   std::int64_t data_version = 0;  ///< version of the site's data, see Learning::data_version
   /// Steps of DP-SGD in place of plain ones (algorithms/private/dp_sgd.hpp): gradients of samples with norm `clip` at
@@ -39,7 +39,7 @@ struct LocalTraining {
 
 struct LearnedOperation;
 
-/// Is notified of the samples that sites train with.
+/// Observer that is notified of the samples that sites train with.
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
@@ -79,7 +79,7 @@ class Learning {
   }
   std::size_t samples(std::size_t site) const { return problem_.partition.at(site).size(); }
 
-  /// Returns the weights that all start with.
+  /// Returns the weights with which all sites start.
   virtual world::Value initial();
   /// Returns the initial weights, followed by an optimizer's initial state.
   virtual world::Value initial_with_state();
@@ -124,7 +124,7 @@ class Learning {
   /// synchronous training.
   double rate(std::int64_t schedule_step) const;
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
-  std::int64_t budget() const { return budget_; }  ///< steps of synchronous training
+  std::int64_t budget() const { return budget_; }  ///< length of training, in synchronous steps
 
   /// A network and its optimizer, for one operation. Its weights are arbitrary.
   class Workspace;
@@ -132,7 +132,7 @@ class Learning {
   Pool<Workspace>::Borrowed borrow();
 
  protected:
-  /// Rows of so many numbers, without a network.
+  /// Makes the mathematics of rows with `parameters` numbers, without a network.
   Learning(const algorithms::LearningProblem& problem, world::History& history, std::size_t parameters);
 
  private:

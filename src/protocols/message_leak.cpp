@@ -22,9 +22,9 @@ using world::Value;
 
 namespace {
 
-/// Samples of a message that are looked at, at most: evenly spread.
+/// Samples of a message that are measured, at most; evenly spread.
 constexpr std::size_t kMostSamples = 256;
-/// Sites whose part in a server's model is looked at, at most.
+/// Sites whose part in a server's model is measured, at most.
 constexpr std::size_t kMostSites = 4;
 constexpr std::size_t kSpreadSites = algorithms::kSampledSites / 2;
 
@@ -49,7 +49,8 @@ MessageLeak::MessageLeak(Learning& learning, const WatchSetting& setting)
     if (!weights.embedding) last_outputs_ = weights.out();
     at += static_cast<std::size_t>(weights.weight.size() + weights.bias.size());
   }
-  // Half of a sample is spread evenly, and the other half are those that train first: of many sites few may take part.
+  // Half of the sampled sites are evenly spread, and half are those that train first, as few of many sites may take
+  // part.
   const std::size_t sites = meter_.sites();
   const std::size_t most = sites <= algorithms::kSampledSites ? sites : kSpreadSites;
   for (const std::int32_t site : algorithms::sampled_sites(sites, most)) {
@@ -85,7 +86,8 @@ void MessageLeak::trained(std::size_t site, SiteBatches::How batches, std::int64
 bool MessageLeak::affords(std::size_t s, unsigned readers) {
   const auto samples = static_cast<double>(std::min(kMostSamples, meter_.samples_of(s).size()));
   const double rows = samples * static_cast<double>(rows_.rows_per_sample());
-  // Span of the message, the batch, its control before it, and the possible positions of the batch's rows.
+  // Counts the span of the message, the batch, the control batch before it, and the possible positions of the batch's
+  // rows.
   const double directions = std::min({rows, static_cast<double>(rows_.outputs()), static_cast<double>(rows_.inputs())});
   const double macs = algorithms::basis_macs(rows_, rows) + 2 * samples * forward_macs_ +
                       2 * rows * directions * static_cast<double>(rows_.inputs());
@@ -147,7 +149,7 @@ std::vector<std::int32_t> MessageLeak::samples_of(std::size_t site, const Traini
     for (std::int64_t i = 0; i < training.steps; ++i) {
       const std::vector<std::int32_t> batch = batches[training.first + i];
       samples.insert(samples.end(), batch.begin(), batch.end());
-      if (samples.size() > 2 * problem.partition[site].size()) break;  // all of them, twice
+      if (samples.size() > 2 * problem.partition[site].size()) break;  // includes every sample of the site twice
     }
   }
   std::ranges::sort(samples);
@@ -171,7 +173,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
   const auto operation = [this, samples = batch.samples, control = batch.control, labels = meter_.labels_of(all),
                           mean = meter_.rows().mean(site, network_)](History::Inputs in) {
     const std::span<const float> numbers(in[0]->numbers), earlier(in[1]->numbers);
-    // Rows with the numbers of a whole model, perhaps followed by those of an optimizer.
+    // Rows have the numbers of a whole model, and may continue with the state of an optimizer.
     if (numbers.size() < learning_.parameters() || earlier.size() < learning_.parameters()) return Datum{{}, {}};
     models::Matrix sent = matrix_at(numbers, offset_, rows_.outputs(), rows_.inputs());
     const models::Matrix change = sent - matrix_at(earlier, offset_, rows_.outputs(), rows_.inputs());
@@ -189,7 +191,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
     algorithms::RevealedLabels told(rows_.last_inputs());
     const Eigen::Index last_inputs = rows_.last_inputs();
     const std::size_t bias_at = last_offset_ + static_cast<std::size_t>(last_outputs_ * last_inputs);
-    const float sign = goes_on ? -1.0F : 1.0F;  // weights move against the gradient
+    const float sign = goes_on ? -1.0F : 1.0F;  // changes of weights have the opposite sign of the gradient
     const auto of_last = [&](std::size_t offset, Eigen::Index of_rows, Eigen::Index columns) {
       models::Matrix moved = matrix_at(numbers, offset, of_rows, columns);
       if (goes_on) moved -= matrix_at(earlier, offset, of_rows, columns);

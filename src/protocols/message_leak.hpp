@@ -22,9 +22,9 @@ namespace dadsim::protocols {
 class MessageLeak final : public TrainingObserver {
  public:
   struct WatchSetting {
-    world::Node server = -1;  ///< −1: none
+    world::Node server = -1;  ///< node of the server; −1: none
     bool masked = false;      ///< secure aggregation: a single message to the server reveals nothing
-    std::int64_t every = 0;   ///< messages of a sender; 0: the first, and those of number 4, 16, 64 …
+    std::int64_t every = 0;   ///< interval of measured messages, per sender; 0: messages 1, 4, 16, 64 …
   };
   MessageLeak(Learning& learning, const WatchSetting& setting);
 
@@ -60,10 +60,10 @@ class MessageLeak final : public TrainingObserver {
     world::Value last = {};  ///< weights with which its next message is compared
   };
   void look_at(std::size_t site);
-  /// Returns true if the budget allows a measurement, and counts it. The first by each set of readers is always
-  /// allowed.
+  /// Returns true if the budget allows a measurement, and counts the measurement. The first one for each set of readers
+  /// is always allowed.
   bool affords(std::size_t s, unsigned readers);
-  /// `s`: of the sample.
+  /// Measures a message. `s`: index among the sampled sites.
   void measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
                const world::Value& before, unsigned readers);
   bool exists(step::Adversary adversary) const;
@@ -77,14 +77,14 @@ class MessageLeak final : public TrainingObserver {
   std::size_t offset_ = 0, last_offset_ = 0;  ///< offsets of the first and of the last matrix in a row of numbers
   Eigen::Index last_outputs_ = 0;
   double forward_macs_ = 0;                      ///< multiply-adds of a forward pass per sample
-  double trained_macs_ = 0, measured_macs_ = 0;  ///< so far: samples of all sites; samples measured
-  unsigned ever_measured_ = 0;                   ///< readers
-  std::vector<Looked> looked_;                   ///< per site of the sample
+  double trained_macs_ = 0, measured_macs_ = 0;  ///< multiply-adds so far: training at all sites; measured samples
+  unsigned ever_measured_ = 0;                   ///< readers with a measurement
+  std::vector<Looked> looked_;                   ///< state of each sampled site
   bool ever_sent_ = false;
   std::int64_t models_ = 0;
   world::Value last_model_;
   std::vector<MeasuredMessage> measured_;
-  bool other_drift_ = false;  ///< something was trained with data that are not those that sites begin with
+  bool other_drift_ = false;  ///< true: a site has trained with other data than its initial data
 };
 
 }  // namespace dadsim::protocols

@@ -40,9 +40,9 @@ struct ProtocolLog : step::Participation {
   }
 
   std::vector<Version> versions;
-  world::Value last;                                  ///< weights of the last of them
+  world::Value last;                                  ///< weights of the last version
   std::vector<std::string> remarks;                   ///< remarks for the result
-  std::optional<methods::PrivacySpent> privacy = {};  ///< none: it adds no noise
+  std::optional<methods::PrivacySpent> privacy = {};  ///< privacy spent; none: the protocol adds no noise
 };
 
 using methods::MethodInfo;
@@ -87,7 +87,7 @@ struct Setting {
   bool budget_spent() const;
 };
 
-/// Joins lists, of parameters or faults.
+/// Joins lists of parameters or of faults.
 template <class T>
 std::vector<T> joined(std::initializer_list<std::vector<T>> lists) {
   std::vector<T> all;

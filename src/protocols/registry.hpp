@@ -8,12 +8,12 @@
 
 namespace dadsim::protocols {
 
-/// Every event-driven algorithm, in the order of presentation.
+/// Returns all event-driven algorithms, in the order of presentation.
 Registry<EventDrivenMethod>& protocol_registry();
 
-/// Every method, the synchronous ones first.
+/// Returns all methods, the synchronous ones first.
 std::vector<const MethodInfo*> all_methods();
-/// Finds a method in either registry; null if there is none of that name.
+/// Returns a method from either registry; null if no method has that name.
 const MethodInfo* find_method(const std::string& name);
 
 }  // namespace dadsim::protocols

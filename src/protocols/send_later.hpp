@@ -26,7 +26,8 @@ class SendLater {
   void clear() { parcels_.clear(); }
 
  private:
-  std::multimap<double, world::Parcel> parcels_;  ///< equal times in the order in which they were added
+  std::multimap<double, world::Parcel> parcels_;  ///< parcels by date; those of equal dates in the order in which they
+                                                  ///< were added
 };
 
 }  // namespace dadsim::protocols

@@ -23,7 +23,7 @@ SiteBatches::BatchRange SiteBatches::range(std::int64_t number) const {
       const std::int64_t begin = number % count * batch;
       return {number / count, begin, std::min(samples, begin + batch)};
     }
-    return {-1, number * batch, (number + 1) * batch};  // may go over into the next pass
+    return {-1, number * batch, (number + 1) * batch};  // the last batch may extend into the next pass
   }
   const std::int64_t in_epoch = number % steps_per_epoch_;
   return {number / steps_per_epoch_, in_epoch * samples / steps_per_epoch_,

@@ -8,14 +8,14 @@
 
 namespace dadsim::protocols {
 
-/// The batches of one site, by number: who asks for which, and when, is decided by the order of events. Their order
-/// within a pass is that of algorithms::Batches. With batches="poisson" a batch takes every sample with the same
-/// chance, one over the batches of a pass, whatever is in others; one that would be empty is drawn again. One thread
-/// each.
+/// The batches of one site, by number. The order of events decides which participant asks for which batch, and when.
+/// The order within a pass is that of algorithms::Batches. With batches="poisson" a batch takes every sample
+/// independently with the same chance: one over the batches of a pass. An empty batch is drawn again. Each object
+/// serves one thread.
 class SiteBatches {
  public:
   enum class How : std::uint8_t {
-    steps,   ///< those of synchronous training: batch t is what the site takes in step t
+    steps,   ///< batch t is that of step t of synchronous training
     passes,  ///< `batch` samples at a time until the pass is through, the last fewer (McMahan et al., FedAvg)
   };
   SiteBatches(How how, const spec::TrainingSpec& training, const models::Partition& partition, std::size_t site,
@@ -46,7 +46,7 @@ class SiteBatches {
   std::uint64_t seed_;
   std::int64_t steps_per_epoch_ = 1;  ///< steps per epoch of synchronous training
   std::vector<std::int32_t> order_;
-  std::int64_t pass_ = -1;  ///< pass of order_
+  std::int64_t pass_ = -1;  ///< pass that `order_` belongs to
 };
 
 }  // namespace dadsim::protocols

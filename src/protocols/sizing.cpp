@@ -31,7 +31,7 @@ bool is_no_forward_pass(const schedule::Task& task) {
   return compute != nullptr && compute->phase != step::Phase::forward;
 }
 
-/// Work that is done once per learned layer.
+/// Returns work that is done once per learned layer.
 template <class Body>
 step::StepStructure for_every_matrix(std::size_t matrices, const Body& body) {
   step::StepRecorder recorder;
@@ -57,7 +57,7 @@ Sizing::Sizing(const algorithms::LearningProblem& problem, const spec::CompressS
   const compress::CompressorInfo& info = compress::compressors().at(compress.method);
   compresses_ = !info.lossless;
   compressor_ = info.make(compress.parameters);
-  // One sample is enough to see what a step does.
+  // One sample suffices to record a step.
   const models::Network network(problem.data.shape, problem.model, problem.seed);
   learned_ = network.shape();
   matrices_ = network.layers();

@@ -88,14 +88,14 @@ class Sizing {
   spec::ModelShape learned_;
   TimedNetwork timed_;
   std::size_t matrices_ = 0;
-  std::vector<double> pieces_;  ///< numbers of each
+  std::vector<double> pieces_;  ///< numbers of each piece
   std::vector<compress::Amount> amounts_;
   bool compresses_ = false;
   std::unique_ptr<compress::Compressor> compressor_;
   step::StepStructure local_step_;  ///< forward and backward pass, then the update
   double compressed_bytes_ = 0, plain_bytes_ = 0, saved_bytes_ = 0, parameters_ = 0;
-  mutable std::map<std::int64_t, SchedulePtr> local_steps_, undivided_steps_;  ///< by samples
-  /// By kind of work: Worlds identify schedules by their address, and keep them.
+  mutable std::map<std::int64_t, SchedulePtr> local_steps_, undivided_steps_;  ///< schedules by number of samples
+  /// Schedules by kind of work. They are kept, because Worlds identify schedules by their address.
   mutable std::map<std::string, SchedulePtr> per_parameter_;
 };
 

@@ -92,10 +92,10 @@ ActivePassive split_into_active_and_passive(const step::Neighbours& graph) {
 
 namespace {
 
-constexpr world::Channel kAsk = "average";     // to a passive worker, and news for it
-constexpr world::Channel kReply = "averaged";  // back, and news for the active one
+constexpr world::Channel kAsk = "average";     // models to a passive worker, and notices for it
+constexpr world::Channel kReply = "averaged";  // the passive worker's model, and notices for the active one
 constexpr world::Channel kGo = "go";           // within an active worker, from one coroutine to the other
-constexpr world::Channel kWent = "went";       // and back
+constexpr world::Channel kWent = "went";       // answer to kGo
 
 Node gossiper(std::size_t number) { return static_cast<Node>(number); }
 
@@ -193,7 +193,7 @@ void AdPsgd::average(std::size_t number, const Value& other) {
   ++worker.owes;
 }
 
-/// The worker's model as it arrives. What a compressor loses is not kept for the next message: that is of another
+/// Returns the worker's model as received. Losses of a compressor are not kept for the next message, which has another
 /// model.
 Value AdPsgd::on_the_wire(std::size_t number, std::int64_t message) const {
   spec::CompressSpec compress = setting_.run.compress;
@@ -216,7 +216,7 @@ Task<> AdPsgd::answers(std::size_t number) {
       setting_.send_again(me, due->from, kReply, *due, kAsk);
     }
     if (parcel.from < 0) continue;
-    if (parcel.lost) {  // an answer: the one who asked still waits
+    if (parcel.lost) {  // its own answer was lost: the active worker still waits
       if (loop.is_up(parcel.from)) own.later.add(loop.now() + kRetrySeconds, std::move(parcel));
       continue;
     }
@@ -229,7 +229,7 @@ Task<> AdPsgd::answers(std::size_t number) {
   }
 }
 
-/// An active worker averages once per gradient. Its model stays as sent until the answer arrives.
+/// Averages once per gradient, for an active worker. Its model stays as sent until the answer arrives.
 Task<> AdPsgd::averages(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);
@@ -246,7 +246,7 @@ Task<> AdPsgd::averages(std::size_t number) {
       loop.send(me, partner, kAsk, std::move(question), kReply);
       for (;;) {
         const Parcel parcel = co_await loop.receive(me, kReply);
-        // News of a failure of that partner before it was asked is old.
+        // A notice from before the request, about an earlier failure of the partner, is ignored.
         if (parcel.gone && parcel.from == partner && parcel.arrived_at >= sent_at) break;
         if (parcel.gone || parcel.back || parcel.number != ticket) continue;
         if (!parcel.lost) average(number, parcel.values.front());
@@ -266,7 +266,7 @@ Task<> AdPsgd::computes(std::size_t number) {
   const Node me = gossiper(number);
   const bool active = sides_.active[number];
   GossipWorker& own = workers_[number];
-  if (std::exchange(own.at_work, false)) ++log.failed;  // it was down
+  if (std::exchange(own.at_work, false)) ++log.failed;  // the worker was down
   while (updates_ > 0 || !setting_.budget_spent()) {
     while (batches_[number].size(own.batches) == 0) ++own.batches;
     const std::int64_t batch = own.batches++;
@@ -278,7 +278,7 @@ Task<> AdPsgd::computes(std::size_t number) {
     const Value read = own.own;
     if (active) loop.hand(me, kGo, {});
     Work work = setting_.sizing.gradient(samples, batch);
-    // Each averaging sums two models; with a compressor it also encodes one and decodes one.
+    // Each averaging sums two models. With a compressor it also encodes one model and decodes one.
     if (const auto owed = static_cast<double>(std::exchange(own.owes, 0)); owed > 0) {
       Work sum = setting_.sizing.sum(step::Role::workers, 2);
       for (Work::Piece& piece : sum.pieces) piece.times *= owed;
@@ -298,7 +298,7 @@ Task<> AdPsgd::computes(std::size_t number) {
     ++log.staleness[own.averaged - averaged_before];
     if (setting_.new_version(mean(), usual_, over())) co_return;
   }
-  // The last of those that are still at work ends the simulation, unless it fails.
+  // The last worker that is still at work ends the simulation, unless it fails.
   while (!over()) co_await loop.sleep(me, kRetrySeconds);
   setting_.new_version(mean(), usual_, true);
 }
@@ -319,7 +319,8 @@ EventDrivenMethod ad_psgd_method() {
            .objective = methods::Objective::arrivals,
            .state =
                [](const spec::ParameterValues&) {
-                 return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
+                 return estimate::AlgorithmState{step::extent::parameters()};  // the model at which the gradient is
+                                                                               // computed
                },
            .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }},
           [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); }};

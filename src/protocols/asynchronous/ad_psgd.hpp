@@ -14,7 +14,7 @@ namespace dadsim::protocols {
 /// Workers in two groups: active workers ask passive ones to average, so that no worker waits for one that itself waits
 /// (AD-PSGD; Lian et al., arXiv 1710.06952, section 4).
 struct ActivePassive {
-  std::vector<bool> active;                         ///< per worker
+  std::vector<bool> active;                         ///< true: the worker is active, per worker
   std::vector<std::vector<std::int32_t>> partners;  ///< per worker: neighbours in the other group, in rising order
   std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
 };
@@ -52,12 +52,12 @@ class AdPsgd final : public Protocol {
  private:
   struct GossipWorker {
     world::Value own;           ///< weights, then the optimizer's state
-    world::Value to_be;         ///< weights after the averaging that is on its way back
-    std::int64_t batches = 0;   ///< begun
-    std::int64_t asked = 0;     ///< averagings that it asked for
-    std::int64_t averaged = 0;  ///< times that its model was averaged
-    std::int64_t owes = 0;      ///< averagings whose computing is not charged yet
-    bool at_work = false;       ///< on a gradient
+    world::Value to_be;         ///< weights after the averaging whose answer is under way
+    std::int64_t batches = 0;   ///< number of batches begun
+    std::int64_t asked = 0;     ///< number of averagings that the worker asked for
+    std::int64_t averaged = 0;  ///< number of times that its model was averaged
+    std::int64_t owes = 0;      ///< number of averagings whose computing is not charged yet
+    bool at_work = false;       ///< true: computes a gradient
     SendLater later;
   };
 

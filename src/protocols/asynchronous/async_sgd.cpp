@@ -62,12 +62,12 @@ class AsyncSgd final : public Protocol {
     std::int64_t ticket = 0;   ///< number of its last message; the answer has the same
     world::Value memory;       ///< its compressor's memory
     // The server's view of the worker.
-    std::int64_t clock = 0;  ///< gradients that it has sent
-    std::int64_t read = 0;   ///< version of the model that it holds
+    std::int64_t clock = 0;  ///< number of gradients that the worker has sent
+    std::int64_t read = 0;   ///< version of the model that the worker holds
     world::Value given;      ///< model of version `read`, if it is needed
-    bool away = false;       ///< down, or up again but yet to ask for the model: not waited for
-    bool at_work = false;    ///< on a gradient
-    std::int64_t held = 0;   ///< ticket of the answer that is held back for slower workers; 0: none
+    bool away = false;       ///< down, or up again without having asked for the model; other workers do not wait for it
+    bool at_work = false;    ///< true: computes a gradient
+    std::int64_t held = 0;   ///< ticket of the answer withheld until slower workers catch up; 0: none
     double held_since = 0;
   };
 
@@ -90,17 +90,17 @@ class AsyncSgd final : public Protocol {
   std::vector<SiteBatches> batches_;
   ArrivalWeights arrivals_;
   std::vector<AsyncWorker> workers_;
-  world::Value model_;  ///< with the optimizer's state
+  world::Value model_;  ///< weights and the optimizer's state
   world::Work taking_in_;
   SendLater later_;
 };
 
-constexpr world::Channel kFresh = "model";    // to a worker, and news for it
-constexpr world::Channel kPush = "gradient";  // to the server; one without a gradient asks for the model
+constexpr world::Channel kFresh = "model";    // models to a worker, and notices for it
+constexpr world::Channel kPush = "gradient";  // gradients to the server; a message without gradient requests the model
 
 Node worker_node(std::size_t number) { return static_cast<Node>(number); }
 
-/// g + λ g ⊙ g ⊙ (x_now − x_stale), over the parameters; the gradient's other numbers are kept.
+/// Returns g + λ g ⊙ g ⊙ (x_now − x_stale) for the parameters. Other numbers of the gradient are kept.
 Value compensated(Learning& learning, const Value& gradient, const Value& now, const Value& stale, double lambda) {
   return learning.history().make(
       fmt::format("compensated {} of {}", lambda, learning.parameters()), {gradient, now, stale},
@@ -137,7 +137,7 @@ AsyncSgd::AsyncSgd(const Setting& setting)
     batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
   taking_in_ = setting.sizing.decode(step::Role::aggregator) + setting.sizing.update(step::Role::aggregator);
   if (staleness_ == Staleness::compensated) {
-    // Four operations; reads g and two models, writes g.
+    // Compensation has four operations; it reads g and two models, and writes g.
     taking_in_ = setting.sizing.per_parameter(step::Role::aggregator, 5, 4) + taking_in_;
   }
 }
@@ -154,7 +154,7 @@ void AsyncSgd::begin() {
 
 // ---- the server ----
 
-/// Without a number of updates, the last one is that of the last gradient that was begun within the budget.
+/// Returns whether training is over. Without a number of updates, the last gradient begun within the budget ends it.
 bool AsyncSgd::over() const {
   if (updates_ > 0) return setting_.log.updates >= updates_;
   return setting_.budget_spent() && std::ranges::none_of(workers_, &AsyncWorker::at_work);
@@ -196,7 +196,7 @@ void AsyncSgd::release() {
   }
 }
 
-/// Its gradient will not arrive.
+/// Handles a worker that has gone down, whose gradient will not arrive.
 void AsyncSgd::left(std::size_t number) {
   AsyncWorker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
@@ -250,9 +250,9 @@ Task<> AsyncSgd::server() {
       ++setting_.log.retried;
       give(static_cast<std::size_t>(due->from), due->number);
     }
-    if (parcel.from < 0 || parcel.back) continue;  // one that is back will ask
+    if (parcel.from < 0 || parcel.back) continue;  // a worker that is back will ask for the model
     const auto from = static_cast<std::size_t>(parcel.from);
-    if (parcel.lost) {  // the model that it was to get
+    if (parcel.lost) {  // the lost message was the worker's model
       if (loop.is_up(parcel.from))
         later_.add(loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
       continue;
@@ -290,7 +290,7 @@ Task<> AsyncSgd::worker(std::size_t number) {
   pull(number);
   for (;;) {
     const Parcel parcel = co_await loop.receive(me, kFresh);
-    if (parcel.back) pull(number);  // the server
+    if (parcel.back) pull(number);  // the server is back
     if (parcel.gone || parcel.back || parcel.number != own.ticket) continue;
     if (parcel.lost) {
       co_await loop.sleep(me, kRetrySeconds);
@@ -334,7 +334,7 @@ EventDrivenMethod async_sgd_method() {
                                             {AsyncSgd::kLambda, AsyncSgd::kStaleness, {"compensated"}}});
                },
            .objective = methods::Objective::arrivals,
-           // The model of each worker, and the gradients of half of them under way.
+           // The server keeps the model of each worker; gradients of half of the workers are under way.
            .models_held = [](const spec::ParameterValues&, double sites, bool) { return 1.5 * sites; }},
           [](const Setting& setting) { return std::make_unique<AsyncSgd>(setting); }};
 }

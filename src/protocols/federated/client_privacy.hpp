@@ -10,13 +10,13 @@
 
 namespace dadsim::protocols {
 
-/// Privacy spent per client, by the events of the run: mechanisms that included a client are added up, equal ones
+/// Privacy spent per client, from the events of the run. Adds up the mechanisms that included a client, equal ones
 /// together. EXAMPLE: dp_fed_avg.cpp.
 class ClientPrivacy {
  public:
   ClientPrivacy(std::size_t clients, double delta) : of_(clients), delta_(delta) {}
 
-  /// Adds a mechanism that included the client so many times.
+  /// Adds a mechanism that included the client `times` times.
   void add(std::size_t client, double rate, double noise_multiplier, std::int64_t times = 1) {
     of_.at(client)[{rate, noise_multiplier}] += times;
   }
@@ -34,14 +34,15 @@ class ClientPrivacy {
   double delta() const { return delta_; }
 
  private:
-  using Mechanisms = std::map<std::pair<double, double>, std::int64_t>;  ///< by rate and noise multiplier
+  using Mechanisms = std::map<std::pair<double, double>, std::int64_t>;  ///< number of mechanisms, by rate and noise
+                                                                         ///< multiplier
   std::vector<Mechanisms> of_;
   double delta_;
 };
 
 inline ClientPrivacy::OrderRange ClientPrivacy::range() const {
   OrderRange range;
-  std::map<Mechanisms, OfClient> known;  // many clients have equal ones
+  std::map<Mechanisms, OfClient> known;  // many clients have equal mechanisms
   for (std::size_t client = 0; client < of_.size(); ++client) {
     const auto [at, is_new] = known.try_emplace(of_[client]);
     OfClient& own = at->second;

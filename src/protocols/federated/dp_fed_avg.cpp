@@ -26,7 +26,7 @@ namespace {
 
 using algorithms::NoiseBy;
 
-/// Whose presence noise hides.
+/// Unit of privacy, whose presence the noise hides.
 enum class HiddenLevel : std::uint8_t { client, sample };
 
 constexpr auto kLevel = spec::choice<HiddenLevel>(
@@ -53,13 +53,12 @@ constexpr spec::RealParameter kChance{
 
 using Level = HiddenLevel;
 
-/// A normal number takes forty operations (algorithms/private/noisy_sum.cpp); it is added to one that is read and
-/// written.
+/// Flops per number to add noise: forty for a normal number (algorithms/private/noisy_sum.cpp), and one to add it.
 constexpr double kNoiseFlops = 41;
-/// A square added up, and one product: the row is read twice and written.
+/// Flops per number to clip a row: a square, its addition to the sum, and a product.
 constexpr double kClipFlops = 3;
 
-/// Clients that have to answer for the noise of a round's `asked` to be whole.
+/// Returns the number of clients that must answer so that the sum of a round with `asked` clients has all its noise.
 std::size_t needed_of(std::size_t asked, double drop_outs) {
   const double needed = std::ceil((1 - drop_outs) * static_cast<double>(asked) - 1e-9);
   return std::max<std::size_t>(1, static_cast<std::size_t>(needed));
@@ -163,7 +162,7 @@ class DpFedAvg final : public FederatedRounds {
 
   Value released(const ClientOrder& order, const Value& difference) override {
     if (level_ == Level::sample) return difference;
-    double deviation = 0;  // deviation of the added noise
+    double deviation = 0;  // deviation of the noise added to the difference
     if (noise_ == NoiseBy::each_site) {
       deviation = sigma_ * clip_;
       if (sigma_ > 0) privacy_.add(order.client, 1, sigma_);
@@ -226,7 +225,7 @@ class DpFedAvg final : public FederatedRounds {
   }
 
  private:
-  /// A batch that would be empty is drawn again, which no sample's chance exceeds.
+  /// Returns an upper bound of a sample's chance to be in a batch, if empty batches are drawn again.
   static double rate_of_drawn(double rate, double samples) {
     return std::min(1.0, rate / (1 - std::pow(1 - rate, samples)));
   }
@@ -319,8 +318,8 @@ class DpFedAvg final : public FederatedRounds {
   double sigma_ = 0;
   double all_weights_ = 0, largest_weight_ = 0;
   std::int64_t rounds_;
-  std::int64_t present_ = 0;                   ///< round
-  std::map<std::int64_t, std::size_t> asked_;  ///< per round, clients
+  std::int64_t present_ = 0;                   ///< number of the present round
+  std::map<std::int64_t, std::size_t> asked_;  ///< number of clients asked, per round
   ClientPrivacy privacy_;
   Work clip_work_, step_noise_work_, server_noise_work_;
 };

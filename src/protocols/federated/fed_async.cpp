@@ -10,10 +10,10 @@
 namespace dadsim::protocols {
 namespace {
 
-constexpr double kPaperA = -1;  ///< in place of `a`: that of the paper's experiments
+constexpr double kPaperA = -1;  ///< default of `a`: the value of the paper's experiments
 constexpr double kUsualB = 4;   ///< default of `b`
 
-/// Decrease of an update's share with its staleness.
+/// Decay of an update's share with its staleness.
 enum class Decay : std::uint8_t { constant, polynomial, hinge };
 
 class FedAsync final : public FederatedAsync {
@@ -40,10 +40,10 @@ class FedAsync final : public FederatedAsync {
  protected:
   world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) override {
     const ClientUpdate& update = updates.front();
-    // The new model is one later than those made meanwhile.
+    // Staleness counts the models made meanwhile, and the new one.
     const double damping = factor(1 + static_cast<double>(update.staleness));
     const double alpha = alpha_ * arrivals().take_of_most(update.client, damping) * damping;
-    // x_k: the model that the client was sent, minus the difference that it sends back.
+    // The client's model x_k is the model that it was sent, minus the difference that it sends back.
     return learning().weighted_sum({model, update.sent, update.difference}, {1 - alpha, alpha, -alpha});
   }
   world::Work combine_work(std::size_t updates) const override {

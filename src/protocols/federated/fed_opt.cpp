@@ -12,7 +12,7 @@
 namespace dadsim::protocols {
 namespace {
 
-constexpr double kPaperBeta1 = -1;  ///< in place of `beta1`: that of the paper's experiments
+constexpr double kPaperBeta1 = -1;  ///< default of `beta1`: the value of the paper's experiments
 
 struct ServerOptimizer {
   enum class Kind : std::uint8_t { momentum, adam, yogi, adagrad };
@@ -24,8 +24,8 @@ struct ServerOptimizer {
     return fmt::format("server {} {} {} {} {}", static_cast<int>(kind), rate, beta1, beta2, tau);
   }
 
-  /// x, then m, then v if used, all of one size, and the mean difference x − y. The first `parameters` numbers of x are
-  /// learned.
+  /// Takes one step. `before`: x, then m, then v if used, all of one size. `difference`: mean of x − y. The first
+  /// `parameters` numbers of x are learned.
   Datum step(const Datum& before, const Datum& difference, std::size_t parameters) const {
     const std::size_t size = difference.numbers.size();
     Datum after = before;
@@ -86,7 +86,8 @@ class FedOpt final : public FederatedRounds {
     if (optimizer_.beta1 == kPaperBeta1) optimizer_.beta1 = optimizer_.kind == Kind::adagrad ? 0 : 0.9;
     optimizer_.beta2 = setting.value(kBeta2);
     optimizer_.tau = setting.value(kTau);
-    // m and x are read and written in addition to the difference; v too, with the square root and the division.
+    // The step reads and writes m and x and reads the difference; with v it also reads and writes v, takes a root and
+    // divides.
     own_work_ = optimizer_.adaptive() ? setting.sizing.per_parameter(step::Role::aggregator, 12, 7)
                                       : setting.sizing.per_parameter(step::Role::aggregator, 4, 5);
   }

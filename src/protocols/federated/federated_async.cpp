@@ -68,7 +68,7 @@ void FederatedAsync::take_in(RequestPool::ClientEvent event) {
   buffer_.back().event = std::move(event);
 }
 
-/// The first that make a new model.
+/// Takes the first updates from the buffer, as many as make a new model.
 std::vector<FederatedAsync::ClientUpdate> FederatedAsync::take_buffer() {
   const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(capacity_);
   std::vector<ClientUpdate> updates(std::make_move_iterator(buffer_.begin()), std::make_move_iterator(end));
@@ -78,7 +78,7 @@ std::vector<FederatedAsync::ClientUpdate> FederatedAsync::take_buffer() {
     ++setting().log.staleness[update.staleness];
     count_used(update.client);
   }
-  // In the order of clients, not of arrival: buffers of the same updates are the same.
+  // Sorts by client, not by arrival, so that buffers with the same updates are equal.
   std::ranges::stable_sort(updates, {}, &ClientUpdate::client);
   return updates;
 }
@@ -97,7 +97,7 @@ world::Task<> FederatedAsync::server() {
     setting().log.set_at_work(loop.now(), at_work_);
     RequestPool::ClientEvent event = co_await pool_.next();
     take_in(std::move(event));
-    co_await loop.sleep(me, 0);  // messages of this very date have arrived afterwards
+    co_await loop.sleep(me, 0);  // afterwards all messages of this date have arrived
     while (pool_.has_news()) {
       RequestPool::ClientEvent more = co_await pool_.next(loop.now());
       take_in(std::move(more));

@@ -14,10 +14,10 @@ namespace dadsim::protocols {
 namespace {
 
 struct ThreadSeconds {
-  double mask = 0;       ///< per number
-  double secret = 0;     ///< per client
-  double share = 0;      ///< per client and client
-  double agreement = 0;  ///< per pair
+  double mask = 0;       ///< seconds per number and mask
+  double secret = 0;     ///< seconds per client
+  double share = 0;      ///< seconds per pair of clients, in both orders
+  double agreement = 0;  ///< seconds per pair of a missing client and another one
 };
 
 const ThreadSeconds& thread_seconds() {
@@ -213,14 +213,15 @@ void FederatedRounds::draw_stragglers(std::int64_t round, const std::vector<std:
   }
 }
 
-/// An answer or a failure of an earlier round.
+/// Handles an answer or a failure that belongs to an earlier round.
 void FederatedRounds::take_in_late(const RequestPool::ClientEvent& event, std::int64_t round) {
   if (event.number == round) return;
   if (event.what == What::failed) pool_.tell(event, End::failed);
   if (event.what == What::answer) pool_.tell(event, End::late);
 }
 
-/// Until enough clients are free. All news is taken in before anyone is asked: none of it is of a request to come.
+/// Waits until enough clients are free. Takes in all news before any client is asked, so that no news is about a later
+/// request.
 Task<> FederatedRounds::wait_for_clients() {
   while (pool_.has_news() || pool_.free() < at_least_) {
     const RequestPool::ClientEvent event = co_await pool_.next();
@@ -238,7 +239,7 @@ bool FederatedRounds::is_last(std::int64_t round) const {
 Task<> FederatedRounds::collect(std::int64_t round, std::size_t open) {
   while (!clock_.is_complete(updates_.size(), open)) {
     RequestPool::ClientEvent event = co_await pool_.next(clock_.date(updates_.size()));
-    if (event.what == What::nothing) break;  // time is up
+    if (event.what == What::nothing) break;  // the deadline has passed
     take_in_late(event, round);
     if (event.what == What::news || event.number != round) continue;
     --open;
@@ -283,7 +284,7 @@ Task<> FederatedRounds::server() {
       Work work = sizing.decode(step::Role::aggregator, static_cast<double>(updates_.size())) +
                   aggregation_work(updates_.size());
       co_await loop.compute(me, std::move(work));
-      // In the order of clients, not of arrival: rounds of the same clients are the same.
+      // Sorts by client, not by arrival, so that rounds with the same clients are equal.
       std::ranges::sort(updates_, {}, &Update::client);
       model_ = aggregate(model_, updates_);
       for (const Update& update : updates_) count_used(update.client);
@@ -329,7 +330,8 @@ Task<> FederatedRounds::evaluating_client(std::size_t number) {
 
 // ---- secure aggregation ----
 
-/// Two exchanges before the model is sent: public keys, then shares of secrets, which go to the clients with the model.
+/// Carries out the two exchanges before the model is sent: public keys, then shares of secrets. Clients get their
+/// shares with the model.
 Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen) {
   for (const Secret what : {Secret::keys, Secret::shares}) {
     secure_.set_clients(chosen.size());
@@ -351,7 +353,7 @@ Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_
   secure_.set_clients(chosen.size());
 }
 
-/// One exchange after the updates: shares with which the server takes the masks off their sum.
+/// Carries out the exchange after the updates: the server collects the shares that remove the masks from the sum.
 Task<> FederatedRounds::unmask(std::int64_t round, const std::vector<Update>& updates) {
   const std::int64_t number = round * kSecrets + static_cast<std::int64_t>(Secret::unmask);
   for (const Update& update : updates) {

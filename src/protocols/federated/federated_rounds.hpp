@@ -30,7 +30,7 @@ class SecureAggregation {
 
   /// Returns the parameters secure and secure-bits.
   static std::vector<spec::ParameterSpec> parameters();
-  /// Not in use if the run has no such parameter.
+  /// Reads the run's parameters; without them, secure aggregation is not in use.
   explicit SecureAggregation(const Setting& setting);
   explicit SecureAggregation(double bits) : bits_(bits) {}
 
@@ -41,14 +41,18 @@ class SecureAggregation {
   // Bytes, per client.
   double keys_up() const { return 2 * kKeyBytes; }  ///< AdvertiseKeys: two public keys
   double keys_down() const { return 2 * kKeyBytes * (clients_ - 1); }
-  double shares_up() const { return 2 * kShareBytes * (clients_ - 1); }  ///< ShareKeys: of the key and of the own mask
+  double shares_up() const {
+    return 2 * kShareBytes * (clients_ - 1);
+  }  ///< ShareKeys: shares of the key and of the
+     ///< own mask
   double shares_down() const { return shares_up(); }
   double masked(double numbers) const;                         ///< MaskedInputCollection
-  double left_down() const;                                    ///< Unmasking: who is left
-  double unmask_up() const { return kShareBytes * clients_; }  ///< a share of each client's key or mask
+  double left_down() const;                                    ///< Unmasking: list of the remaining clients
+  double unmask_up() const { return kShareBytes * clients_; }  ///< Unmasking: a share of each client's key or mask
 
   // Seconds of a thread.
-  /// A client's masks over so many numbers: its own, and one with each other client; keys and shares among them.
+  /// Returns a client's seconds to expand its masks over `numbers` numbers: its own mask, and one with each other
+  /// client. Keys and shares are included.
   double client_seconds(double numbers) const;
   /// The server removes masks. For each client with an update: its own mask, from its reconstructed secret. For each
   /// missing client: the masks that it shares with those clients, from its reconstructed secret and key agreements.
@@ -102,9 +106,9 @@ class FederatedRounds : public Federation {
  protected:
   /// A client's answer.
   struct Update {
-    std::vector<world::Value> values;  ///< the first is the server's model − the client's, as it arrives
+    std::vector<world::Value> values;  ///< first the server's model − the client's model, as received
     std::size_t client = 0;
-    double weight = 0;  ///< weight_of() the client
+    double weight = 0;  ///< result of weight_of() for the client
     RequestPool::ClientEvent event = {};
   };
 
@@ -152,7 +156,7 @@ class FederatedRounds : public Federation {
   void draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen);
 
   RequestPool pool_;
-  RequestPool secrets_;      ///< requests of secure aggregation, separate from the model's
+  RequestPool secrets_;      ///< requests of secure aggregation, separate from those of the model
   RequestPool evaluations_;  ///< requests of frameworks that send a new model to be evaluated
   SecureAggregation secure_;
   world::ParticipationClock clock_;

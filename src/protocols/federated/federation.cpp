@@ -10,7 +10,7 @@
 namespace dadsim::protocols {
 
 namespace {
-constexpr double kRest = 1;  ///< seconds
+constexpr double kRest = 1;  ///< seconds for which a client that could not be reached is not asked
 }  // namespace
 
 void IndexSet::set(std::size_t index, bool in) {
@@ -119,7 +119,7 @@ RequestPool::ClientEvent RequestPool::unreached(std::size_t other) {
   return event;
 }
 
-/// Frees the nodes that have rested enough; returns true if there are any.
+/// Frees the nodes that have rested long enough. Returns whether there are any.
 bool RequestPool::wake() {
   bool any = false;
   while (!rest_.empty() && rest_.begin()->first <= setting_.loop.now()) {
@@ -284,7 +284,8 @@ void Federation::count_used(std::size_t client) {
   setting_.log.count_used(client);
 }
 
-/// A step of synchronous training is worth the samples that all sites train with in it.
+/// Returns the step of synchronous training that corresponds to the samples used so far. One such step uses a batch of
+/// every site.
 std::int64_t Federation::schedule_step() const {
   // With a constant rate all steps are equal, so equal training has one name in the History.
   if (constant_rate_) return 0;

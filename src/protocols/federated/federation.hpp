@@ -17,7 +17,7 @@ class IndexSet {
   bool contains(std::size_t index) const { return in_[index]; }
   void set(std::size_t index, bool in);
   std::size_t count() const { return count_; }
-  std::size_t nth(std::size_t k) const;  ///< in rising order, from 0
+  std::size_t nth(std::size_t k) const;  ///< the k-th number of the set, in rising order, from 0
 
  private:
   std::vector<bool> in_;
@@ -35,12 +35,12 @@ class RequestPool {
  public:
   struct Options {
     world::Node asker = -1;
-    std::vector<world::Node> others = {};  ///< empty: all sites
+    std::vector<world::Node> others = {};  ///< nodes that get requests; empty: all sites
     world::Channel orders;  ///< channel on which the others receive; only the asker receives on `answers`
     world::Channel answers;
     std::int64_t retries = 0;  ///< times that a lost request is sent again, after 1, 2, 4 … seconds
-    bool tells = true;         ///< the outcome of requests goes into the log
-    bool stops = true;         ///< nodes that work for an asker that has gone down stop
+    bool tells = true;         ///< logs the outcome of requests
+    bool stops = true;         ///< stops the work for an asker that has gone down
   };
   RequestPool(const Setting& setting, Options options);
 
@@ -51,7 +51,7 @@ class RequestPool {
 
   std::size_t size() const { return options_.others.size(); }
   std::size_t free() const { return free_.count(); }
-  std::size_t open() const { return open_; }  ///< requests
+  std::size_t open() const { return open_; }  ///< number of open requests
   std::size_t nth_free(std::size_t k) const { return free_.nth(k); }
   bool is_free(std::size_t other) const { return free_.contains(other); }
   /// Returns true if the node is up and was reachable lately; it may be busy.
@@ -69,7 +69,7 @@ class RequestPool {
       nothing,  ///< time is up
       news,     ///< a node is free, or down
       answer,   ///< `parcel`, to the request that was open
-      failed,   ///< the open request will get no answer
+      failed,   ///< an open request gets no answer
     };
     What what = What::nothing;
     std::size_t other = 0;
@@ -93,7 +93,7 @@ class RequestPool {
   struct ClientRequest {
     bool open = false;
     bool up = true;
-    bool rests = false;  ///< could not be reached
+    bool rests = false;  ///< true: could not be reached lately
     std::int64_t number = 0;
     std::int64_t attempts = 0;
     double asked_at = 0;
@@ -116,8 +116,8 @@ class RequestPool {
   std::vector<ClientRequest> requests_;
   IndexSet free_;
   std::size_t open_ = 0;
-  std::multimap<double, std::pair<std::size_t, std::int64_t>> again_;  ///< when each request is sent again
-  std::multimap<double, std::size_t> rest_;                            ///< until when who rests
+  std::multimap<double, std::pair<std::size_t, std::int64_t>> again_;  ///< requests to send again, by date
+  std::multimap<double, std::size_t> rest_;                            ///< nodes that rest, by the end of their rest
   std::vector<std::pair<std::size_t, std::int64_t>> broken_;           ///< requests whose answers were lost
 };
 
@@ -141,7 +141,7 @@ class Federation : public Protocol {
   static std::vector<spec::ParameterSpec> local_parameters();
   /// Returns faults of parameters that would change nothing next to the others.
   static RunFaults faults_of_parameters(const spec::ParameterValues& values);
-  /// Defaults that differ from the usual ones, by parameter.
+  /// Returns `parameters`, with `value` as the default of the parameter `name`.
   static std::vector<spec::ParameterSpec> with_default(std::vector<spec::ParameterSpec> parameters,
                                                        const std::string& name, const std::string& value);
 
@@ -172,13 +172,13 @@ class Federation : public Protocol {
   virtual world::Value released(const ClientOrder& /*order*/, const world::Value& difference) { return difference; }
   /// Returns the values that a client sends in addition to the difference. Default: none.
   virtual std::vector<world::Value> beside(const ClientOrder& order, const world::Value& trained);
-  /// Messages of the model's size that are sent with it, each way.
+  /// Returns the size of additional messages in each direction, in models.
   virtual double extra_down() const { return 0; }
   virtual double extra_up() const { return 0; }
   /// Returns a client's work in addition to plain local training: per step, and once per order.
   virtual world::Work work_per_step() const { return proximal_work_; }
   virtual world::Work work_per_order() const { return {}; }
-  /// Bytes of what a client is sent, and of its answer.
+  /// Returns the bytes of the message to a client, and of its answer.
   virtual double bytes_down() const {
     return setting_.sizing.plain_bytes() + extra_down() * setting_.sizing.numbers_bytes();
   }
@@ -190,14 +190,14 @@ class Federation : public Protocol {
 
   /// Sets the client's number of steps for its next request (`drops_out`: it then gives up); 0 steps: all of them.
   void limit(std::size_t client, std::int64_t steps, bool drops_out);
-  /// The model to a client.
+  /// Sends the model to a client.
   void ask(RequestPool& pool, std::size_t other, std::size_t client, std::int64_t number, const world::Value& model,
            std::vector<world::Value> more = {}, bool in_place = false);
-  /// A client that works for the node that collects.
+  /// Runs client `number`, which is node `other` of the pool and answers its requests.
   world::Task<> client(std::size_t number, RequestPool* pool, std::size_t other);
 
   std::int64_t steps_of(std::size_t client) const;
-  /// Whole passes that it makes in steps_of() steps, 1 at least; 0 where steps are asked for and not passes.
+  /// Returns the whole passes of local training, at least 1; 0 if the run sets local steps.
   std::int64_t passes() const;
   double samples_of(std::size_t client) const { return static_cast<double>(learning().samples(client)); }
   double samples() const { return samples_; }  ///< samples of all clients
@@ -222,11 +222,11 @@ class Federation : public Protocol {
     std::int64_t batches = 0;        ///< batches of local training begun so far
     world::Value memory;             ///< its compressor's memory
     std::int64_t limit = 0;          ///< steps of the present order, at most; 0: all
-    bool drops_out = false;          ///< after them
+    bool drops_out = false;          ///< gives up after `limit` steps
     std::int64_t schedule_step = 0;  ///< schedule step of the present order
-    double trained = 0;              ///< samples, for its present order
+    double trained = 0;              ///< samples trained with for the present order
     std::int64_t attempts = 0;       ///< attempts to send its present answer
-    std::uint32_t answers = 0;       ///< so far
+    std::uint32_t answers = 0;       ///< number of answers so far
   };
   world::Task<> answer_again(std::size_t number, RequestPool& pool, std::size_t other, world::Parcel lost);
   void answer(std::size_t number, RequestPool& pool, world::Parcel parcel);
@@ -241,7 +241,7 @@ class Federation : public Protocol {
   bool constant_rate_ = true;
   world::Work encode_;
   double mu_ = 0;
-  world::Work proximal_work_;  ///< per step
+  world::Work proximal_work_;  ///< work per step of the proximal term
 };
 
 }  // namespace dadsim::protocols

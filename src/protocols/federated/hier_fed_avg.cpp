@@ -44,7 +44,7 @@ class HierFedAvg final : public Federation {
                                                                                   .retries = setting.value(kRetries)});
       groups_.push_back(std::move(group));
     }
-    // A leader that works for a server that has gone down goes on: its group cannot tell.
+    // A leader continues when its server has gone down, since its group does not notice.
     leaders_ = std::make_unique<RequestPool>(setting, RequestPool::Options{.asker = setting.server,
                                                                            .others = std::move(leaders),
                                                                            .orders = kGroupModel,
@@ -73,8 +73,8 @@ class HierFedAvg final : public Federation {
   struct EdgeGroup {
     std::size_t first = 0;  ///< index of its leader
     std::unique_ptr<RequestPool> members = nullptr;
-    double weight = 0;                   ///< samples of those who took part in its last round
-    std::vector<std::size_t> took_part;  ///< clients, in its rounds since it last heard of the server
+    double weight = 0;                   ///< samples of the clients that took part in its last round
+    std::vector<std::size_t> took_part;  ///< clients that took part since the group last heard from the server
     Value memory;                        ///< its compressor's memory
     std::uint32_t answers = 0;
     std::int64_t round = 0;
@@ -86,7 +86,7 @@ class HierFedAvg final : public Federation {
     Parcel parcel = {};
   };
 
-  /// x − Σ p_k Δ_k.
+  /// Returns x − Σ p_k Δ_k.
   Value mean_of(const Value& model, const std::vector<EdgeUpdate>& updates) {
     double all = 0;
     for (const EdgeUpdate& update : updates) all += update.weight;
@@ -230,7 +230,8 @@ class HierFedAvg final : public Federation {
 /// mean of the groups' models, weighed by the samples of those who took part. Groups are equally many workers in the
 /// order of the scenario; the first of a group leads it and trains too.
 ///
-/// A client that goes down is left out of its group's round, a group whose leader goes down of the server's.
+/// A group's round continues without a client that goes down; the server's round continues without a group whose leader
+/// goes down.
 EventDrivenMethod hier_fed_avg_method() {
   return {{.name = "hierfavg",
            .family = "federated",

@@ -15,9 +15,9 @@ class Scaffold final : public FederatedRounds {
       : FederatedRounds(setting),
         rate_(setting.value(kServerRate)),
         controls_(setting.sites),
-        // c − c_i is added to the gradient: reads three numbers, writes one.
+        // Adding c − c_i to the gradient reads three numbers and writes one.
         per_step_(setting.sizing.per_parameter(step::Role::workers, 2, 4)),
-        // c_i⁺ of c_i, c, x and y.
+        // Computing c_i⁺ reads c_i, c, x and y.
         per_order_(setting.sizing.per_parameter(step::Role::workers, 4, 5)) {}
 
  protected:
@@ -43,7 +43,7 @@ class Scaffold final : public FederatedRounds {
                             own ? learning().difference(c, own) : c);
   }
 
-  /// c_i⁺ − c_i.
+  /// Returns c_i⁺ − c_i.
   std::vector<Value> beside(const ClientOrder& order, const Value& trained) override {
     double rates = 0;
     for (std::int64_t k = 0; k < order.steps; ++k) rates += learning().rate(order.schedule_step + k);
@@ -74,8 +74,8 @@ class Scaffold final : public FederatedRounds {
   Value parameters_of(const Value& weights) { return learning().first_numbers(weights, learning().parameters()); }
 
   double rate_;
-  Value control_;                ///< c
-  std::vector<Value> controls_;  ///< c_i; no value: zero
+  Value control_;                ///< c, the server's control variate
+  std::vector<Value> controls_;  ///< c_i, per client; no value: zero
   world::Work per_step_, per_order_;
 };
 
@@ -104,10 +104,10 @@ EventDrivenMethod scaffold_method() {
            .objective = methods::Objective::samples,
            .state =
                [](const spec::ParameterValues&) {
-                 // c and c_i.
+                 // The state consists of c and c_i.
                  return estimate::AlgorithmState{2.0 * step::extent::parameters(), 0, true};
                },
-           // With what corrects each client's gradients.
+           // Clients also hold the correction of their gradients.
            .models_held = FederatedRounds::models_held(3)},
           [](const Setting& setting) { return std::make_unique<Scaffold>(setting); }};
 }

@@ -44,7 +44,7 @@ void SampleStream::withdraw(const std::vector<std::size_t>& places) {
 
 namespace {
 
-/// Two hashes, together as wide as the names of values.
+/// Returns a name for rows: two hashes, together as wide as the names of values.
 std::string name_of_rows(const std::vector<std::int32_t>& rows) {
   const std::string_view bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t));
   return fmt::format("{} {:016x}{:016x}", rows.size(), fingerprint(bytes), fingerprint(bytes, 0x84222325cbf29ce4ULL));
@@ -150,7 +150,7 @@ Value FlareNumbers::look(const Value& weights_with_state, std::vector<std::int32
             confidence += 1 / total / static_cast<double>(labels);
             result.scalars[0] += (std::log(total) + largest - z(label)) / static_cast<double>(rows.size() * labels);
           }
-          // A network that has diverged is sure of nothing; numbers that are none cannot be put into an order.
+          // A diverged network has the confidence 0, because NaN cannot be sorted.
           result.scalars.push_back(std::isfinite(confidence) ? confidence : 0);
         }
         return result;
@@ -325,7 +325,7 @@ void FlareProtocol::deploy_to(std::size_t number, bool with_model) {
                  .held_back = own.held_back.size(),
                  .version = own.held_back_version};
   own.has_sent = false;
-  // The quantiles, and their number of samples.
+  // The message consists of the quantiles and their number of samples.
   Parcel parcel{.bytes = 4.0 * static_cast<double>(sent.quantiles.size() + 1), .number = last_deployment_};
   if (with_model) {
     parcel.values.push_back(deployed_);
@@ -345,7 +345,7 @@ Task<> FlareProtocol::deployer() {
 
 // ---- sensors ----
 
-/// The samples that come in the window that begins then.
+/// Returns the samples that arrive in the window that begins at `begin`, seconds.
 FlareProtocol::Upload FlareProtocol::window_of(std::size_t number, double begin) const {
   const double interval = setting_.value(kInterval);
   Upload window{.sensor = number, .places = sensors_[number].stream.next(samples()), .rows = {}};
@@ -380,11 +380,11 @@ Task<> FlareProtocol::sensor(std::size_t number) {
   take_over(number, model);
   double begin = loop.now();
   double next_upload = begin + every;
-  int pass = 0;  // windows that follow an upload and are not looked at
+  int pass = 0;  // windows to skip after an upload
   for (;;) {
     model = co_await loop.receive(me, kDeployment, begin + length);
     if (model.from >= 0) {
-      // Confidences of another model do not count: a new window.
+      // Confidences of different models are not mixed: a new window begins.
       take_over(number, model);
       own.stream.pass(static_cast<std::int64_t>((loop.now() - begin) / setting_.value(kInterval)));
       begin = loop.now();
@@ -458,7 +458,7 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
     facts["detection latency, seconds"] = latency_seconds_ / static_cast<double>(detections_);
     facts["detection latency, samples"] = latency_samples_ / static_cast<double>(detections_);
   }
-  // If fewer samples are left than a window holds, some are sent twice.
+  // If fewer samples are left than a window holds, some samples are sent twice.
   Parcel parcel{.bytes = static_cast<double>(samples()) * sample_bytes, .number = ++last_upload_};
   facts["uploads"] += 1;
   facts["bytes of uploads"] += parcel.bytes;
@@ -486,7 +486,7 @@ Task<> FlareProtocol::clock() {
   }
   if (setting_.log.versions.empty()) setting_.new_version(setting_.learning.without_state(weights_), 1);
   for (std::size_t i = 0; i < dates.size() && dates[i] < end; ++i) {
-    if (dates[i] <= loop.now()) continue;  // the aggregator has been down
+    if (dates[i] <= loop.now()) continue;  // passed while the aggregator was down
     co_await loop.sleep(setting_.server, dates[i] - loop.now());
     if (i == 0) facts["accuracy before the drift"] = accuracy(std::nextafter(dates[i], 0.0));
     if (i == 0) facts["accuracy after the drift"] = accuracy(dates[i]);

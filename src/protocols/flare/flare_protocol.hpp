@@ -19,7 +19,7 @@ namespace dadsim::protocols {
 class SampleStream {
  public:
   SampleStream() = default;
-  /// In the order in which they come; at least one.
+  /// Takes the places in the order in which samples come; at least one.
   explicit SampleStream(std::vector<std::size_t> places) : left_(std::move(places)) {}
 
   /// Returns the places of the next `count` samples, each once: fewer if fewer are left.
@@ -31,7 +31,7 @@ class SampleStream {
 
  private:
   std::vector<std::size_t> left_, withdrawn_;
-  std::size_t at_ = 0;  ///< in `left_`: the next
+  std::size_t at_ = 0;  ///< index of the next place in `left_`
   bool spent_ = false;
 };
 
@@ -134,26 +134,26 @@ class FlareProtocol final : public Protocol {
  private:
   struct Upload {
     std::size_t sensor = 0;
-    std::vector<std::size_t> places;  ///< in the sensor's partition, each once
+    std::vector<std::size_t> places;  ///< places in the sensor's partition, each once
     std::vector<std::int32_t> rows;   ///< rows of the training set
     std::int64_t version = 0;         ///< version of the sensor's data; −1: several
-    double last_sample = 0;           ///< when it came
+    double last_sample = 0;           ///< date at which the last sample came, seconds
   };
   /// Values sent to a sensor.
   struct Deployment {
-    world::Value model;  ///< with the optimizer's state, which does not travel
+    world::Value model;  ///< weights with the optimizer's state, which is not sent
     std::vector<double> quantiles;
-    std::size_t held_back = 0;  ///< samples that the quantiles are of
-    std::int64_t version = 0;   ///< version of their data
+    std::size_t held_back = 0;  ///< number of samples that the quantiles come from
+    std::int64_t version = 0;   ///< version of these samples' data
   };
   struct Sensor {
     SampleStream stream;
-    std::map<std::int64_t, Deployment> coming;  ///< on their way, by number of the message
+    std::map<std::int64_t, Deployment> coming;  ///< deployments under way, by number of the message
     std::optional<Deployment> deployed;
     std::vector<std::int32_t> held_back;
     std::int64_t held_back_version = 0;
-    bool has_sent = false;     ///< samples, since it was sent quantiles
-    std::size_t detected = 0;  ///< drifts of it that an upload has told of
+    bool has_sent = false;     ///< has sent samples since its last quantiles
+    std::size_t detected = 0;  ///< number of its drifts that an upload has detected
   };
 
   world::Task<> client();
@@ -178,19 +178,19 @@ class FlareProtocol final : public Protocol {
   Setting setting_;
   FlareNumbers numbers_;
   std::vector<Sensor> sensors_;
-  std::map<std::int64_t, Upload> uploads_;              ///< on their way, by number
-  std::int64_t last_upload_ = 0, last_deployment_ = 0;  ///< numbers of messages
+  std::map<std::int64_t, Upload> uploads_;              ///< uploads under way, by number of the message
+  std::int64_t last_upload_ = 0, last_deployment_ = 0;  ///< numbers of the last messages
 
   // The client.
   bool resting_ = false, unstable_ = true;
   std::vector<std::int32_t> pool_;  ///< rows that the client trains with
-  world::Value weights_;            ///< with the optimizer's state
+  world::Value weights_;            ///< weights and the optimizer's state
   world::Value deployed_;
   std::vector<double> differences_, losses_;  ///< d and training loss of the last ticks
   double deployed_spread_ = 0, largest_spread_ = 0;
-  std::int64_t ticks_ = 0;        ///< since it rested
-  std::int64_t undisturbed_ = 0;  ///< ticks since samples came
-  std::int64_t batches_ = 0;      ///< trained so far
+  std::int64_t ticks_ = 0;        ///< ticks since the client rested
+  std::int64_t undisturbed_ = 0;  ///< ticks since samples arrived
+  std::int64_t batches_ = 0;      ///< number of batches trained so far
   std::vector<std::int32_t> tick_rows_;
 
   std::int64_t tested_ = 0, tested_clean_ = 0, false_alarms_ = 0, untested_ = 0, detections_ = 0;

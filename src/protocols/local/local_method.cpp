@@ -55,7 +55,7 @@ std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
   return all;
 }
 
-/// Parameters that act only with values of others.
+/// Returns the conditions of parameters that have no effect without certain values of others.
 std::vector<methods::ActsBeside> conditions(const std::vector<spec::ParameterSpec>& all) {
   const auto acts = [&](const char* name, const char* other, std::vector<std::string> values) {
     return methods::ActsBeside{parameter_of(all, name), parameter_of(all, other), std::move(values)};
@@ -162,7 +162,7 @@ RunFaults faults_of_fragments(const RunFacts& facts, const std::vector<spec::Par
 }
 
 estimate::AlgorithmState state_of_choices(const spec::ParameterValues& values) {
-  double numbers = 1;  // the weights that the round began with
+  double numbers = 1;  // weights at the beginning of the round
   if (LocalRounds::chosen(values, LocalRounds::kTo) != SentTo::aggregator)
     numbers += static_cast<double>(outer::make(values, 1).states);
   const SentBy encoding = LocalRounds::chosen(values, LocalRounds::kEncoding);

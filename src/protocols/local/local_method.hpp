@@ -8,16 +8,16 @@
 
 namespace dadsim::protocols {
 
-/// A method that takes local steps in rounds: a row of choices. A run may take other ones.
+/// A method that takes local steps in rounds: a row of choices, each of which a run may replace.
 ///
 /// EXAMPLE: src/protocols/local/local_methods.cpp.
 struct LocalMethod {
   std::string name;
-  /// Values that differ from the defaults of the family (LocalRounds, outer::parameters); `period` and `outer` at
-  /// least.
+  /// Values that differ from the family's defaults (LocalRounds, outer::parameters): at least `period` and `outer`.
   spec::ParameterValues defaults;
-  bool averages_moments = false;  ///< it has parameters for means of Adam's moments, and needs Adam
-  bool by_fragments = false;      ///< it has parameters for fragments, and no choice of encoding, receivers or end
+  bool averages_moments = false;  ///< has parameters for means of Adam's moments, and requires Adam
+  bool by_fragments = false;      ///< has parameters for fragments, but no choice of encoding, receivers or end of
+                                  ///< rounds
 };
 EventDrivenMethod local_method(LocalMethod method);
 

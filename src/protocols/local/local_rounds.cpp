@@ -15,7 +15,7 @@ namespace dadsim::protocols {
 
 namespace {
 
-/// A compressor with parameters other than its defaults.
+/// Returns a compressor whose parameters `changed` differ from its defaults.
 spec::CompressSpec compress_by(const char* method, const spec::ParameterValues& changed, bool memory) {
   spec::CompressSpec spec{
       .method = method, .parameters = compress::default_parameters(compress::encoding(method)), .memory = memory};
@@ -124,7 +124,7 @@ Value averaged(Average how, Learning& learning, const std::vector<Value>& rows, 
   return weighted_mean(learning, rows, std::move(weights));
 }
 
-/// Norms read every row once more.
+/// Returns the work of averaging beyond adding up: the norms of directions need every row once more.
 world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, std::size_t rows) {
   if (how != Average::direction) return {};
   const auto times = static_cast<double>(rows);
@@ -213,7 +213,7 @@ Work LocalRounds::outer_work(step::Role who) const {
   return rule_.flops > 0 ? setting_.sizing.per_parameter(who, rule_.flops, rule_.floats) : Work{};
 }
 
-/// Mixing reads two rows and writes one; moving along reads three.
+/// Returns the work to merge θ. Mixing reads two rows and writes one; adding a change reads three.
 Work LocalRounds::merge_work() const {
   if (merge_ == Merge::replace) return {};
   return setting_.sizing.per_parameter(step::Role::workers, merge_ == Merge::add ? 2 : 3, merge_ == Merge::add ? 4 : 3);

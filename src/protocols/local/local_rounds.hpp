@@ -32,11 +32,11 @@ inline constexpr auto kAverage = spec::choice<Average>(
 /// of rows come first.
 world::Value averaged(Average how, Learning& learning, const std::vector<world::Value>& rows,
                       std::vector<double> weights);
-/// Returns its work for `rows` rows, beyond adding them up.
+/// Returns the work of averaged() for `rows` rows, beyond adding them up.
 world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, std::size_t rows);
 
-/// Local steps in rounds: all workers train for H steps, send what they have made of θ through a compressor, and get
-/// what an outer rule makes of all that. Each part is a choice of the run. Subclasses carry the messages.
+/// Local steps in rounds. All workers train for H steps and send their change of θ through a compressor. An outer rule
+/// makes the next θ from the changes. Each part is a choice of the run; subclasses carry the messages.
 class LocalRounds : public Protocol {
  public:
   static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0",
@@ -126,18 +126,18 @@ class LocalRounds : public Protocol {
 
   /// Returns the local steps of the round that begins with step `first`.
   std::int64_t steps_of_round(std::int64_t first) const;
-  /// Returns what workers begin with: θ, and behind it the state of the outer rule.
+  /// Returns the initial θ, followed by the state of the outer rule.
   world::Value outer_begin() const;
   /// Returns the weights of outer_begin() or of an outer step.
   world::Value theta_of(const world::Value& outer) const;
   /// Returns the outer rule's θ and state after its step `round`.
   world::Value outer_after(const world::Value& outer, const world::Value& moved, std::int64_t round,
                            const world::Value& apart = {}) const;
-  /// Returns a worker's weights and optimizer's state as it goes on, when it knows θ instead of `before`, the θ that it
-  /// got last. No value of `before`: it knew none.
+  /// Returns the weights and optimizer's state with which a worker continues after it gets θ. `before`: the θ that it
+  /// got last; no value: none.
   world::Value merged(const world::Value& own, const world::Value& before, const world::Value& theta) const;
-  /// Sends the row of worker `number` after the round that begins with step `first` through the encoding. `memory`: its
-  /// compressor's, which is replaced.
+  /// Encodes the row of worker `number` after the round that begins with step `first`. `memory`: its compressor's
+  /// memory, which is replaced.
   world::Value encoded(const world::Value& row, world::Value& memory, std::size_t number, std::int64_t first) const;
   /// Returns the mean of rows, by `average`, and its work.
   world::Value mean_of(const std::vector<world::Value>& rows, std::vector<double> weights) const;
@@ -150,7 +150,7 @@ class LocalRounds : public Protocol {
 
   world::Work outer_work(step::Role who) const;
   world::Work merge_work() const;
-  /// Returns the bytes of a row that encoded() sends, and of one as it is.
+  /// Returns the bytes of a row encoded by encoded(), and of an unencoded row.
   double row_bytes() const { return row_bytes_; }
   double plain_bytes() const { return setting_.sizing.plain_bytes(); }
   const spec::CompressSpec& encoding() const { return encoding_; }

@@ -67,7 +67,7 @@ class LocalSteps {
   std::int64_t steps_ = 1;
 };
 
-/// Returns that share of some work, for a share of the parameters; the number of kernels shrinks in proportion.
+/// Returns the part of `work` for a share of the parameters. The number of kernels shrinks in proportion.
 world::Work share_of(world::Work work, double share);
 
 /// Returns Σ p_i x_i, p_i the weights over their sum.

@@ -48,7 +48,7 @@ Value OuterRule::after(History& history, const Value& theta_and_state, const Val
 namespace outer {
 namespace {
 
-/// θ ← θ − η Δ; with η = 1 the mean of what workers have (local SGD).
+/// Returns the rule θ ← θ − η Δ. With η = 1, θ becomes the mean of the workers' weights (local SGD).
 OuterRule plain_steps(double rate) {
   return {.flops = rate == 1 ? 0.0 : 2.0,
           .floats = rate == 1 ? 0.0 : 3.0,

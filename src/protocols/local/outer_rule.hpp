@@ -14,23 +14,24 @@ namespace dadsim::protocols {
 /// Numbers of one outer step. θ and the rule's state are changed in place.
 struct OuterNumbers {
   std::span<float> theta;        ///< parameters
-  std::span<float> state;        ///< OuterRule::states rows of as many numbers, 0 at first
+  std::span<float> state;        ///< OuterRule::states rows, each with as many numbers as θ; 0 at first
   std::span<const float> moved;  ///< Δ = θ − θ_i, the mean over workers: points uphill, like a gradient
   std::span<const float> apart;  ///< mean θ of a group − own θ; empty: all have the same θ
   std::span<const std::size_t> matrices = {};  ///< parameters of each matrix, one after the other
 };
 
-/// The outer optimizer: what θ becomes of what workers have moved by.
+/// The outer optimizer: computes the next θ from the workers' changes.
 ///
 /// EXAMPLE: nesterov() in src/protocols/local/outer_rule.cpp.
 struct OuterRule {
-  std::size_t states = 0;  ///< numbers that it keeps per parameter
-  /// Arithmetic and numbers read and written per parameter; 0: applying the mean is part of adding up.
+  std::size_t states = 0;  ///< numbers of state per parameter
+  /// Flops, and numbers read and written, per parameter; 0: applying the mean is part of adding up.
   double flops = 0, floats = 0;
-  /// Returns all numbers that step `round` uses, from 0: names it among the operations of a History.
+  /// Returns a text with all numbers that step `round` (from 0) uses. The text names the step among the operations of a
+  /// History.
   std::function<std::string(std::int64_t round)> name;
   std::function<void(std::int64_t round, const OuterNumbers& numbers)> step;
-  bool is_of_groups = false;  ///< it uses OuterNumbers::apart: every worker has a θ of its own
+  bool is_of_groups = false;  ///< uses OuterNumbers::apart: every worker has a θ of its own
 
   /// Returns θ, followed by the rule's state at the beginning; `parameters` of the numbers of θ are learned.
   world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters) const;
@@ -66,15 +67,15 @@ inline constexpr spec::RealParameter kTurn{
 struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">
   const char* description;              ///< a few words
-  std::vector<std::string> parameters;  ///< names of those above that it uses
+  std::vector<std::string> parameters;  ///< names of the parameters above that the rule uses
   OuterRule (*make)(const spec::ParameterValues&, std::int64_t rounds);
 };
-/// All of them, in the order of presentation.
+/// Returns all rules, in the order of presentation.
 const std::vector<RuleInfo>& rules();
 
-/// Returns the parameters `outer` and those of all rules, with the defaults of the registry.
+/// Returns the parameter `outer` and the parameters of all rules, with the defaults of the registry.
 std::vector<spec::ParameterSpec> parameters(const char* rule);
-/// Makes the rule of a run of so many outer steps.
+/// Makes the rule of a run with `rounds` outer steps.
 OuterRule make(const spec::ParameterValues& values, std::int64_t rounds);
 }  // namespace outer
 

@@ -14,25 +14,25 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Rounds with partners: the neighbours in a graph, or one drawn for the round. Every worker i has a θ_i of its own,
-/// takes an outer step with what it has moved by itself, p_i, sends that to its partners, and then
+/// Rounds with partners: the neighbours in a graph, or one worker drawn for the round. Every worker i has a θ_i of its
+/// own. An outer step with its own change gives p_i, which the worker sends to its partners. Then it mixes:
 ///   θ_i ← p_i − α Σ_j w_ij (p_i − p_j),  w_ij = 1 / (1 + the larger number of partners of i and j)
-/// so that the mean of all is what the mean of all p_i is (in the spirit of GASLoC, arXiv 2606.11081). A rule of groups
-/// (NoLoCo) gets the mean of θ and Δ over the worker and its partners instead, both of which are sent.
+/// The mean of all θ_i is then the mean of all p_i (in the spirit of GASLoC, arXiv 2606.11081). A rule of groups
+/// (NoLoCo) uses the mean of θ and Δ over the worker and its partners instead, and workers send both.
 ///
 /// With mixing="factored" (in the spirit of Factored Gossip DiLoCo, arXiv 2606.22768) a worker also sends θ_i before
-/// the local steps, and behind them takes θ_i ← θ_i − α Σ_j w_ij (θ_i − θ_j) over those θ_j that have arrived by then.
+/// the local steps. After them it takes θ_i ← θ_i − α Σ_j w_ij (θ_i − θ_j) over the θ_j that have arrived by then.
 ///
-/// A worker waits for its partners of the round alone. Those that are down are left out; one that is back goes on with
-/// the weights that it had at the round behind that of those who are furthest. Evaluated is the mean of all θ_i.
+/// A worker waits only for its partners of the round, except those that are down. A worker that is back continues with
+/// its last weights, at the round after that of the furthest workers. The mean of all θ_i is evaluated.
 class PartnerRounds final : public LocalRounds {
  public:
   explicit PartnerRounds(const Setting& setting);
   void begin() override;
 
  private:
-  static constexpr world::Channel kProposal = "proposal";    ///< rows of partners, and news of them
-  static constexpr world::Channel kNews = "news";            ///< news of lost messages
+  static constexpr world::Channel kProposal = "proposal";    ///< rows of partners, and notices about partners
+  static constexpr world::Channel kNews = "news";            ///< notices of lost messages
   static constexpr world::Channel kBeginning = "beginning";  ///< θ of neighbours at the beginning of a round
 
   /// Rows by sender and first step of the round.
@@ -40,13 +40,13 @@ class PartnerRounds final : public LocalRounds {
 
   struct Partner {
     Value own;                ///< weights and optimizer's state
-    Value outer;              ///< θ_i, and the state of the outer rule behind it
+    Value outer;              ///< θ_i, followed by the state of the outer rule
     std::int64_t first = 0;   ///< first step of its present round
-    std::int64_t since = 0;   ///< first step of the first round since it was down last
-    std::int64_t rounds = 0;  ///< before the present one
+    std::int64_t since = 0;   ///< first step of its first round after the last outage
+    std::int64_t rounds = 0;  ///< number of rounds before the present one
     bool started = false;
     Rows arrived;
-    Rows beginnings;  ///< θ of neighbours
+    Rows beginnings;  ///< θ of neighbours at the beginning of a round
   };
 
   std::vector<std::size_t> partners_of(std::size_t number, std::int64_t first) const;
@@ -65,7 +65,7 @@ class PartnerRounds final : public LocalRounds {
 
   bool pairs_, factored_;
   double strength_;
-  std::vector<std::set<std::size_t>> graph_;  ///< both ways; empty for pairs
+  std::vector<std::set<std::size_t>> graph_;  ///< neighbours in both directions; empty for random pairs
   std::vector<Partner> workers_;
 };
 
@@ -108,7 +108,8 @@ void PartnerRounds::begin() {
   }
 }
 
-/// Pairs are drawn by the round: all shuffle the same list, of which neighbours meet; of an odd number one stays alone.
+/// Returns the partners of a worker in a round. For pairs, all workers shuffle the same list, and neighbours in the
+/// list meet. Of an odd number, one worker stays alone.
 std::vector<std::size_t> PartnerRounds::partners_of(std::size_t number, std::int64_t first) const {
   if (!pairs_) return {graph_[number].begin(), graph_[number].end()};
   std::vector<std::size_t> order(workers_.size());
@@ -135,7 +136,7 @@ bool PartnerRounds::over() const {
   return true;
 }
 
-/// Counts the rounds that all who are up are through with. Returns true if there is another one.
+/// Counts the rounds that all workers that are up have finished. Returns true if there is another one.
 bool PartnerRounds::is_round_over() {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t number = 0; number < workers_.size(); ++number) {
@@ -160,8 +161,8 @@ Task<> PartnerRounds::gather(std::size_t number, const std::vector<std::size_t>&
   }
 }
 
-/// Returns the worker's value less its differences from those that have arrived of this round, by their weights.
-/// `sent`: as the partners have it; `exact`: as it is.
+/// Returns the worker's value minus its weighted differences from the partners' values that have arrived in this round.
+/// `sent`: the value as partners received it; `exact`: the value before encoding.
 Value PartnerRounds::mixed(std::size_t number, const std::vector<std::size_t>& partners, Rows& arrived,
                            const Value& sent, const Value& exact) const {
   const std::int64_t first = workers_[number].first;
@@ -177,7 +178,7 @@ Value PartnerRounds::mixed(std::size_t number, const std::vector<std::size_t>& p
   }
   std::vector<Value> values;
   std::vector<double> weights;
-  const bool loses = sent.key() != exact.key();  // then p_i keeps what the others do not get of it
+  const bool loses = sent.key() != exact.key();  // then p_i keeps the part that partners do not receive
   all[number] = {sent, loses ? rest - 1 : rest};
   if (loses) {
     values.push_back(exact);
@@ -190,7 +191,8 @@ Value PartnerRounds::mixed(std::size_t number, const std::vector<std::size_t>& p
   return learning().weighted_sum(values, weights);
 }
 
-/// `rows`: the worker's own as it has sent them; `proposal`: p_i as it is.
+/// Combines the worker's proposal with its partners'. `rows`: the worker's rows as sent; `proposal`: p_i before
+/// encoding.
 void PartnerRounds::combine(std::size_t number, const std::vector<std::size_t>& partners,
                             const std::vector<Value>& rows, const Value& proposal) {
   Partner& own = workers_[number];
@@ -224,7 +226,7 @@ void PartnerRounds::send(std::size_t number, const std::vector<std::size_t>& par
   }
 }
 
-/// Averages θ of the round's beginning with those of neighbours that have arrived; waits for none.
+/// Averages θ of the round's beginning with the neighbours' θ that have arrived, without waiting.
 Task<> PartnerRounds::mix_beginnings(std::size_t number, const std::vector<std::size_t>& partners, const Value& sent) {
   world::EventLoop& loop = setting().loop;
   const Sizing& sizing = setting().sizing;
@@ -257,7 +259,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
       me.first = workers_[other].first;
       me.rounds = workers_[other].rounds;
     }
-    if (me.first < local().steps()) {  // some have left it out of that round
+    if (me.first < local().steps()) {  // some partners have left the worker out of that round
       me.first += steps_of_round(me.first);
       ++me.rounds;
     }
@@ -268,7 +270,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
     const std::int64_t count = steps_of_round(me.first);
     const std::vector<std::size_t> partners = partners_of(number, me.first);
     ++log.asked;
-    Value beginning;  // θ as neighbours have it
+    Value beginning;  // θ as neighbours receive it
     if (factored_ && !partners.empty()) {
       Value none;
       beginning = encoded(theta_of(me.outer), none, number + 2 * workers_.size(), me.first);
@@ -289,7 +291,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
       rows = {theta_of(me.outer)};
     }
     const Value proposal = rows[0];
-    // Losses of a compressor are not kept: the next message has other weights.
+    // Losses of a compressor are not kept, because the next message has other weights.
     for (std::size_t row = 0; row < rows.size() && !partners.empty(); ++row) {
       Value none;
       rows[row] = encoded(rows[row], none, number + row * workers_.size(), me.first);
@@ -308,7 +310,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
     if (const bool ended = is_round_over(), last = over(); (ended || last) && setting().new_version(mean(), 1, last))
       co_return;
   }
-  // The last of those that are still at work ends the simulation, unless it fails.
+  // The last worker that is still at work ends the simulation, unless it fails.
   while (!over()) co_await loop.sleep(node_of(number), kRetrySeconds);
   is_round_over();
   setting().new_version(mean(), 1, true);

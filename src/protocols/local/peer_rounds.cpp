@@ -37,15 +37,15 @@ class PeerRounds final : public LocalRounds {
   void begin() override;
 
  private:
-  static constexpr world::Channel kRound = "round";   ///< sums, news of others, and θ for one that is back
-  static constexpr world::Channel kBack = "weights";  ///< news of that θ, for its sender
+  static constexpr world::Channel kRound = "round";   ///< sums, notices about others, and θ for a worker that is back
+  static constexpr world::Channel kBack = "weights";  ///< notices about that θ, for its sender
 
   struct Peer {
     Value own;     ///< weights and optimizer's state, as it has trained them
-    Value memory;  ///< its compressor's
+    Value memory;  ///< its compressor's memory
     Value row;     ///< row for the collective
     bool takes_part = false;
-    std::int64_t ready_for = -1;  ///< first step of the round that it is done with
+    std::int64_t ready_for = -1;  ///< first step of the round that it has finished
     double asked_at = 0;
   };
 
@@ -91,7 +91,7 @@ class PeerRounds final : public LocalRounds {
   bool adds_, is_ring_, by_region_;
   std::array<std::int64_t, 2> every_;  ///< rounds between means of each moment; 0: never
   std::vector<Peer> peers_;
-  Value outer_;               ///< θ and the rule's state, the same everywhere; of own weights their mean
+  Value outer_;               ///< θ and the rule's state, equal at all workers; with own weights, their mean
   std::int64_t next_ = 0;     ///< first step of the present round
   bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
   std::int64_t attempt_ = 0;  ///< number of the last exchange
@@ -101,7 +101,7 @@ class PeerRounds final : public LocalRounds {
   std::size_t open_ = 0;  ///< collectives of the stage that have not ended
   std::vector<std::size_t> joining_;
   Value mean_row_;                          ///< mean of the last round's rows
-  std::array<Value, 2> mean_moments_ = {};  ///< likewise; none: not due
+  std::array<Value, 2> mean_moments_ = {};  ///< mean of each moment; no value: not due
 };
 
 void PeerRounds::begin() {
@@ -123,7 +123,7 @@ void PeerRounds::begin() {
 
 // ---- the mathematics ----
 
-/// The numbers of a moment, in the optimizer's state behind the weights: steps, m, v.
+/// Returns one moment from the optimizer's state, which follows the weights (steps, m, v).
 Value PeerRounds::moment_of(std::size_t number, std::size_t moment) const {
   const std::size_t count = learning().parameters(), first = learning().state() + 1 + moment * count;
   return learning().history().make(fmt::format("moments {}", moment), {peers_[number].own},
@@ -177,7 +177,7 @@ void PeerRounds::take_in(std::size_t number, const Value& before) {
 
 // ---- rounds ----
 
-/// Begins the collective once everybody who takes part is done with the round.
+/// Begins the collective once all participants have finished the round.
 void PeerRounds::begin_if_complete() {
   world::EventLoop& loop = setting().loop;
   if (underway_) return;
@@ -349,7 +349,7 @@ Task<> PeerRounds::joins(std::size_t number) {
   const auto takes_part = [&](std::size_t other) { return peers_[other].takes_part && loop.is_up(node_of(other)); };
   me.takes_part = false;
   me.own = local().with_state_of(theta_of(outer_), local().initial());
-  if (next_ == 0 && !underway_) {  // all know the first weights
+  if (next_ == 0 && !underway_) {  // all workers have the initial weights
     me.takes_part = true;
     co_return;
   }

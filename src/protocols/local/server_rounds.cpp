@@ -34,13 +34,13 @@ class ServerRounds final : public LocalRounds {
   void begin() override;
 
  private:
-  static constexpr world::Channel kTheta = "weights";     ///< to workers, and news for them
-  static constexpr world::Channel kDelta = "difference";  ///< to the server, and news for it
+  static constexpr world::Channel kTheta = "weights";     ///< θ to workers, and notices for workers
+  static constexpr world::Channel kDelta = "difference";  ///< Δ to the server, and notices for the server
 
   /// A worker's steps from one θ, in the server's view.
   struct Order {
-    std::int64_t count = 0;    ///< steps
-    std::int64_t version = 0;  ///< updates of the model before θ
+    std::int64_t count = 0;    ///< number of steps
+    std::int64_t version = 0;  ///< updates of the model before this θ
     double asked_at = 0;
     std::size_t known = 0;  ///< rounds whose objects the worker had before (store)
     Parcel parcel;          ///< θ
@@ -49,12 +49,12 @@ class ServerRounds final : public LocalRounds {
   struct LocalWorker {
     Value own;            ///< weights and optimizer's state, as it has trained them
     Value memory;         ///< its compressor's memory
-    Value theta;          ///< the last that it got
-    double messages = 0;  ///< rows to decode before it goes on, and outer steps to take (store)
+    Value theta;          ///< last θ that it received
+    double messages = 0;  ///< rows to decode before it continues, and outer steps to take (store)
     double outer_steps = 0;
     // The server's view.
-    std::map<std::int64_t, Order> orders;  ///< by first step
-    std::int64_t next = 0;                 ///< its next step, at its own pace
+    std::map<std::int64_t, Order> orders;  ///< orders by first step
+    std::int64_t next = 0;                 ///< next step of a worker at its own pace
     std::size_t known = 0;                 ///< rounds whose objects it has (store)
   };
 
@@ -96,7 +96,7 @@ class ServerRounds final : public LocalRounds {
   std::vector<LocalWorker> workers_;
   Value outer_;
   std::int64_t next_ = 0;                          ///< first step of the present round
-  std::int64_t given_out_ = 0;                     ///< steps of all orders but those that failed
+  std::int64_t given_out_ = 0;                     ///< steps of all orders, except failed ones
   std::vector<std::vector<std::size_t>> objects_;  ///< per round, the workers whose objects count (store)
   SendLater later_;
 };
@@ -112,7 +112,8 @@ void ServerRounds::begin() {
 
 // ---- orders ----
 
-/// At their own pace workers share the steps of all; each has one shorter round where its own would have ended.
+/// Returns the steps of an order. At their own pace workers share the steps of all. Each has one shorter round where
+/// its own steps would have ended.
 std::int64_t ServerRounds::steps_of_order(std::int64_t first) const {
   if (!at_own_pace()) return steps_of_round(first);
   const std::int64_t left = local().steps() * static_cast<std::int64_t>(workers_.size()) - given_out_;
@@ -138,7 +139,7 @@ std::size_t ServerRounds::answered() const {
   }));
 }
 
-/// Returns the bytes of the others' objects since the worker's last θ.
+/// Returns the bytes of the other workers' objects since the worker's last θ.
 double ServerRounds::bytes_of_objects(std::size_t number) {
   LocalWorker& worker = workers_[number];
   std::int64_t objects = 0;
@@ -151,7 +152,7 @@ double ServerRounds::bytes_of_objects(std::size_t number) {
   return static_cast<double>(objects) * row_bytes();
 }
 
-/// All workers start from the same weights.
+/// Sends an order. The first θ needs no message, because all workers start from the same weights.
 void ServerRounds::ask(std::size_t number, const Order& order) {
   if (order.version == 0) {
     setting().loop.hand(node_of(number), kTheta, order.parcel);
@@ -178,7 +179,7 @@ void ServerRounds::order(std::size_t number, std::int64_t first) {
   ask(number, made);
 }
 
-/// Gives work to every worker that is up and has none for this round, and the round after with overlap.
+/// Orders this round, and with overlap the next, from every worker that is up and has no such order.
 void ServerRounds::order_round() {
   const bool overlaps = when_ == When::overlap;
   const std::int64_t second = next_ + steps_of_round(next_);
@@ -222,7 +223,7 @@ void ServerRounds::take(Parcel parcel) {
   if (parcel.gone) return left(worker);
   const auto found = worker.orders.find(parcel.number);
   if (found == worker.orders.end() || found->second.difference) return;
-  if (parcel.lost) {  // the weights that it was to get
+  if (parcel.lost) {  // the lost message was the worker's θ
     later_.add(setting().loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
   } else if (when_ == When::window && parcel.number != next_) {
     ++log.late;
@@ -237,7 +238,7 @@ void ServerRounds::take(Parcel parcel) {
   }
 }
 
-/// Hears what comes until the round is over.
+/// Handles messages until the round is over.
 Task<> ServerRounds::gather() {
   world::EventLoop& loop = setting().loop;
   const auto awaited = [&] {
@@ -271,7 +272,7 @@ Task<> ServerRounds::server() {
     log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count_if(
                                     workers_, [](const LocalWorker& worker) { return !worker.orders.empty(); })));
     co_await gather();
-    // In the order of workers, not of arrival.
+    // Sums in the order of workers, not of arrival.
     std::vector<Value> differences;
     std::vector<double> weights;
     std::vector<std::size_t> members;
@@ -323,7 +324,7 @@ Task<> ServerRounds::worker(std::size_t number) {
   own.messages = own.outer_steps = 0;
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kTheta);
-    if (parcel.lost) {  // its own message was lost
+    if (parcel.lost) {  // the worker's own message was lost
       co_await loop.sleep(me, kRetrySeconds);
       setting().send_again(me, setting().server, kDelta, std::move(parcel), kTheta);
       continue;
@@ -337,7 +338,7 @@ Task<> ServerRounds::worker(std::size_t number) {
     // The difference reads two models and writes one.
     Work work = local().begin_training(number, first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
                 sizing.encode_by(encoding(), step::Role::workers) + merge_work();
-    if (own.outer_steps > 0) {  // reads the store's objects
+    if (own.outer_steps > 0) {  // includes reading the store's objects
       const auto rows = static_cast<std::size_t>(own.messages + own.outer_steps);
       work = std::move(work) + sizing.decode_by(encoding(), step::Role::workers, own.messages) +
              mean_work(step::Role::workers, rows) + repeated(outer_work(step::Role::workers), own.outer_steps);
@@ -347,7 +348,7 @@ Task<> ServerRounds::worker(std::size_t number) {
     const Value from = merged(own.own, own.theta, start);
     own.own = local().train(number, from, first, count);
     own.theta = start;
-    // With overlap θ lacks what the worker has sent last: only its own steps are new.
+    // With overlap θ lacks the Δ that the worker has sent last, so only its own steps are new.
     const Value before = when_ == When::overlap ? learning().without_state(from) : start;
     Value moved = learning().difference(before, learning().without_state(own.own));
     Parcel answer{.values = {encoded(moved, own.memory, number, first)}, .bytes = row_bytes(), .number = first};

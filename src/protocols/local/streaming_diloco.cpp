@@ -33,38 +33,39 @@ class StreamingDiLoCo final : public LocalRounds {
   void begin() override;
 
  private:
-  static constexpr world::Channel kFragment = "fragment";     ///< to workers, and news for them
-  static constexpr world::Channel kOuter = "outer gradient";  ///< to the server; one without numbers asks for all
-  static constexpr world::Channel kAll = "all fragments";     ///< to a worker that is back
+  static constexpr world::Channel kFragment = "fragment";     ///< fragments to workers, and notices for workers
+  static constexpr world::Channel kOuter = "outer gradient";  ///< Δ_p to the server; a message without numbers requests
+                                                              ///< all fragments
+  static constexpr world::Channel kAll = "all fragments";  ///< all fragments, to a worker that is back
 
   struct Fragment {
-    std::vector<std::size_t> pieces, sizes;                   ///< which, and the numbers of each
-    std::vector<std::pair<std::size_t, std::size_t>> ranges;  ///< in a row of weights: first, count
-    std::size_t parameters = 0, numbers = 0;                  ///< numbers: with running statistics
+    std::vector<std::size_t> pieces, sizes;                   ///< pieces of the fragment, and the numbers of each piece
+    std::vector<std::pair<std::size_t, std::size_t>> ranges;  ///< ranges in a row of weights: first, count
+    std::size_t parameters = 0, numbers = 0;                  ///< `numbers` includes running statistics
     double share = 0;                                         ///< share of the parameters
     double bytes_up = 0, bytes_down = 0;
-    world::Value outer;      ///< θ_p, and the momentum of the outer optimizer behind it
-    std::int64_t last = -1;  ///< synchronisation that `outer` is from; −1: the initial model
-    std::int64_t steps = 0;  ///< outer steps
+    world::Value outer;      ///< θ_p, followed by the momentum of the outer optimizer
+    std::int64_t last = -1;  ///< synchronisation that made `outer`; −1: initial model
+    std::int64_t steps = 0;  ///< number of outer steps
   };
   struct StreamingWorkerState {
     bool started = false;
     world::Value own;                ///< weights and the optimizer's state
-    std::vector<world::Value> base;  ///< per fragment, the last θ_p that it has taken in
-    std::vector<std::int64_t> have;  ///< and the number of the synchronisation that this is from; −1: the beginning
-    std::map<std::size_t, std::pair<std::int64_t, world::Value>> arrived;  ///< per fragment, the last: number, θ_p
-    std::vector<world::Value> memory;  ///< per fragment, what its compressor has lost
+    std::vector<world::Value> base;  ///< last θ_p that the worker has taken in, per fragment
+    std::vector<std::int64_t> have;  ///< synchronisation that made `base`, per fragment; −1: the beginning
+    std::map<std::size_t, std::pair<std::int64_t, world::Value>> arrived;  ///< last arrival, per fragment: number, θ_p
+    std::vector<world::Value> memory;                                      ///< losses of the compressor, per fragment
     // The server's view.
     bool takes_part = false;
-    std::int64_t since = -1;  ///< step
+    std::int64_t since = -1;  ///< step after which the worker takes part
   };
-  /// Synchronisations have numbers: step × fragments + fragment.
+  /// A synchronisation. Its number is step × fragments + fragment.
   struct Sync {
     std::vector<bool> awaited;
     std::vector<world::Value> differences;
   };
   struct DueFragment {
-    std::int64_t at = 0;  ///< step
+    std::int64_t at = 0;  ///< step at which the fragment is taken in
     std::int64_t sync = 0;
   };
 
@@ -104,8 +105,8 @@ class StreamingDiLoCo final : public LocalRounds {
   std::vector<StreamingWorkerState> workers_;
   std::map<std::int64_t, Sync> open_;
   std::set<std::int64_t> done_;  ///< synchronisations of the last two periods, and those of the last step
-  std::int64_t last_step_ = 0;   ///< last step with a synchronisation that anyone has begun
-  std::size_t done_at_end_ = 0;  ///< fragments that the last step has been made of
+  std::int64_t last_step_ = 0;   ///< last step of which a worker has begun a synchronisation
+  std::size_t done_at_end_ = 0;  ///< number of fragments synchronised in the last step
   SendLater later_;
 };
 
@@ -168,7 +169,7 @@ bool StreamingDiLoCo::is_sent(std::size_t fragment, std::int64_t step) const {
          (step % period == (static_cast<std::int64_t>(fragment) + 1) * period / count % period && step > 0);
 }
 
-/// The next step after which something is sent or taken in.
+/// Returns the next step after which a fragment is sent or taken in.
 std::int64_t StreamingDiLoCo::next_stop(std::int64_t step, const std::deque<DueFragment>& open) const {
   for (std::int64_t next = step + 1; next < local().steps(); ++next) {
     if (!open.empty() && open.front().at <= next) return next;
@@ -213,7 +214,7 @@ Value StreamingDiLoCo::theta(std::size_t fragment) const {
   return learning().first_numbers(fragments_[fragment].outer, fragments_[fragment].numbers);
 }
 
-/// The server's weights.
+/// Returns the server's weights.
 Value StreamingDiLoCo::whole() const {
   std::vector<Value> parts;
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> ranges;
@@ -244,7 +245,7 @@ void StreamingDiLoCo::send_fragment(std::size_t fragment, std::size_t to) {
   setting().loop.send(setting().server, node_of(to), kFragment, std::move(parcel), kOuter);
 }
 
-/// A worker that is back joins the others from the first fragment that none of them has begun.
+/// Lets a worker that is back join the others, from the first fragment that none of them has begun.
 void StreamingDiLoCo::joins(std::size_t number) {
   StreamingWorkerState& worker = workers_[number];
   worker.takes_part = true;
@@ -287,10 +288,10 @@ void StreamingDiLoCo::contribution(std::size_t from, Parcel parcel) {
 
 void StreamingDiLoCo::heard(Parcel parcel) {
   const auto from = static_cast<std::size_t>(parcel.from);
-  if (parcel.back) return;  // it will ask
+  if (parcel.back) return;  // the worker will ask for all fragments
   if (parcel.gone) {
     left(from);
-  } else if (parcel.lost) {  // a fragment
+  } else if (parcel.lost) {  // a fragment was lost
     if (setting().loop.is_up(parcel.from)) later_.add(setting().loop.now() + kRetrySeconds, std::move(parcel));
   } else if (parcel.values.empty()) {
     joins(from);
@@ -306,7 +307,7 @@ std::optional<std::int64_t> StreamingDiLoCo::complete() const {
   return std::nullopt;
 }
 
-/// All that were waited for have sent their part.
+/// Completes a synchronisation, once all awaited workers have sent their part.
 Task<> StreamingDiLoCo::finish(std::int64_t name) {
   Fragment& fragment = fragments_[fragment_of(name)];
   std::vector<Value> differences;
@@ -329,7 +330,7 @@ Task<> StreamingDiLoCo::finish(std::int64_t name) {
     fragment.outer = rule().after(learning().history(), fragment.outer, mean, fragment.sizes, fragment.steps++);
     fragment.last = name;
     ++setting().log.updates;
-    if (step < local().steps()) {  // there is nothing to go on with after the last
+    if (step < local().steps()) {  // after the last step workers need no fragment
       for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (workers_[i].takes_part) send_fragment(fragment_of(name), i);
       }
@@ -347,7 +348,7 @@ Task<> StreamingDiLoCo::server() {
   if (setting().log.versions.empty()) {
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       workers_[i].takes_part = loop.is_up(node_of(i));
-      workers_[i].started = !workers_[i].takes_part;  // one that comes later asks
+      workers_[i].started = !workers_[i].takes_part;  // a worker that comes later asks for all fragments
     }
     if (setting().new_version(whole(), usual)) co_return;
   }
@@ -375,7 +376,7 @@ Task<> StreamingDiLoCo::server() {
   }
 }
 
-/// A worker that is back has no weights: it gets those of the server, and the step that the others are at.
+/// Asks for the weights of the server, and for the step of the other workers: a worker that is back has neither.
 Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
   world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
@@ -397,7 +398,7 @@ Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
   }
 }
 
-/// Returns the work of sending after a step: differences, and their encoding.
+/// Returns the work of sending after a step: computing differences and encoding them.
 Work StreamingDiLoCo::sending_work(std::int64_t step) const {
   double share = 0;
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
@@ -421,7 +422,7 @@ void StreamingDiLoCo::send_difference(std::size_t number, std::size_t p, std::in
   setting().loop.send(node_of(number), setting().server, kOuter, std::move(parcel), kFragment);
 }
 
-/// Hears what has arrived, and waits until a synchronisation's fragment, or a later one of the same, is there.
+/// Handles arrived messages, and waits for the fragment of a synchronisation or for a later version of it.
 Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
@@ -432,7 +433,7 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   };
   while (loop.waiting(me, kFragment) > 0 || !is_there()) {
     Parcel parcel = co_await loop.receive(me, kFragment);
-    if (parcel.lost) {  // its own message was lost
+    if (parcel.lost) {  // the worker's own message was lost
       co_await loop.sleep(me, kRetrySeconds);
       setting().send_again(me, setting().server, kOuter, std::move(parcel), kFragment);
       continue;
@@ -441,8 +442,8 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   }
 }
 
-/// The fragment that has arrived becomes part of the worker's weights, if it is newer than the one there. What that
-/// costs: mixing reads two rows and writes one.
+/// Merges the arrived fragment into the worker's weights, if it is newer than the present one. Returns the work: mixing
+/// reads two rows and writes one.
 Work StreamingDiLoCo::take_in(std::size_t number, std::size_t p) {
   StreamingWorkerState& own = workers_[number];
   const auto found = own.arrived.find(p);
@@ -477,7 +478,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     co_await loop.compute(me, std::move(work));
     own.own = local().train(number, own.own, step, next - step);
     step = next;
-    // Before the last parts are sent, all that is on its way is taken in: it would be counted twice.
+    // Takes in all fragments under way before the last parts are sent, because they would be counted twice.
     const bool last = step == local().steps();
     for (; !due.empty() && (last || due.front().at <= step); due.pop_front()) {
       co_await hear(number, due.front().sync);
@@ -485,7 +486,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     }
     for (std::size_t p = 0; p < fragments_.size(); ++p) {
       if (!is_sent(p, step)) continue;
-      owed = std::move(owed) + take_in(number, p);  // unrequested parts, after an absence
+      owed = std::move(owed) + take_in(number, p);  // fragments sent without a request, after an absence
       send_difference(number, p, name_of(step, p));
       if (!last) due.push_back({step + delay_, name_of(step, p)});
     }

@@ -22,7 +22,7 @@
 
 namespace dadsim::protocols {
 
-/// A network with what carries out a step of the algorithm on it.
+/// A network, with the objects that carry out a step of the algorithm on it.
 class SharedStep::PartialStage {
  public:
   PartialStage(const algorithms::LearningProblem& problem, const spec::RunSpec& run, const std::string& algorithm)
@@ -79,7 +79,7 @@ std::vector<std::vector<std::int32_t>> SharedStep::batches(const PartialSites& s
   return batch;
 }
 
-/// The gradient, then the running statistics. As scalars: the slots in order, each with its length.
+/// Returns the gradient, then the running statistics. Scalars: the slots in order, each with its length.
 Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
   std::string name = fmt::format("{} of step {} of {:d} by {}", algorithm_, sites.number, fmt::join(sites.there, ""),
                                  fmt::join(sites.weights, " "));
@@ -143,7 +143,7 @@ std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weig
 
 namespace {
 
-/// The algorithm's own parameters are among the run's; those that it must not have are at their defaults.
+/// Returns the run with the algorithm's own parameters. Parameters that the algorithm must not have get their defaults.
 spec::RunSpec run_with_all(const spec::RunSpec& run, const std::string& algorithm) {
   spec::RunSpec own = run;
   for (const auto& [name, value] : default_parameters(algorithms::algorithm_registry().at(algorithm))) {
@@ -255,8 +255,8 @@ bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
 }
 
-/// Returns the bytes of the aggregator's message for a task. Sites that wait for it get a notice if the sites in time
-/// have found nothing although those asked might have. 0: nothing is sent, and no site waits.
+/// Returns the bytes of the aggregator's message for a task. If sites in time have found nothing to send, waiting sites
+/// get a notice. 0: nothing is sent, and no site waits.
 double PartialParticipation::handed_back(const PartialStep& step, std::size_t task) {
   const schedule::CollectiveTask* asked = collective_of(step.schedule->tasks[task]);
   if (asked == nullptr || asked->kind != step::CollectiveKind::broadcast) return 0;
@@ -286,14 +286,14 @@ Work PartialParticipation::piece(const SchedulePtr& schedule, step::Role who, st
 
 // ---- the aggregator ----
 
-/// A message of a site, or news of one, while the aggregator is at a step.
+/// Handles a message or a notice of a site while the aggregator is at a step.
 void PartialParticipation::take(const Parcel& parcel, std::int64_t at) {
   const auto from = static_cast<std::size_t>(parcel.from);
-  if (parcel.back) return;  // it will ask for the weights
+  if (parcel.back) return;  // the site will ask for the weights
   if (parcel.number <= kPull) {
     const std::int64_t time = kPull - parcel.number + 1;
     if (time <= answered_[from] || std::ranges::find(pulls_, from) != pulls_.end()) return;
-    if (member_[from]) leave(from);  // it was down at the same time as the aggregator
+    if (member_[from]) leave(from);  // the site was down at the same time as the aggregator
     pulls_.push_back(from);
     return;
   }
@@ -310,7 +310,7 @@ void PartialParticipation::take(const Parcel& parcel, std::int64_t at) {
   found->second.arrived.at(static_cast<std::size_t>(parcel.number % kMostTasks))[from] = true;
 }
 
-/// It went down and is no longer waited for.
+/// Removes a site that went down, so that no step waits for it.
 void PartialParticipation::leave(std::size_t site) {
   member_[site] = false;
   std::vector<std::int64_t> open;
@@ -391,8 +391,8 @@ void PartialParticipation::redistribute() {
   }
 }
 
-/// Until somebody has the weights and is up. Who asks for them gets them now, between two steps. All news is taken in
-/// before that: a site that is given the weights must not be said to be gone by news from before.
+/// Waits until a site has the weights and is up. Sites that ask for the weights get them now, between two steps. All
+/// earlier news is taken in first, because it could declare such a site gone.
 Task<> PartialParticipation::wait_for_sites() {
   world::EventLoop& loop = setting_.loop;
   for (;;) {
@@ -429,7 +429,7 @@ Task<> PartialParticipation::server() {
   if (!std::exchange(server_began_, true)) {
     if (setting_.new_version(setting_.learning.without_state(models_.at(0)), 1)) co_return;
   } else {
-    // Received messages were lost with the aggregator, requests for weights too: sites hear that it is back, and ask
+    // The aggregator lost the received messages, also requests for weights. Sites are notified that it is back, and ask
     // again. Sites that went down meanwhile are known to be down.
     pulls_.clear();
     for (std::size_t site = 0; site < setting_.sites; ++site) {
@@ -441,7 +441,7 @@ Task<> PartialParticipation::server() {
       found->second.in_time.assign(setting_.sites, false);
       models_[server_at_ + 1] = models_.at(server_at_);
       broadcast(kNotice, first_message(server_at_));
-      through(server_at_++);  // needed if all sites of the step have gone
+      through(server_at_++);  // ends a step whose sites have all gone
       if (ended_) co_return;
     }
   }
@@ -497,7 +497,7 @@ Task<> PartialParticipation::server() {
 
 // ---- the sites ----
 
-/// A site, or the aggregator, has finished a step: reports progress and frees state.
+/// Records that a site or the aggregator has finished a step. Reports progress and frees state.
 void PartialParticipation::through(std::int64_t at) {
   const auto found = steps_.find(at);
   if (ended_ || found == steps_.end() || !found->second.closed) return;
@@ -535,13 +535,13 @@ void PartialParticipation::ask_for_weights(std::size_t site) {
 Task<> PartialParticipation::site(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = node_of(number);
-  if (began_[number] || loop.now() > 0) {  // it was away, or joins late
+  if (began_[number] || loop.now() > 0) {  // the site was away, or joins late
     ++asking_[number];
     ask_for_weights(number);
     here_[number].clear();
-    for (;;) {  // those of an earlier time that it was away may come now
+    for (;;) {  // answers to earlier requests may also arrive
       const Parcel weights = co_await loop.receive(me, kWeights);
-      if (weights.back) {  // the aggregator lost all that it had received and sent: the site asks again
+      if (weights.back) {  // the aggregator lost its state: the site asks again
         ++asking_[number];
         ask_for_weights(number);
       }
@@ -556,7 +556,7 @@ Task<> PartialParticipation::site(std::size_t number) {
     ++site_at_[number];
     through(at);
     if (ended_) co_return;
-    // A step that was under way as it came back opens an earlier barrier than its own.
+    // A step that was under way when the site came back opens its barrier first.
     for (std::int64_t opened = at - 1; barrier_ && opened < at;) {
       const Parcel go = co_await loop.receive(me, kGo);
       opened = go.number;
@@ -643,7 +643,7 @@ Task<> PartialParticipation::send_again(Node me) {
     }
     const bool here = loop.is_up(to);
     patience = here ? 1 : patience;
-    // A site that has been away since asks for what it needs.
+    // A site that has been away since then asks for the messages that it needs.
     if (!here || (to != setting_.server && !member_[static_cast<std::size_t>(to)])) continue;
     const world::Channel channel = to == setting_.server ? kUp : parcel.values.empty() ? kDown : kWeights;
     setting_.send_again(me, to, channel, std::move(parcel), kLost);

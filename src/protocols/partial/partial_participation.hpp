@@ -29,8 +29,8 @@ class SharedStep {
   /// Sites that take part in step `number`, and the factors of their gradients.
   struct PartialSites {
     std::int64_t number = 0;
-    std::vector<bool> there;     ///< per site
-    std::vector<float> weights;  ///< per site; empty: 1
+    std::vector<bool> there;     ///< true: the site takes part, per site
+    std::vector<float> weights;  ///< factor of the gradient, per site; empty: 1
   };
 
   /// Returns the weights, followed by the optimizer's state, after a step of these sites.
@@ -59,13 +59,13 @@ class SharedStep {
 /// aggregator merges what has come from them before the deadline. What the participants compute and send, and in which
 /// order, is the recorded schedule of the algorithm's step. With all sites and no deadline it is the algorithm itself.
 ///
-/// A message that is lost is sent again, after a second at first and then after ever longer, at most an hour.
+/// A lost message is sent again, after a second at first and then after longer and longer times, at most an hour.
 ///
 /// A late site still takes the result of the step, and skips its messages of steps that are over. A site that goes down
-/// is missing from then on; once it is up it fetches the weights and takes part from the next step. If the aggregator
-/// goes down, its step is given up: no site applies anything. So is a step in which no site in time has samples.
+/// is missing from then on. Once it is up it fetches the weights, and takes part from the next step. A step is given
+/// up, and no site applies anything, if the aggregator goes down or no site in time has samples.
 ///
-/// There is a new model once those who were merged have applied it; with a barrier, once all have.
+/// A new model exists once the merged sites have applied the step; with a barrier, once all sites have.
 ///
 /// Weights of the sites' parts (N_s rows of ΣN, π_s the probability that site s takes part; where a run says what sites
 /// are worth, N_s stands for its rows times the factor of algorithms::site_factors):
@@ -93,30 +93,31 @@ class PartialParticipation final : public Protocol {
   using SchedulePtr = std::shared_ptr<const schedule::Schedule>;
 
   static constexpr world::Channel kUp =
-      "statistics";  ///< to the aggregator: of a step, or a site that asks for weights
+      "statistics";  ///< statistics of a step, or a request for weights, to the aggregator
   static constexpr world::Channel kDown = "merged";
   static constexpr world::Channel kWeights = "weights";
   static constexpr world::Channel kLost = "lost";  ///< news of messages that did not arrive
   static constexpr world::Channel kGo = "go";      ///< the barrier is open
-  static constexpr std::int64_t kPull = -1;        ///< and below, of a message that asks for weights: which time it is
+  static constexpr std::int64_t kPull = -1;        ///< number of a site's first request for weights; later requests
+                                                   ///< have lower numbers
   /// Distance between the first message numbers of two steps, whose schedules may have different numbers of tasks.
   static constexpr std::int64_t kMostTasks = 1 << 20;
   static std::int64_t first_message(std::int64_t at) { return at * kMostTasks; }
   /// Returns the number of the notice that a step is over, if its schedule has no message for that.
   static std::int64_t over_message(std::int64_t at) { return first_message(at + 1) - 1; }
-  static constexpr double kNotice = 64;  ///< bytes, assumed: of a message without numbers
+  static constexpr double kNotice = 64;  ///< bytes of a message without numbers (assumed)
 
-  /// A step, from when the first participant comes to it.
+  /// A step that a participant has reached.
   struct PartialStep {
     std::vector<bool> asked;
-    SchedulePtr schedule;       ///< among those who were asked
-    SchedulePtr merged;         ///< among those who were in time, once that is known; null: not yet
-    std::vector<bool> in_time;  ///< likewise: per site
-    std::vector<bool> done;     ///< sites that are through
-    bool closed = false;        ///< nothing that comes now is merged
+    SchedulePtr schedule;       ///< schedule of the asked sites
+    SchedulePtr merged;         ///< schedule of the sites in time; null: not known yet
+    std::vector<bool> in_time;  ///< true: the site is in time, per site; once known
+    std::vector<bool> done;     ///< true: the site has finished the step, per site
+    bool closed = false;        ///< messages that arrive now are not merged
     bool given_up = false;
     bool distributed = false;                          ///< the aggregator has done its part
-    std::map<std::size_t, std::vector<bool>> arrived;  ///< per gather, per site
+    std::map<std::size_t, std::vector<bool>> arrived;  ///< true: the message has arrived, per gather and site
   };
 
   world::Task<> server();
@@ -158,13 +159,13 @@ class PartialParticipation final : public Protocol {
   world::ParticipationClock clock_;
   std::vector<float> factors_;  ///< per site, factor on its part of the gradient; empty: 1
   bool unbiased_, barrier_;
-  std::map<std::int64_t, PartialStep> steps_;    ///< those that somebody may still come to
-  std::map<std::int64_t, world::Value> models_;  ///< before each of them
+  std::map<std::int64_t, PartialStep> steps_;    ///< steps that a site may still reach
+  std::map<std::int64_t, world::Value> models_;  ///< models before each of these steps
   std::vector<bool> member_;                     ///< sites that have the weights
-  std::vector<std::int64_t> site_at_;            ///< the step that each works on
+  std::vector<std::int64_t> site_at_;            ///< step that each site works on
   std::vector<bool> began_;
-  std::vector<std::int64_t> asking_, answered_;  ///< per site: how often it has asked for the weights, and got them
-  std::vector<std::set<std::int64_t>> here_;     ///< per site: numbers of the messages that it has got and still needs
+  std::vector<std::int64_t> asking_, answered_;  ///< number of requests for weights, and of answers, per site
+  std::vector<std::set<std::int64_t>> here_;     ///< numbers of received messages that the site still needs, per site
   std::vector<std::size_t> pulls_;               ///< sites that wait for the weights
   std::int64_t server_at_ = 0;
   bool server_began_ = false, ended_ = false;
