@@ -3,7 +3,7 @@
 #include "support/wire.hpp"
 #include "world/world.hpp"
 
-// Events on their way from the process that simulates.
+// Serialisation of events, which the simulating process sends to its parent.
 
 namespace dadsim::world {
 

@@ -12,7 +12,7 @@
 
 namespace dadsim::world {
 
-/// A coroutine and its present wait.
+/// A coroutine, and what it waits for.
 struct EventLoop::Process {
   Node node = -1;
   std::string role;
@@ -24,7 +24,7 @@ struct EventLoop::Process {
   Waiting waiting = Waiting::nothing;
   std::coroutine_handle<> handle;  ///< awaiting coroutine, which may be deep in the task
   double since = 0;
-  Activity timer = 0;                  ///< sleeping; receiving with an end
+  Activity timer = 0;                  ///< timer of a coroutine that sleeps, or that receives until a date
   ReceiveAwaiter* receiver = nullptr;  ///< receiving
   Computation* computation = nullptr;  ///< computing
 };
@@ -88,7 +88,7 @@ void EventLoop::run() {
   for (Node node = 0; node < static_cast<Node>(nodes()); ++node) {
     if (world_.is_up(node)) continue;
     went_down(node);
-    --log_.nodes[index(node)].outages;  // it never was up
+    --log_.nodes[index(node)].outages;  // the node has never been up, so this is no outage
   }
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (is_up(processes_[i]->node)) begin(*processes_[i]);
@@ -305,7 +305,7 @@ void EventLoop::arrived(Activity activity, bool failed) {
   if (message.news.empty() || !is_up(parcel.from)) return;
   parcel.lost = true;
   const Node sender = parcel.from;
-  parcel.from = parcel.to;  // the news seems to come from the other end
+  parcel.from = parcel.to;  // a notice has the other end of the connection as its sender
   deliver(sender, message.news, std::move(parcel));
 }
 
@@ -426,7 +426,7 @@ void EventLoop::watch(Node watcher, Node watched, Channel channel) {
 
 void EventLoop::went_down(Node node) {
   PerNode& at = nodes_[index(node)];
-  if (at.restoring != 0) {  // repeats it from the beginning
+  if (at.restoring != 0) {  // restoring begins anew
     world_.cancel(at.restoring);
     restoring_.erase(at.restoring);
     at.restoring = 0;
@@ -443,7 +443,7 @@ void EventLoop::went_down(Node node) {
     log_.nodes[index(node)].busy += now() - at.queue.front()->begin;
     log_.nodes[index(node)].cut_short += now() - at.queue.front()->begin;
     computations_.erase(at.computing);
-    if (at.writing) world_.cancel(at.computing);  // a wait, which does not fail
+    if (at.writing) world_.cancel(at.computing);  // a timer, which does not fail
   }
   at.computing = 0;
   at.writing = false;
@@ -494,7 +494,7 @@ void EventLoop::take_part(Node node) {
   }
 }
 
-/// A computation, or the writing of a checkpoint after one, has ended. True if a checkpoint is to be written now.
+/// Handles the end of a computation, or of the checkpoint after one. Returns true if a checkpoint is to be written now.
 bool EventLoop::begin_checkpoint(Node node) {
   PerNode& at = nodes_[index(node)];
   const double every = at.checkpoints.every;

@@ -62,8 +62,8 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace detail
 
-/// A coroutine that begins when it is awaited or started, and is gone with this object. What a participant of a
-/// protocol does is a Task; so are parts of that which themselves await something.
+/// A coroutine that begins when it is awaited or started, and is destroyed with this object. A participant of a
+/// protocol is a Task; so are its parts that await something.
 ///
 /// EXAMPLE
 ///     Task<double> seconds_of(Participant& me, Work work) {
@@ -131,8 +131,8 @@ inline Task<void> Promise<void>::get_return_object() {
 
 }  // namespace detail
 
-/// Thrown if no coroutine can continue, or if there was no progress for too long. The message says who waits for what,
-/// since when.
+/// Thrown if no coroutine can continue, or if there was no progress for too long. The message names the waiting
+/// coroutines, what each waits for, and since when.
 class Deadlock : public std::runtime_error {
  public:
   enum class DeadlockCause : std::uint8_t {
@@ -174,7 +174,7 @@ class EventLoop {
     /// Failures per node without progress(), after which an EventLoop is stuck: hosts that go down and lost messages,
     /// over all nodes.
     std::int64_t most_idle_failures = 500;
-    /// Returns the outages so far of links that may fail; limited per such link, without progress().
+    /// Returns the number of outages so far, of links that may fail. It is limited per such link, without progress().
     std::function<std::int64_t()> link_outages = {};
     std::size_t failing_links = 0;
     /// Called before each event is handled; its exceptions end the simulation.
@@ -183,7 +183,7 @@ class EventLoop {
     std::function<void(const Parcel&)> each_send = {};
   };
 
-  /// `names` per node, for diagnoses.
+  /// `names`: one per node, for diagnoses.
   EventLoop(World& world, std::vector<std::string> names, Limits limits);
   EventLoop(World& world, std::vector<std::string> names) : EventLoop(world, std::move(names), Limits()) {}
   EventLoop(const EventLoop&) = delete;
@@ -195,7 +195,7 @@ class EventLoop {
   void join(Node node, std::string role, std::function<Task<>()> begin);
   /// Simulates until stop(), or until all coroutines have ended. Throws Deadlock, and exceptions of coroutines.
   void run();
-  /// Ends the simulation once the coroutine that calls this awaits something.
+  /// Ends the simulation as soon as the calling coroutine awaits something.
   void stop() { stopped_ = true; }
   /// Records progress (a round, an update): an EventLoop without progress for long is stuck.
   void progress();
@@ -267,14 +267,14 @@ class EventLoop {
   void watch(Node watcher, Node watched, Channel channel);
 
   /// Cost of a node's checkpoints. After every `every` seconds of computing, the node stands still for `write`. After
-  /// an outage it takes part once it has read the last checkpoint (`restore`) and repeated the computing since then;
-  /// the computation interrupted by the outage is always lost. Coroutines still begin anew: a protocol keeps outside of
-  /// them all that must outlive an outage.
+  /// an outage it takes part once it has read the last checkpoint (`restore`) and repeated the computing since then.
+  /// The computation interrupted by the outage is always lost. Coroutines still begin anew: a protocol must store
+  /// outside of them whatever has to survive an outage.
   struct Checkpoints {
     double every = 0;  ///< seconds of computing; 0: there are none
     double write = 0, restore = 0;
   };
-  /// Must be called before run().
+  /// The caller must set checkpoints before run().
   void set_checkpoints(Node node, Checkpoints checkpoints) { nodes_[index(node)].checkpoints = checkpoints; }
 
   /// Returns the log up to now: complete after run(), even if run() has thrown.
@@ -288,12 +288,12 @@ class EventLoop {
     // Lists: an empty one takes no memory, and there may be 100,000 nodes.
     std::map<Channel, std::list<Parcel>> inbox;
     std::vector<std::pair<Node, Channel>> watchers;
-    Activity computing = 0;  ///< 0: nothing
+    Activity computing = 0;  ///< computation under way; 0: none
     std::list<Computation*> queue;
     Checkpoints checkpoints;
-    double since_checkpoint = 0;  ///< seconds computed
+    double since_checkpoint = 0;  ///< seconds computed since the last checkpoint
     bool writing = false;         ///< the present computation is a checkpoint
-    Activity restoring = 0;       ///< up again, and not yet taking part
+    Activity restoring = 0;       ///< restoring of a node that is up again and does not take part yet; 0: none
   };
   struct TaskUnderway {
     Parcel parcel;
@@ -303,7 +303,7 @@ class EventLoop {
   struct CollectiveUnderway {
     Collective what;
     CollectiveTraffic traffic;
-    std::vector<Parcel> parcels;  ///< per node of the collective
+    std::vector<Parcel> parcels;  ///< one per node of the collective
     Channel channel;
   };
 
@@ -340,7 +340,7 @@ class EventLoop {
   std::unordered_map<Activity, CollectiveUnderway> collectives_;
   std::unordered_map<Activity, Node> computations_;
   std::unordered_map<Activity, Node> restoring_;
-  std::size_t ended_ = 0;  ///< coroutines
+  std::size_t ended_ = 0;  ///< number of coroutines that have ended
   bool running_ = false, stopped_ = false;
   double last_progress_ = 0;
   std::int64_t events_at_progress_ = 0;

@@ -104,7 +104,7 @@ void FrameworkWorld::ring(Station& station) {
 }
 
 double FrameworkWorld::busy(Node node) const {
-  const auto of = [&](Station station) {  // a copy: it is looked at as it would be now
+  const auto of = [&](Station station) {  // a copy, which is advanced to the present
     advance(station);
     return station.busy;
   };
@@ -198,7 +198,7 @@ void FrameworkWorld::stage_done(Activity id) {
   begin(id, static_cast<Stage>(static_cast<int>(message.stage) + 1));
 }
 
-/// It is nowhere any more.
+/// Removes a message that has no stage left.
 void FrameworkWorld::forget(Activity id) {
   const FrameworkMessage& message = messages_.at(id);
   if (message.inner != 0) {

@@ -45,12 +45,12 @@ class FrameworkWorld final : public World {
   std::int64_t cut_connections() const { return cut_; }
 
  private:
-  /// Jobs that share a processor: `v` is the work that each has received since the beginning.
+  /// Jobs that share a processor. `v`: work that each job has received since the beginning.
   struct Station {
     double cores = 1;
     double v = 0, at = 0;
     double busy = 0;
-    std::multimap<double, Activity> jobs;  ///< by the v at which they are done
+    std::multimap<double, Activity> jobs;  ///< jobs, by the `v` at which they are done
     Activity alarm = 0;                    ///< timer of the inner World; 0: no job
   };
   /// Stages of a message, in order. If parts are streamed, all stages but the first overlap.
@@ -61,8 +61,8 @@ class FrameworkWorld final : public World {
     Stage stage = Stage::waits;
     bool streams = false;
     int open = 0;        ///< open stages of a streamed message
-    Activity inner = 0;  ///< its timer or journey
-    bool done = false;   ///< done, and waits for messages sent before it
+    Activity inner = 0;  ///< timer or message of the inner World
+    bool done = false;   ///< complete, and waits for messages sent before it
   };
 
   bool is_cut(Node from, Node to);
@@ -86,11 +86,13 @@ class FrameworkWorld final : public World {
   double model_bytes_;
   std::vector<Station> stations_;  ///< per node, and one more for the server's sums
   std::map<Activity, FrameworkMessage> messages_;
-  std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< messages of a pair that have not arrived
-  std::unordered_map<Activity, Activity> message_of_;            ///< by the inner World's timer or journey
-  std::unordered_map<Activity, std::size_t> station_at_;         ///< by the inner World's timer
+  std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< messages of each pair that have not arrived
+  std::unordered_map<Activity, Activity> message_of_;            ///< message, by the timer or message of the inner
+                                                                 ///< World
+  std::unordered_map<Activity, std::size_t> station_at_;         ///< station, by the timer of the inner World
   std::deque<Event> posted_;
-  Activity last_ = 0;                                ///< messages have numbers below zero: the inner World's are above
+  Activity last_ = 0;                                ///< number of the last message; below zero, as numbers of the
+                                                     ///< inner World are above
   double handing_out_since_ = -1;                    ///< date of the last round
   std::int64_t handed_out_ = 0;                      ///< models sent in the last round
   std::map<std::pair<Node, Node>, double> used_at_;  ///< when a connection was used last

@@ -20,14 +20,15 @@ struct Value::Node {
   History::Function operation;                ///< empty once it has been carried out
   std::vector<std::shared_ptr<Node>> inputs;  ///< empty once the operation has been carried out
   DatumPtr datum;
-  std::string description;  ///< operation for another process; empty: only this one carries it out
+  std::string description;  ///< description of the operation for other processes; empty: only this process carries it
+                            ///< out
   bool keep = false;
   bool counts = true;
 
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  /// Freeing a chain of a hundred thousand values must not recurse.
+  /// Frees inputs without recursion, because a chain may have a hundred thousand values.
   ~Node() {
     std::vector<std::shared_ptr<Node>> left = std::move(inputs);
     while (!left.empty()) {
@@ -60,7 +61,7 @@ const ValueKey& Value::key() const {
 
 Value History::make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep,
                     std::string description) {
-  // Two hashes of different beginnings: 64 bits would meet by chance among some billions of values.
+  // The key consists of two hashes with different seeds: with 64 bits, some of billions of values would collide.
   const ValueKey key = {hash_of(name, inputs, problem_), hash_of(name, inputs, ~problem_ * 0xff51afd7ed558ccdU)};
   std::weak_ptr<Value::Node>& known = known_[key];
   if (NodePtr node = known.lock()) return Value(std::move(node));
@@ -101,10 +102,10 @@ DatumPtr History::datum_of(const Value& value) {
   return value.node_->datum;
 }
 
-/// Returns all operations to carry out, inputs before their users. Values in the store are taken from there.
+/// Returns the operations to carry out, inputs before their users. Takes values in the store from there.
 std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
   std::vector<NodePtr> order;
-  std::unordered_map<const Value::Node*, bool> seen;  // false: what it needs is still being looked at
+  std::unordered_map<const Value::Node*, bool> seen;  // false: its inputs are still being visited
   std::vector<std::pair<NodePtr, std::size_t>> open;
   const auto look_at = [&](const NodePtr& node) {
     if (node->datum || !seen.try_emplace(node.get(), false).second) return;
@@ -211,7 +212,7 @@ class History::CarryingOut {
     if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) throw Cancelled();
   }
 
-  /// Here, or by handing it over. `then` is called with what becomes ready by it.
+  /// Carries out an operation here, or hands it over. `then` is called with the operations that become ready by it.
   void start(PendingValue& one, const auto& then) {
     throw_if_cancelled();
     Value::Node& node = *one.node;
@@ -221,12 +222,12 @@ class History::CarryingOut {
     const bool kept = node.keep && history_.store_ != nullptr;
     const bool goes_elsewhere = history_.remote_ != nullptr && !node.description.empty();
     if (goes_elsewhere) {
-      // An operation that another process has taken is not waited for: two simulations may both do it.
+      // An operation that another process has taken is not waited for, so two simulations may both carry it out.
       if (kept) node.datum = history_.store_->find(node.key);
       if (node.datum == nullptr) return hand_over(one, std::move(inputs));
       return finish(one, false, then);
     }
-    if (kept) node.datum = history_.store_->claim(node.key);  // another simulation may have got there since
+    if (kept) node.datum = history_.store_->claim(node.key);  // another simulation may have stored it since
     const bool learned = node.datum == nullptr;
     if (learned) {
       try {
@@ -284,7 +285,7 @@ class History::CarryingOut {
   std::vector<PendingValue*> ready_;
   std::mutex mutex_;
   std::int64_t done_ = 0;
-  std::map<ValueKey, PendingValue*> handed_;  ///< in other hands
+  std::map<ValueKey, PendingValue*> handed_;  ///< operations handed to other processes, by key
 };
 
 void History::carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled) {

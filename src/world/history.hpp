@@ -29,26 +29,26 @@ using ValueKey = std::array<std::uint64_t, 2>;
 class HistoryStore {
  public:
   virtual ~HistoryStore() = default;
-  virtual DatumPtr find(const ValueKey& key) = 0;  ///< null if it is not there
+  virtual DatumPtr find(const ValueKey& key) = 0;  ///< returns null if the store lacks the value
   virtual void keep(const ValueKey& key, const DatumPtr& datum) = 0;
   /// Returns the value, or null. After null, the caller computes the value and calls keep(), or release() if that
   /// fails. Other callers wait meanwhile, so two simulations compute nothing twice. The default does not wait.
   virtual DatumPtr claim(const ValueKey& key) { return find(key); }
   virtual void release(const ValueKey& /*key*/) {}
-  virtual void flush() {}  ///< writes what it has not written yet, where it writes at all
+  virtual void flush() {}  ///< writes the values not yet written, if the store writes any
 };
 
 class History;
 class RemoteOperations;
 
-/// A number was asked for where nothing is learned.
+/// Thrown if a number is requested in a run that learns nothing.
 class DryRunError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-/// A number, a model, anything that is learned: a handle of what may not have been worked out yet. What no handle and
-/// nothing that is still to be worked out refers to is forgotten.
+/// A handle of a learned datum (a number, a model), which may not have been computed yet. A datum is forgotten once no
+/// handle and no pending operation refers to it.
 class Value {
  public:
   Value() = default;
@@ -62,9 +62,9 @@ class Value {
   std::shared_ptr<Node> node_;
 };
 
-/// Graph of values: who trained what from which version. Each value is named by its operation and its inputs. A
-/// protocol makes values while it simulates. They are computed when a number is needed or at the end, many at a time,
-/// each once, and not at all if `store` has them.
+/// Graph of values, which records what was trained from which version. Each value is named by its operation and its
+/// inputs. A protocol makes values while it simulates. They are computed when a number is needed or at the end, many at
+/// a time, each once, and not at all if `store` has them.
 ///
 /// *Requires* that an operation is a function of its inputs and of its name alone, and that operations of different
 /// parameters have different names. *Ensures* the same bits for any number of threads and any order of requests.
@@ -76,13 +76,14 @@ class History {
   /// `problem`: hash of everything that operations depend on, except names and inputs. `store` may be null.
   History(std::uint64_t problem, HistoryStore* store) : problem_(problem), store_(store) {}
 
-  /// Makes a value of the inputs by `operation`. `name` gives the operation and its parameters, e.g. "train 3 0.1 7". A
-  /// value of the same name and inputs is made once. `keep`: worth storing, because it takes long. `description`: the
-  /// operation for other processes, if there are any (is_shared()); empty: this process carries it out.
+  /// Makes a value by applying `operation` to the inputs. `name` gives the operation and its parameters, e.g. "train 3
+  /// 0.1 7". A value of the same name and inputs is made once. `keep`: the value takes long to compute and is worth
+  /// storing. `description`: the operation for other processes, if there are any (is_shared()); empty: this process
+  /// carries it out.
   Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false,
              std::string description = {});
-  /// Makes a value that is kept and is no part of learning: counts() does not count it. It is computed as soon as all
-  /// inputs are, so that it holds none of them for long.
+  /// Makes a value that is kept but does not belong to learning: counts() ignores it. It is computed as soon as all
+  /// inputs are, so that it does not hold them for long.
   Value make_beside(std::string_view name, std::vector<Value> inputs, Function operation);
 
   /// Computes the value now, with all that it needs.
@@ -107,7 +108,7 @@ class History {
   void set_dry_run() { learns_ = false; }
 
   struct Counts {
-    std::int64_t made = 0;        ///< values that protocols have made, each once
+    std::int64_t made = 0;        ///< values made by protocols, each counted once
     std::int64_t worked_out = 0;  ///< operations that were carried out
     /// Operations worth keeping (local training, evaluations): carried out, and found in the store.
     std::int64_t learned = 0, found = 0;
@@ -128,7 +129,7 @@ class History {
   bool learns_ = true;
   std::map<ValueKey, std::weak_ptr<Value::Node>> known_;
   std::vector<std::weak_ptr<Value::Node>> beside_;  ///< values of make_beside() not yet computed
-  std::size_t sweep_at_ = 1024;                     ///< number of names at which those of forgotten values are freed
+  std::size_t sweep_at_ = 1024;                     ///< number of names at which names of forgotten values are removed
   Counts counts_;
 };
 

@@ -21,7 +21,7 @@ OutageCalendar::OutageCalendar(const Outages& outages, OnChange on_change) : on_
     go_on(rule);
   }
   for (std::size_t host = 0; on_change_ && host < hosts_; ++host) skip_hidden_changes(subjects_[host]);
-  // Hosts that are away at the beginning have lost nothing.
+  // A host that is down at date 0 has lost nothing, so this is not counted.
   for (Subject& subject : subjects_) subject.went_down = 0;
 }
 
@@ -72,7 +72,7 @@ void OutageCalendar::skip_hidden_changes(Subject& host) {
     }
     if (first == kNone) return;
     const OutageProcess::RuleChange next = rules_[first].next;
-    // A drop-out is of a computation, which may end before it: take_back() sees to it.
+    // A drop-out belongs to a computation, which may end before it. take_back() then removes it.
     if ((next.up && host.down == 1) || (!next.up && rules_[first].rule.drops_out != nullptr)) return;
     undate(first);
     if (next.at > last || passed > kMost) continue;
@@ -139,7 +139,7 @@ std::vector<std::size_t> OutageCalendar::compute(std::size_t node, double begin,
   std::vector<std::size_t> by;
   if (!is_up(node)) return by;
   for (const std::size_t rule : subjects_[of_node_[node]].rules) {
-    if (!can_drop_out(rule)) continue;  // or it is on its way already
+    if (!can_drop_out(rule)) continue;  // it cannot drop out, or its drop-out has a date already
     const auto at = rules_[rule].rule.drops_out->within(begin, seconds);
     if (!at) continue;
     date(rule, {*at, false});

@@ -13,34 +13,34 @@
 
 namespace dadsim::world {
 
-/// Dates at which hosts and links go up and down: the one clock of outages, for steps (study/absence) and for an
+/// Dates at which hosts and links go up and down. It is the one clock of outages, for steps (study/absence) and for an
 /// UnreliableWorld. Only the next change of each rule is drawn, so memory grows with the hosts and not with the time.
 class OutageCalendar {
  public:
   /// A host with its nodes, or a link.
   struct Subject {
     std::string name;
-    std::vector<std::size_t> nodes = {};  ///< none: a link
+    std::vector<std::size_t> nodes = {};  ///< nodes of the host; none: a link
     std::vector<std::size_t> rules = {};
-    int down = 0;       ///< rules that keep it down
-    bool gone = false;  ///< one of them keeps it down for good
+    int down = 0;       ///< number of rules that keep it down
+    bool gone = false;  ///< true: a rule keeps it down for good
     double since = 0;
     std::int64_t went_down = 0;
   };
   /// Called when a subject goes down or comes up, at date 0 too.
   using OnChange = std::function<void(const Subject& subject, bool up)>;
 
-  /// Starts at date 0. Throws std::invalid_argument for a pattern that fits nothing. With `on_change`, changes of a
+  /// Starts at date 0. Throws std::invalid_argument for a pattern that matches nothing. With `on_change`, changes of a
   /// host that another rule keeps down are skipped.
   explicit OutageCalendar(const Outages& outages, OnChange on_change = nullptr);
 
   double now() const { return now_; }
   bool is_up(std::size_t node) const { return subjects_[of_node_[node]].down == 0; }
-  /// `link`: its place in Outages::links.
+  /// `link`: index in Outages::links.
   bool link_is_up(std::size_t link) const { return subjects_[hosts_ + link].down == 0; }
   /// Returns true if a node is down and will not come up again.
   bool is_gone(std::size_t node) const { return subjects_[of_node_[node]].gone; }
-  /// Returns how often a node's host has gone down since date 0.
+  /// Returns the number of times that a node's host has gone down since date 0.
   std::int64_t went_down(std::size_t node) const { return subjects_[of_node_[node]].went_down; }
 
   /// Returns true if all hosts and links are up.
@@ -57,10 +57,10 @@ class OutageCalendar {
   void take_changes_until(double date);
   /// Returns true if a node may drop out of a computation that it begins now.
   bool may_drop_out(std::size_t node) const;
-  /// Begins a computation of training of so many seconds at `begin`; a node that drops out of it has a change at that
-  /// date. Returns the rules by which it drops out.
+  /// Begins a computation of training that takes `seconds` from `begin` on. If the node drops out of it, the drop-out
+  /// becomes a change at its date. Returns the rules that make it drop out.
   std::vector<std::size_t> compute(std::size_t node, double begin, double seconds);
-  /// Removes these dropouts, because the computation has ended before them.
+  /// Removes the drop-outs of a computation that has ended before them.
   void take_back(const std::vector<std::size_t>& rules);
 
   std::int64_t link_outages() const { return link_outages_; }
@@ -71,7 +71,7 @@ class OutageCalendar {
  private:
   struct DueOutage {
     OutageRule rule;
-    bool up = true;  ///< its state now
+    bool up = true;  ///< present state
     OutageProcess::RuleChange next = {};
   };
   bool is_dated(std::size_t rule) const { return dates_.contains({rules_[rule].next.at, rule}); }
@@ -90,7 +90,7 @@ class OutageCalendar {
   std::size_t hosts_ = 0;
   std::vector<DueOutage> rules_;
   std::set<std::pair<double, std::size_t>> dates_;  ///< date of each rule's next change
-  std::size_t host_dates_ = 0;                      ///< dates that belong to hosts
+  std::size_t host_dates_ = 0;                      ///< number of dates that belong to hosts
   std::vector<step::EventLog::Outage> outages_;
   std::int64_t link_outages_ = 0, drop_outs_ = 0;
 };

@@ -36,7 +36,7 @@ double draw_exponential(double mean, RandomStream& random) {
   return boost::random::exponential_distribution<>(1 / mean)(random);
 }
 
-/// Up and down by turns, for times that are drawn.
+/// Alternates between up and down, for random times.
 class Alternating final : public OutageProcess {
  public:
   Alternating(WeibullTimes up, WeibullTimes down, double begins_up, const RandomStream& random)
@@ -75,12 +75,12 @@ class Listed final : public OutageProcess {
   std::size_t reported_ = 0;
 };
 
-/// The changes of a list, again and again. Those that change nothing are not told.
+/// Repeats the changes of a list. Skips changes to the present state.
 class Repeated final : public OutageProcess {
  public:
   explicit Repeated(const spec::StateProfileSpec& spec) : period_(spec.period) {
     for (const spec::StateProfileSpec::Change& one : spec.changes) {
-      // The last of several changes at one date holds.
+      // The last of several changes at one date counts.
       if (!changes_.empty() && changes_.back().at == one.at) changes_.pop_back();
       changes_.push_back({one.at, one.on});
     }
@@ -116,13 +116,13 @@ class Repeated final : public OutageProcess {
   bool up_ = true;
 };
 
-/// Up within one window of every period.
+/// Is up during one window of every period.
 class Diurnal final : public OutageProcess {
  public:
   Diurnal(double from, double length, double period) : from_(from), length_(length), period_(period) {}
 
   bool begins_up() override {
-    // The window that began last, at or before 0.
+    // Begins with the last window that starts at or before 0.
     day_ = -std::ceil(from_ / period_);
     up_ = from_ + day_ * period_ + length_ > 0;
     return up_;
@@ -198,7 +198,7 @@ std::optional<RuleChange> DropOut::next() {
 std::optional<double> DropOut::within(double now, double seconds) {
   boost::random::uniform_01<> uniform;
   const bool drops_out = uniform(random_) < probability_;
-  const double part = uniform(random_);  // drawn always: one computation takes as many numbers as another
+  const double part = uniform(random_);  // always drawn, so that all computations take equally many numbers
   if (!drops_out) return std::nullopt;
   down_ = true;
   down_at_ = now + part * seconds;
@@ -250,7 +250,7 @@ auto contents(const AvailabilitySpec& one) {
                   one.chance, one.drop_out, one.returns);
 }
 
-/// Sorted by their contents: elements of a scenario mean the same in any order.
+/// Sorts rules by their contents, because the order of a scenario's elements has no effect.
 template <class Rule>
 std::vector<Rule> in_order(std::vector<Rule> rules) {
   std::ranges::stable_sort(rules, [](const Rule& a, const Rule& b) { return contents(a) < contents(b); });
@@ -291,7 +291,7 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
   const auto of_hosts =
       static_cast<std::size_t>(std::ranges::count(outages.what.random, false, &spec::RandomFailureSpec::links));
   for (const spec::RandomFailureSpec& one : in_order(outages.what.random)) {
-    // Hosts of a node draw the same numbers, so that they go and come at the same dates.
+    // Hosts of a node draw the same numbers, so that they go down and come up at the same dates.
     for (const Together& node : together(one)) {
       const std::size_t number = random_rules[node.first]++ + (one.links ? of_hosts : 0);
       for (const std::size_t i : node.all) rules.push_back({i, random_failures(one, stream(node.first, number))});

@@ -12,8 +12,7 @@
 
 namespace dadsim::world {
 
-/// One reason for a host or link to be down. Returns its changes in order, and draws no further ahead than the next
-/// one.
+/// One reason for a host or link to be down. Returns its changes in order, and draws only the next one in advance.
 class OutageProcess {
  public:
   struct RuleChange {
@@ -21,30 +20,31 @@ class OutageProcess {
     bool up = true;
   };
   virtual ~OutageProcess() = default;
-  /// At time 0. To be asked once, before next().
+  /// Returns whether it is up at time 0. The caller must ask once, before next().
   virtual bool begins_up() = 0;
-  /// The change after the last one; none: it stays as it is.
+  /// Returns the change after the last one; none: the state does not change any more.
   virtual std::optional<RuleChange> next() = 0;
 };
 
 std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random);
-/// Outage that begins `later` seconds after the time in `spec`, once or repeatedly.
+/// Returns an outage that begins `later` seconds after the time in `spec`, once or repeatedly.
 std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, double later = 0);
-/// `own`: of the host, by date.
+/// Returns the changes of a list. `own`: those of the host, by date.
 std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own);
 std::unique_ptr<OutageProcess> profile_changes(const spec::StateProfileSpec& spec);
 std::unique_ptr<OutageProcess> diurnal(const spec::AvailabilitySpec& spec, RandomStream random);
 std::unique_ptr<OutageProcess> sessions(const spec::AvailabilitySpec& spec, const RandomStream& random);
 
-/// Comes up an exponential time of mean `returns` after it has gone down, which others decide.
+/// Brings a host up again, an exponential time of mean `returns` after it went down. Computations decide when it goes
+/// down.
 class DropOut final : public OutageProcess {
  public:
   DropOut(double probability, double returns, const RandomStream& random)
       : probability_(probability), returns_(returns), random_(random) {}
   bool begins_up() override { return true; }
   std::optional<RuleChange> next() override;
-  /// Returns the date at which the host drops out of a computation of so many seconds that begins now; none if it does
-  /// not.
+  /// Returns the date at which the host drops out of a computation that begins at `now` and takes `seconds`; none if it
+  /// stays.
   std::optional<double> within(double now, double seconds);
 
  private:
@@ -60,11 +60,11 @@ struct Outages {
   /// Profiles of the platform; those of hosts without nodes, and of unlisted links, are ignored.
   std::vector<spec::StateProfileSpec> profiles = {};
   std::vector<std::string> hosts = {};  ///< per node; nodes of one host go down together
-  /// Per node, the node of the cluster that its host is on, by its name; empty where no rule names any.
+  /// Name of the cluster node of each node's host; empty if no rule names nodes.
   std::vector<std::string> on = {};
-  std::vector<std::string> links = {};  ///< those present, each once; empty if none is named
-  /// Per node, the node of the World whose device it is; that node is up while all its devices are. Empty: every node
-  /// is its own.
+  std::vector<std::string> links = {};  ///< links of the platform, each once; empty if no rule names a link
+  /// Per device, the node of the World that it belongs to. A node is up while all its devices are. Empty: every node is
+  /// one device.
   std::vector<std::size_t> device_of = {};
   std::uint64_t seed = 1;
 };
@@ -74,15 +74,15 @@ struct OutageSubjects {
   explicit OutageSubjects(const Outages& outages);
   std::vector<std::string> names;
   std::size_t hosts = 0;             ///< number of hosts among the names
-  std::vector<std::string> on = {};  ///< per host, as in Outages
-  std::vector<std::size_t> of_node;  ///< per node, its host
+  std::vector<std::string> on = {};  ///< cluster node of each host, as in Outages
+  std::vector<std::size_t> of_node;  ///< host of each node
 };
 
 /// A reason for a host or a link to be down.
 struct OutageRule {
   std::size_t subject = 0;
   std::unique_ptr<OutageProcess> what;
-  DropOut* drops_out = nullptr;  ///< `what`, if computations decide when it goes down
+  DropOut* drops_out = nullptr;  ///< `what`, if computations decide when it goes down; otherwise null
 };
 
 /// Rules in order, each for all hosts or links that match. A draw depends on the seed, the host or link, the kind of

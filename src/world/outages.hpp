@@ -16,7 +16,7 @@ namespace dadsim::world {
 ///
 /// A host is up unless a rule keeps it down. Hosts that are down at date 0 have the first events. The World's own
 /// timers never reach the caller. next() returns nothing if the caller has no activity under way and no host will
-/// change any more: alternating rules may keep a host down for good. Checkpoints belong to the EventLoop
+/// change: alternating rules may keep a host down for good. Checkpoints belong to the EventLoop
 /// (EventLoop::set_checkpoints).
 class UnreliableWorld final : public World {
  public:
@@ -43,14 +43,14 @@ class UnreliableWorld final : public World {
 
   World& inner_;
   std::int64_t underway_ = 0;                      ///< activities of the caller under way
-  std::int64_t reported_ = 0;                      ///< changes of hosts that inner_ has yet to tell
-  std::vector<std::vector<std::size_t>> devices_;  ///< per node, those of the calendar that it is made of
-  std::vector<std::size_t> device_of_;             ///< per node of the calendar
-  std::vector<int> devices_down_;                  ///< per node
+  std::int64_t reported_ = 0;                      ///< changes of hosts that inner_ has not reported yet
+  std::vector<std::vector<std::size_t>> devices_;  ///< calendar nodes of each node
+  std::vector<std::size_t> device_of_;             ///< node of each calendar node
+  std::vector<int> devices_down_;                  ///< number of calendar nodes that are down, per node
   OutageCalendar calendar_;
   Activity alarm_ = 0;
   double alarm_at_ = 0;
-  /// Computations that a node drops out of, and the rules by which it does.
+  /// Rules by which a node drops out of a computation, by computation.
   std::unordered_map<Activity, std::vector<std::size_t>> in_the_midst_;
 };
 

@@ -20,12 +20,12 @@ struct Parcel {
 
   // Filled in by the EventLoop.
   Node from = -1, to = -1;
-  bool lost = false;                   ///< lost; the sender gets this as notice
-  bool gone = false;                   ///< no message: `from`, which is watched, went down
-  bool back = false;                   ///< no message: `from`, which is watched, is up again
+  bool lost = false;                   ///< the message was lost; its sender gets it as a notice
+  bool gone = false;                   ///< notice without message: the watched node `from` went down
+  bool back = false;                   ///< notice without message: the watched node `from` is up again
   double sent_at = 0, arrived_at = 0;  ///< seconds
 
-  double work = 0;  ///< seconds of computing in it, to count waste
+  double work = 0;  ///< seconds of computing in the contents, to count waste
 };
 
 }  // namespace dadsim::world

@@ -11,21 +11,21 @@ namespace dadsim::world {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The one clock of participation: draws who takes part in a step or round, ends the wait for the others, and estimates
-/// the chance of each site. Outages by date belong to OutageCalendar.
+/// The one clock of participation. Draws the sites of a step or round, ends the wait for the others, and estimates the
+/// chance of each site. Outages by date belong to OutageCalendar.
 class ParticipationClock {
  public:
   struct Rules {
     std::size_t sites = 0;
     std::uint64_t seed = 1;
-    std::uint32_t stream = 0;          ///< separates the draws of different methods
+    std::uint32_t stream = 0;          ///< random stream, which separates the draws of different methods
     double fraction = 1;               ///< share of all sites that a round needs, one site at least
     double over_selection = 1;         ///< sites drawn per site needed
     std::vector<double> chances = {};  ///< per site: chance to be drawn for a step; empty: draws by fraction
     double deadline = kNever;          ///< seconds after which a round continues with the answers received
     std::size_t least = 0;             ///< answers that a round waits for even after its deadline
     std::size_t enough = 0;            ///< answers after which a round waits for `grace` seconds; 0: all
-    double grace = 0;                  ///< seconds
+    double grace = 0;                  ///< seconds of that wait
     bool lasts = false;                ///< a round lasts until its deadline, even if all have answered
     bool counts_presence = false;      ///< the chance of a site includes how often it was present
   };
@@ -69,7 +69,7 @@ class ParticipationClock {
   Rules rules_;
   std::size_t needed_ = 1;
   double date_ = kNever;
-  std::vector<std::pair<double, double>> present_;  ///< per site: times present, times looked for
+  std::vector<std::pair<double, double>> present_;  ///< counts per site: times present, times looked for
 };
 
 }  // namespace dadsim::world

@@ -8,16 +8,16 @@
 
 namespace dadsim::world {
 
-/// Has operations of a History carried out by other processes, perhaps on other machines.
+/// Carries out operations of a History in other processes, perhaps on other machines.
 ///
-/// *Requires* of those processes that they make the same bits of the same operation and inputs.
+/// *Requires* that these processes make the same bits of equal operations and inputs.
 class RemoteOperations {
  public:
   struct Operation {
     ValueKey key{};
     std::string description;  ///< description given to History::make()
     std::vector<ValueKey> input_keys;
-    std::vector<DatumPtr> inputs;  ///< one per key
+    std::vector<DatumPtr> inputs;  ///< one datum per key
   };
   struct Result {
     ValueKey key{};
@@ -25,9 +25,9 @@ class RemoteOperations {
   };
 
   virtual ~RemoteOperations() = default;
-  /// Returns the `problem` of the History whose operations they can carry out.
+  /// Returns the `problem` of the History whose operations the processes can carry out.
   virtual std::uint64_t problem() const = 0;
-  /// For several threads.
+  /// Hands over an operation. Several threads may call it.
   virtual void hand(Operation operation) = 0;
   /// Returns the operations carried out since the last call, each once, in any order; waits a moment if there are none
   /// yet. Throws if no process can carry out an operation.

@@ -13,7 +13,7 @@ namespace dadsim::world {
 /// Number of a participant: workers 0 … n − 1, then the aggregator if there is one.
 using Node = std::int32_t;
 
-/// Something that takes time, by number; none is 0.
+/// Number of a computation, message, collective or timer; 0: none.
 using Activity = std::int64_t;
 
 /// Work of a node: parts of training steps of one worker, repeated, and seconds. Refers to the recorded schedule, so
@@ -21,17 +21,17 @@ using Activity = std::int64_t;
 struct Work {
   struct Piece {
     std::shared_ptr<const schedule::Schedule> schedule;
-    step::Role who = step::Role::workers;  ///< computations of others are none of its
-    std::size_t entry = 0;                 ///< worker of the schedule whose part it does; 0 for the aggregator
-    std::size_t first = 0, behind = 0;     ///< number of its tasks
+    step::Role who = step::Role::workers;  ///< role whose tasks count
+    std::size_t entry = 0;                 ///< worker of the schedule whose tasks count; 0 for the aggregator
+    std::size_t first = 0, behind = 0;     ///< range of tasks: from `first` to before `behind`
     double times = 1;
-    std::int64_t samples = 0;  ///< learned samples of the whole training step that it is; 0: it is none
+    std::int64_t samples = 0;  ///< learned samples, if the piece is a whole training step; otherwise 0
   };
   std::vector<Piece> pieces;
-  double seconds = 0;        ///< measured seconds of the whole, in addition, on a device of nominal speed
-  double group_seconds = 0;  ///< seconds of a group of devices, in addition, with their speeds and jitter included
-  /// Number of the node's first training step in the work, from 0: with jitter, each step has its own factor. −1: no
-  /// part of training; it has the factor of step 0.
+  double seconds = 0;        ///< measured seconds in addition to the pieces, on a device of nominal speed
+  double group_seconds = 0;  ///< seconds of a group of devices in addition, including their speeds and jitter
+  /// Number of the node's first training step in the work, from 0: with jitter, each step has its own factor. −1: not
+  /// part of training, with the factor of step 0.
   std::int64_t step = -1;
   std::int64_t steps = 1;
 };
@@ -40,7 +40,7 @@ struct Work {
 struct Collective {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;  ///< all_reduce or all_gather
   std::vector<Node> nodes;                                       ///< ranks, at least two
-  double bytes = 0;  ///< bytes of every rank: the vector of a sum, the block that others get
+  double bytes = 0;  ///< bytes of every rank: the vector of a sum, or the block that other ranks get
   std::string algorithm = "auto";
 };
 
@@ -51,14 +51,14 @@ struct CollectiveTraffic {
 
 struct Event {
   enum class Kind : std::uint8_t {
-    done,       ///< the computation, the wait; the message has arrived
-    failed,     ///< a host or a link of it went down, or was
-    host_down,  ///< with what ran there
+    done,       ///< a computation or timer has ended, or a message has arrived
+    failed,     ///< a host or link of the activity went down, or was down
+    host_down,  ///< a host went down, with all activities there
     host_up,
   };
   Kind kind = Kind::done;
-  Activity activity = 0;  ///< done, failed
-  Node node = -1;         ///< host_down, host_up
+  Activity activity = 0;  ///< for done and failed
+  Node node = -1;         ///< for host_down and host_up
   double at = 0;          ///< seconds
 };
 
