@@ -28,19 +28,19 @@ struct ChakraNode {
   std::uint64_t id = 0;
   std::string name;
   NodeType type = NodeType::other;
-  std::vector<std::uint64_t> after;  ///< data_deps
+  std::vector<std::uint64_t> after;  ///< nodes to wait for (data_deps)
   double seconds = 0;                ///< duration of a computation
   bool on_host = false;              ///< is_cpu_op
   Collective collective = Collective::all_reduce;
   double bytes = 0;                                     ///< comm_size: bytes that the rank sends
-  std::string group;                                    ///< pg_name; empty: all
-  std::int64_t source = -1, destination = -1, tag = 0;  ///< for a message; −1: the rank itself
+  std::string group;                                    ///< pg_name, the group; empty: all ranks
+  std::int64_t source = -1, destination = -1, tag = 0;  ///< ranks and tag of a message; −1: the rank of the trace
 };
 
 /// The trace of one rank.
 struct ChakraTrace {
   std::vector<ChakraNode> nodes;
-  /// Groups in PyTorch's own metadata: ranks by the name of the group; no ranks: all.
+  /// Ranks of each group, by name, from PyTorch's own metadata; no ranks: all.
   std::map<std::string, std::vector<std::int64_t>> groups;
 };
 

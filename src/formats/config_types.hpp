@@ -64,26 +64,26 @@ class ConfigKeys {
 struct SizeKey {
   const char* size;
   const char* key;
-  std::optional<std::int64_t> otherwise = {};  ///< default of the type's class; none: the key is required
+  std::optional<std::int64_t> otherwise = {};  ///< default of the model type's class; none: the key is required
   std::int64_t least = 1;
 };
 
-/// Reads the keys in order.
+/// Reads the sizes of `rows`, in their order.
 inline void read_sizes(const ConfigKeys& keys, std::initializer_list<SizeKey> rows, spec::Sizes& sizes) {
   for (const SizeKey& row : rows)
     sizes[row.size] = row.otherwise ? keys.size_or(row.key, *row.otherwise, row.least) : keys.size(row.key, row.least);
 }
 
-/// Reads the sizes that most classes name in the same way.
+/// Reads the sizes that have the same keys in most classes.
 inline void read_usual_sizes(const ConfigKeys& keys, spec::Sizes& sizes) {
   read_sizes(keys, {{"layers", "num_hidden_layers"}, {"hidden", "hidden_size"}, {"heads", "num_attention_heads"}},
              sizes);
 }
 
-/// Returns the model types with a single causal stack, in alphabetical order.
+/// Returns the model types that consist of a single causal stack, in alphabetical order.
 std::vector<std::string> decoder_types();
 
-/// Reads the keys of such a type; returns false for another type.
+/// Reads the keys of a type with a single causal stack; returns false for another type.
 bool read_decoder(const std::string& type, const ConfigKeys& keys, ModelConfig& model);
 
 }  // namespace dadsim::formats

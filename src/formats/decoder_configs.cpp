@@ -19,14 +19,14 @@ struct FixedSize {
   bool otherwise = true;  ///< default of the flag
 };
 
-/// Keys and defaults of one type of decoder; sizes that nearly all types share are separate.
+/// Keys and defaults of one type of decoder, except for sizes that nearly all types share.
 struct DecoderTraits {
   bool tied = false;  ///< default of sharing weights between words and output
   std::vector<FixedSize> sizes = {};
-  const char *experts = nullptr, *expert_width = nullptr;  ///< keys; none: no experts
+  const char *experts = nullptr, *expert_width = nullptr;  ///< keys of the experts; none: the type has no experts
   AttentionWindows windows = AttentionWindows::none;
-  std::int64_t full_every = 0;  ///< default number of blocks from one without a window to the next
-  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< adds parts that no other type has
+  std::int64_t full_every = 0;                                        ///< default period of the blocks without a window
+  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< adds the parts that no other type has
   /// Reads a file with entirely different keys.
   void (*read_all)(const ConfigKeys& keys, ModelConfig& model) = nullptr;
 };
@@ -36,7 +36,7 @@ struct DecoderType {
   DecoderTraits traits;
 };
 
-/// Adds windows, and the blocks without any.
+/// Adds windows, and the period of blocks without a window.
 void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& model) {
   if (windows == AttentionWindows::none) return;
   const bool used = keys.flag("use_sliding_window", windows == AttentionWindows::unless_refused);
@@ -44,7 +44,7 @@ void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& 
   if (window == 0) return;
   std::int64_t full_every = keys.size_or("sliding_window_pattern", 0);
   if (keys.is_list("layer_types")) {
-    // Only a periodic list is supported: block i sees all if i is a multiple.
+    // Only a periodic list is supported: block i sees all if i + 1 is a multiple of the period.
     const std::size_t blocks = keys.count("layer_types");
     std::vector<std::size_t> full;
     for (std::size_t i = 0; i < blocks; ++i) {
@@ -95,10 +95,10 @@ void add_llama_biases(const ConfigKeys& keys, ModelConfig& model) {
   }
 }
 
-/// Adds Llama 4: blocks with experts have a shared expert of the same width. Blocks without positions see all, others a
-/// chunk.
+/// Adds the parts of Llama 4. Blocks with experts have a shared expert of the same width. Blocks without positions see
+/// all, others a chunk.
 void add_llama4(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kWhole = 4;  // period of such blocks
+  constexpr std::int64_t kWhole = 4;  // period of the blocks that see all
   add_llama_biases(keys, model);
   auto& sizes = model.sizes;
   sizes["shared-feed-forward"] = sizes["expert-feed-forward"];

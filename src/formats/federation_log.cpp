@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNoDate = -1;  // seconds since 1970; logs are later
 
-/// Returns the nonnegative number at the beginning; none if there is none.
+/// Returns the nonnegative number at the beginning of `text`; nothing if there is none.
 std::optional<double> leading_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -24,7 +24,7 @@ std::optional<double> leading_number(std::string_view text) {
   return value;
 }
 
-/// Returns the text after `words`; none if they are missing.
+/// Returns the text after `words`; nothing if the line lacks them.
 std::optional<std::string_view> text_behind(std::string_view line, std::string_view words) {
   const std::size_t at = line.find(words);
   if (at == std::string_view::npos) return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<ServerLog> read_server_log(std::string_view text) {
   constexpr double kMegabyte = 1024.0 * 1024;  // divisor in strategy_utils.py
   ServerLog log;
   double began = kNoDate;
-  bool open = false;  // a round whose results have not arrived yet
+  bool open = false;  // true: the results of a round have not arrived yet
   for (const std::string_view line : lines_of(text)) {
     if (const auto megabytes = amount_behind(line, "ArrayRecord (")) {
       if (!log.model_bytes && *megabytes > 0) log.model_bytes = kMegabyte * *megabytes;
@@ -129,7 +129,7 @@ std::optional<ServerLog> read_server_log(std::string_view text) {
     for (const char* end : {"Run finished ", "Strategy execution finished ", "FL finished "}) {
       if (const auto behind = text_behind(line, end)) log.total_seconds = amount_behind(*behind, "in ");
     }
-    // Rounds of evaluation have the same words.
+    // Rounds of evaluation are logged in the same words.
     const bool of_training = line.find("fit_round") != std::string_view::npos ||
                              line.find("_fit:") != std::string_view::npos ||
                              line.find("_train:") != std::string_view::npos;

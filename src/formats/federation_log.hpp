@@ -14,9 +14,9 @@ namespace dadsim::formats {
 struct ClientLog {
   struct LoggedTransfer {
     double bytes = 0;
-    double seconds = 0;  ///< from the request to the data, including packing and unpacking at both ends
+    double seconds = 0;  ///< seconds from the request to the data, including packing and unpacking at both ends
   };
-  std::string name;  ///< identity; empty: not in the log
+  std::string name;  ///< identity of the client; empty: not in the log
   std::vector<LoggedTransfer> down, up;
   std::vector<double> training;  ///< seconds from receiving a task to sending its result
 };
@@ -27,17 +27,17 @@ struct ClientLog {
 /// seconds of a transfer.
 struct ServerLog {
   struct LoggedRound {
-    std::int64_t sampled = 0, known = 0;  ///< sampled clients, out of the known ones
-    std::int64_t received = 0;            ///< results
-    std::optional<double> seconds;        ///< until the results had arrived; none: lines have no dates
+    std::int64_t sampled = 0, known = 0;  ///< number of sampled clients, and of known ones
+    std::int64_t received = 0;            ///< number of results
+    std::optional<double> seconds;        ///< seconds until the results had arrived; none: lines have no dates
   };
   std::vector<LoggedRound> rounds;
   std::optional<double> model_bytes;
-  std::optional<double> total_seconds;  ///< all rounds, including evaluation, from the end of the log
+  std::optional<double> total_seconds;  ///< seconds of all rounds, including evaluation, from the end of the log
 };
 
-/// Returns none if no line has this form. Throws std::runtime_error, with a message for the user, for lines of several
-/// clients.
+/// Reads a log; returns nothing if no line has this form. Throws std::runtime_error, with a message for the user, for
+/// lines of several clients.
 std::optional<ClientLog> read_client_log(std::string_view text);
 std::optional<ServerLog> read_server_log(std::string_view text);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr double kTraceMicrosecond = 1e-6;
 constexpr double kLastClock = 1e18;    // microseconds: beyond any clock
 constexpr double kLongestSpan = 1e13;  // microseconds: four months
-constexpr double kSameCycle = 0.01;    // share of a step between two consecutive ones
+constexpr double kSameCycle = 0.01;    // pause between consecutive steps, share of a step
 
 struct TimeSpan {
   double from = 0, to = 0;  // microseconds
@@ -165,7 +165,7 @@ class TraceReader {
 
   std::vector<TimeSpan> steps_, steps_of_device_, all_, computing_;
   std::vector<DeviceEvent> events_;
-  std::unordered_map<std::int64_t, double> begun_at_;  ///< by the correlation number of both sides
+  std::unordered_map<std::int64_t, double> begun_at_;  ///< date of the host's call, by its correlation number
 };
 
 }  // namespace

@@ -8,9 +8,10 @@ namespace dadsim::formats {
 /// A mean step in a profile; seconds.
 struct ProfiledStep {
   std::optional<double> step = {};
-  double computing = 0;             ///< kernels and copies outside of collectives, simultaneous ones counted once
-  double communicating = 0;         ///< kernels of collectives that overlap with nothing else, if known
-  std::optional<double> idle = {};  ///< neither a kernel nor a copy
+  double computing = 0;             ///< seconds of kernels and copies outside of collectives, simultaneous ones counted
+                                    ///< once
+  double communicating = 0;         ///< seconds of collectives' kernels that overlap with nothing else, if known
+  std::optional<double> idle = {};  ///< seconds without kernel or copy
   std::size_t steps = 0;            ///< number of steps averaged
 };
 

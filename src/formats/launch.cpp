@@ -43,10 +43,11 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-/// A row of the table.
+/// A row of launch_arguments.csv.
 struct LaunchRow {
   std::string quantity, framework, argument;
-  std::vector<std::pair<std::string, std::vector<std::string>>> pairs;  ///< ours, what may stand for it there
+  std::vector<std::pair<std::string, std::vector<std::string>>> pairs;  ///< value in dadsim, and its spellings in the
+                                                                        ///< framework
   bool number = false, real = false;
   std::string otherwise;  ///< number or quantity without the argument; empty: nothing is known then
   bool list = false;      ///< pairs are of the words of a list
@@ -55,7 +56,7 @@ struct LaunchRow {
     const auto found = std::ranges::find_if(pairs, [&](const auto& pair) { return pair.first == value; });
     return found == pairs.end() ? nullptr : &found->second;
   }
-  /// Returns the framework's spelling of a value; none: the argument cannot express it.
+  /// Returns the framework's spelling of a value; nothing if the argument cannot express it.
   std::optional<std::string> theirs(const std::string& value) const {
     if (list) return their_list(value);
     if (const auto* pair = written_as(value)) return pair->front();
@@ -120,13 +121,13 @@ std::vector<const LaunchRow*> rows_of(const std::string& framework, const std::s
   return some;
 }
 
-/// An argument as it stands in a file.
+/// An argument of a launch file.
 struct Argument {
   std::string name, value;
   int line = 0;
 };
 
-/// A number, true, false and null stay as they are.
+/// Returns whether JSON writes the value without quotes: a number, true, false or null.
 bool is_bare(std::string_view value) {
   return value == "true" || value == "false" || value == "null" || parse_whole<std::int64_t>(value) ||
          parse_whole<double>(value);
@@ -168,7 +169,7 @@ std::string as_json(const std::vector<Argument>& arguments) {
   return root.dump(kIndent) + '\n';
 }
 
-/// Words of a command line, with their lines: quotes are taken off, comments and ends of lines left out.
+/// Returns the words of a command line, with their lines. Quotes, comments and ends of lines are removed.
 std::vector<Argument> words_of_line(std::string_view text) {
   std::vector<Argument> words;
   int number = 0;
@@ -201,7 +202,7 @@ std::vector<Argument> read_line(const std::string& text) {
     if (word.name.starts_with("--") || (equals != std::string::npos && equals > 0)) {
       std::string value = equals == std::string::npos ? "" : word.name.substr(equals + 1);
       word.name.resize(std::min(equals, word.name.size()));
-      while (word.name.starts_with('+')) word.name.erase(0, 1);  // prefix of keys that Hydra adds
+      while (word.name.starts_with('+')) word.name.erase(0, 1);  // prefix of Hydra's keys
       if (word.name.starts_with("--")) std::ranges::replace(word.name, '_', '-');
       arguments.push_back({word.name, std::move(value), word.line});
     } else if (!arguments.empty() && arguments.back().name.starts_with("--")) {
@@ -222,7 +223,7 @@ int line_at(std::string_view text, std::size_t at) {
   return 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
 }
 
-/// A list as [a,b], a string without its quotes, anything else as JSON has it.
+/// Returns a list as [a,b], a string without its quotes, and any other value as JSON writes it.
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
@@ -232,7 +233,7 @@ std::string text_of(const Json& value) {
   return '[' + list + ']';
 }
 
-/// A line of strings, numbers, truths and lists of TOML as JSON has them, without its comment.
+/// Returns a line of TOML (strings, numbers, true, false and lists) as JSON, without its comment.
 std::string json_of_toml(std::string_view line) {
   std::string json;
   char quote = 0;
@@ -266,7 +267,7 @@ std::vector<Argument> read_toml(const std::string& file, const std::string& text
     }
     if (equals == std::string_view::npos) refuse("has no '='", "write key = value");
     std::string value = json_of_toml(line.substr(equals + 1));
-    // A list may go on over several lines, and have a comma after its last value.
+    // A list may span several lines, and may have a comma after its last value.
     while (value.starts_with('[') && !value.ends_with(']') && i + 1 < lines.size()) value += json_of_toml(lines[++i]);
     if (value.starts_with('[') && value.ends_with(",]")) value.erase(value.size() - 2, 1);
     const Json read = Json::parse(value, nullptr, false);
@@ -279,7 +280,8 @@ std::vector<Argument> read_toml(const std::string& file, const std::string& text
   return arguments;
 }
 
-/// `from`: where the key before stands; npos once a key is written in another way than JSON is written here.
+/// Appends the values of an object as arguments with dotted names. `from`: position of the previous key in `text`; npos
+/// once a key is not found as written.
 void flatten(const Json& object, const std::string& prefix, std::string_view text, std::size_t& from,
              std::vector<Argument>& arguments) {
   constexpr std::ptrdiff_t kDeepest = 4;
@@ -308,11 +310,11 @@ std::vector<Argument> read_json(const std::string& file, const std::string& text
   return arguments;
 }
 
-/// Reads settings from arguments, quantity by quantity, and collects what is wrong.
+/// Reads settings from arguments, quantity by quantity, and collects the faults.
 class LaunchReader {
  public:
   LaunchReader(std::string file, const std::vector<Argument>& arguments) : file_(std::move(file)) {
-    for (const Argument& one : arguments) arguments_.insert_or_assign(one.name, one);  // the last one counts
+    for (const Argument& one : arguments) arguments_.insert_or_assign(one.name, one);  // the last one replaces others
   }
 
   LaunchFile read(const std::string& framework) {
@@ -367,7 +369,7 @@ class LaunchReader {
       if (matches(forms, argument)) return take(row.quantity, ours, argument);
     }
     if (argument == nullptr) return;
-    // After a number of a command line there may be words that belong to no argument.
+    // The number of an argument may be followed by words that belong to no argument.
     const std::string first = argument->value.substr(0, argument->value.find(' '));
     const double number = parse_whole<double>(first).value_or(0);
     if (!(number >= (row.real ? 0 : 1) && number > 0 && number <= kMostNumber &&
@@ -425,7 +427,7 @@ class LaunchReader {
   std::vector<Diagnostic> faults_;
 };
 
-/// Returns true if a text holds an argument in the notation of the format.
+/// Returns true if a text contains an argument in the notation of the format.
 bool holds(const std::string& text, LaunchFormat format, const std::string& argument) {
   const auto has = [&](const std::string& word) { return text.find(word) != std::string::npos; };
   const std::size_t dot = argument.rfind('.');

@@ -90,7 +90,8 @@ void of_t5(const ConfigKeys& keys, ModelConfig& model) {
   const bool gated = keys.text("feed_forward_proj").starts_with("gated");
   sizes["mlp"] = gated ? 0 : 1;
   sizes["buckets"] = keys.size_or("relative_attention_num_buckets", 32);
-  sizes["target-length"] = 114;  // in the pre-training of T5, after 512 tokens (arXiv:1910.10683, section 3.1.4)
+  sizes["target-length"] = 114;  // target length in the pre-training of T5, after 512 tokens (arXiv:1910.10683, section
+                                 // 3.1.4)
   model.longest = 512;
 }
 
@@ -157,7 +158,7 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
      {"mamba2", "blocks of Mamba-2"},
      {"jamba", "blocks of Mamba, and of attention with experts"}}};
 
-/// Fills in the defaults of a type's class for missing keys. Names in older files are renamed.
+/// Returns the keys with the defaults of the type's class for missing ones. Keys of older files are renamed.
 Json with_defaults(Json keys, const std::string& type) {
   constexpr std::array<std::pair<const char*, const char*>, 4> kOtherNames{
       {{"n_embd", "hidden_size"},
@@ -228,7 +229,7 @@ std::optional<AdapterConfig> adapter_config_of(const std::string& text) {
     throw std::runtime_error(
         fmt::format("has adapters of peft_type '{}', and LORA is known here", keys.text("peft_type")));
   AdapterConfig adapter{keys.text("base_model_name_or_path"), keys.size_or("r", 8, 1)};
-  // A pattern, or "all-linear", includes feed-forward networks.
+  // Targets given as a pattern, or as "all-linear", include feed-forward networks.
   adapter.attention_alone = !keys.is_list("target_modules") && !keys.has("target_modules");
   if (!keys.is_list("target_modules")) return adapter;
   adapter.attention_alone = true;
@@ -257,7 +258,7 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
     other->read(ConfigKeys(keys), model);
     return model;
   }
-  // The language part of a multimodal model; older files have its keys next to those of the towers.
+  // Reads the language part of a multimodal model. In older files its keys are next to those of the towers.
   const bool nested = whole.has("text_config") && !whole.has("hidden_size");
   const std::string part = nested ? whole.within("text_config").text("model_type") : model.type;
   const std::vector<std::string> decoders = decoder_types();

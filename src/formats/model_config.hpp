@@ -9,18 +9,18 @@
 
 namespace dadsim::formats {
 
-/// Differences between the model and its layers here.
+/// Differences between a model and the layers that represent it.
 enum class ModelRemark : std::uint8_t {
-  irregular_windows,  ///< some blocks have a window, without a period: none has one here
-  projection_bias,    ///< the projection after attention has biases, and none here
-  dropout,            ///< it has dropout
-  both_heads,         ///< it is timed in pre-training
-  pooler_alone,       ///< it is timed without a head
+  irregular_windows,  ///< some blocks have a window, without a period: the layers have no window
+  projection_bias,    ///< the model's projection after attention has biases, which the layers lack
+  dropout,            ///< the model has dropout
+  both_heads,         ///< the layers are timed in pre-training
+  pooler_alone,       ///< the layers are timed without a head
   thousand_classes,   ///< the number of classes is not in the file
-  language_part,      ///< it has towers for pictures or sound as well
-  feed_forward_bias,  ///< feed-forward layers and the decoder have biases, and none here
-  decoder_bias,       ///< the decoder has a bias, and none here
-  no_room,            ///< no scenario of it with enough nodes was found
+  language_part,      ///< the model also has towers for pictures or sound, which are left out
+  feed_forward_bias,  ///< the model's feed-forward layers and decoder have biases, which the layers lack
+  decoder_bias,       ///< the model's decoder has a bias, which the layers lack
+  no_room,            ///< no scenario of the model with enough nodes was found
 };
 
 /// A network in a config.json of Hugging Face's transformers.
@@ -28,7 +28,7 @@ struct ModelConfig {
   std::string type;          ///< its model_type, e.g. "llama"
   std::string architecture;  ///< function in spec/workloads/architectures.hpp, as in workloads.csv: "decoder"
   spec::Sizes sizes;         ///< sizes of that architecture
-  std::int64_t longest = 0;  ///< tokens of its longest sequence; 0: it has no sequences
+  std::int64_t longest = 0;  ///< tokens of the longest sequence; 0: the model has no sequences
   std::vector<ModelRemark> remarks = {};
   std::string quantised = {};  ///< compressed storage of its weights: "gptq, 4 bit"; empty: none
 };
