@@ -34,7 +34,7 @@ namespace {
 /// Returns a device of the class of NVIDIA's data-centre GPUs, with the assumptions of the class only.
 constexpr const char* kUsualClass = "v100-pcie";
 
-/// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
+/// Returns a profile's step as a measurement, without the time that its collectives add. Throws UsageError, InputError.
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
                                          const formats::ProfiledStep& profile) {
   const std::string workload = text_of(values, "workload");
@@ -81,7 +81,7 @@ double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
   throw UsageError(fmt::format("--peak: no precision is called '{}'; fp32, tf32, fp16 or bf16", precision));
 }
 
-/// Returns the device from which the fit begins.
+/// Returns the device at which the fit begins.
 spec::DeviceSpec base_of(const po::variables_map& values) {
   const std::string like = text_of(values, "like");
   const auto& known = sim::device_catalog();
@@ -225,7 +225,7 @@ void run_calibrate(const po::variables_map& values) {
   write_file_atomically(out, scenario::print_device(calibration.device));
   const report::Document document = document_of(calibration, measurements);
   files.write(document);
-  // Standard output has only the element if it is the destination of the element.
+  // If the element goes to standard output, no other text does.
   if (descriptor_of(out) == STDOUT_FILENO && !values.contains("quiet")) say(to_table(document));
 }
 

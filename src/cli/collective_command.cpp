@@ -28,9 +28,9 @@ namespace dadsim::cli {
 namespace {
 
 constexpr std::size_t kAllPairs =
-    256;  // hosts; with more hosts, only routes between neighbours and powers of two are checked
+    256;  // hosts up to which all routes are checked; above, those of neighbours and powers of two
 
-/// The hosts that take part, in the order of the ranks.
+/// Returns the hosts that take part, in the order of the ranks.
 std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const spec::PlatformSpec& platform) {
   const std::vector<sim::PlatformHost> all = sim::platform_hosts(platform);
   const std::vector<std::string> hubs = scenario::hubs_of(platform);

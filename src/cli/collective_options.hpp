@@ -17,7 +17,7 @@ namespace dadsim::cli {
 /// lists of both, "1MB,4MB". Throws UsageError.
 std::vector<double> parse_byte_sizes(const std::string& text);
 
-/// Returns one such size. Throws UsageError with `option` and the expected `form`.
+/// Returns one size in bytes. Throws UsageError with `option` and the expected `form`.
 double parse_byte_size(const char* option, std::string_view text, const char* form);
 
 inline constexpr std::size_t kMostSizes = 1000;
@@ -28,21 +28,21 @@ struct CollectiveOptions {
   std::string platform;
   report::Operation operation = report::Operation::all_reduce;
   std::string algorithm = "auto";
-  std::vector<double> sizes;  ///< bytes, as given
+  std::vector<double> sizes;  ///< sizes in bytes, as given
   std::optional<std::size_t> ranks;
-  std::string hosts = {};  ///< a list (scenario/host_list.hpp); empty: those of the platform
+  std::string hosts = {};  ///< list of hosts (scenario/host_list.hpp); empty: those of the platform
   std::optional<std::size_t> root;
-  std::vector<std::pair<int, int>> pairs;  ///< ranks, from → to
+  std::vector<std::pair<int, int>> pairs;  ///< pairs of ranks, from → to
   bool per_rank = false;
   bool cold = false;
   bool rendezvous = false;
   spec::Fidelity fidelity = spec::Fidelity::automatic;
   std::optional<spec::Transport> transport;
-  std::string measured;       ///< a log of a benchmark; empty: none
-  bool sizes_of_log = false;  ///< no sizes were given: those of the log
+  std::string measured;       ///< path of a benchmark's log; empty: none
+  bool sizes_of_log = false;  ///< true: no sizes were given, so those of the log are used
 };
 
-/// Throws UsageError.
+/// Reads the options. Throws UsageError.
 CollectiveOptions collective_options_of(const boost::program_options::variables_map& values);
 
 }  // namespace dadsim::cli

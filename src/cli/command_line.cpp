@@ -72,7 +72,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   OutputFiles::check_folder(options.plots);
   const ThreadLimit limit(threads_to_use(options.threads));
   study::TraceRequest trace;
-  const bool with_timeline = !options.report.empty() && options.sliders;  // a page plays a step
+  const bool with_timeline = !options.report.empty() && options.sliders;  // a page shows the timeline of a step
   if (!options.trace.empty() || with_timeline) trace.steps = options.trace_steps;
   const bool show_progress = !options.quiet;
   study::TaskQueue queue;
@@ -83,7 +83,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(queue, scenario, options.overrides));
   }
   const study::Learned learned = study::learn_scenario(scenario, client ? &store : nullptr, show_progress);
-  // A single simulation of a run reuses little learning of other runs.
+  // A single simulation of a run reuses little learning of other runs, so few histories are kept.
   if (!client && !with_timeline) learned.shared_cache->keep_histories_in(kHistoriesOfOneSimulation);
   report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   result.rate_as_tcp = study::rate_as_tcp(scenario);
@@ -141,7 +141,7 @@ void write_pages(const std::string& folder) {
   for (const auto& [name, text] : pages) write_file_atomically(folder + "/" + name, text);
 }
 
-/// Checked first: an unknown set of kernels is reported like a fault of the command line.
+/// Chooses the set of kernels. Called first, so that an unknown set is reported like a fault of the command line.
 void choose_kernels() {
   try {
     static_cast<void>(kernel_set());

@@ -16,7 +16,7 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr std::string_view kEndOfName = ": ";  // between an option and its words
+constexpr std::string_view kEndOfName = ": ";  // separates the name of an option from its description
 
 /// Returns a section of commands.txt: the rest of the line of its name, and the lines below it.
 std::string_view section_of(std::string_view name) {
@@ -63,7 +63,7 @@ void add_options(std::string_view section, const std::vector<std::string_view>& 
 
 std::string list_frameworks() { return fmt::format("{}", fmt::join(formats::launch_frameworks(), ", ")); }
 
-/// Fills in the words of a command.
+/// Fills in the texts of a command from commands.txt.
 Command worded(Command command) {
   std::string_view words = section_of(command.name);
   const auto line = [&] {

@@ -13,7 +13,7 @@ namespace po = boost::program_options;
 /// A command with options of its own. Its words and options are a section of commands.txt; --help, the manual page,
 /// completion, and words that are nearly a command follow from both.
 struct Command {
-  /// The operands, for completion.
+  /// Kind of the operands, for completion.
   enum class Operand { scenario, platform, file, name, name_or_file, none };
   /// Possible names of the first operand, with descriptions.
   using Names = std::vector<std::pair<std::string, std::string>>;
@@ -21,11 +21,11 @@ struct Command {
   std::string name;
   Operand operand;
   void (*run)(const po::variables_map& values);
-  Names (*names)() = nullptr;       ///< names to complete, with Operand::name and name_or_file
-  std::string (*more)() = nullptr;  ///< text in place of {more}
-  std::string synopsis = {};        ///< operands, after the name
-  std::string summary = {};         ///< for the list of all commands
-  std::string about = {};           ///< --help, above the options
+  Names (*names)() = nullptr;       ///< Returns the names to complete, with Operand::name and name_or_file.
+  std::string (*more)() = nullptr;  ///< Returns the text that replaces {more}.
+  std::string synopsis = {};        ///< operands, as shown after the name
+  std::string summary = {};         ///< description in the list of all commands
+  std::string about = {};           ///< text of --help above the options
 };
 
 // Functions of the commands, each in its own file, `<name>_command.cpp`. Each may throw as the whole program does.
@@ -65,7 +65,7 @@ const Command* find_command(const std::string& name);
 /// Returns the options of a section of commands.txt, "dadsim" or a command; `more` replaces {more}.
 po::options_description options_of(std::string_view section, const std::string& more = {});
 
-/// The text of --help; options stand in lines that begin with two blanks.
+/// Returns the text of --help; lines of options begin with two blanks.
 std::string usage_of(const Command& command);
 
 /// Reads the arguments after the command's name and runs it, or prints its usage for --help.

@@ -15,7 +15,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// "nic=200Gbps" of "platform.gpu-cluster.nic=200Gbps".
+/// Returns for example "nic=200Gbps" of "platform.gpu-cluster.nic=200Gbps".
 std::string end_of_path(const std::string& change) {
   const std::size_t equals = std::min(change.find('='), change.size());
   const std::size_t dot = change.rfind('.', equals);

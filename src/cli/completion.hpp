@@ -11,11 +11,11 @@ std::string manual_page();
 /// Completions of the last word of a line.
 struct Completion {
   struct Candidate {
-    std::string text;  ///< the whole word
-    std::string help;  ///< may be empty
+    std::string text;  ///< the completed word
+    std::string help;  ///< description of the word; may be empty
   };
   std::vector<Candidate> candidates;
-  /// Possible files: the ending of their names ("*": any), "/" for folders only; empty: no files.
+  /// Ending of the names of possible files ("*": any), or "/" for folders only; empty: no files.
   std::string files;
 };
 

@@ -62,7 +62,7 @@ void set_module_path() {
 std::vector<std::string> python_command(const std::string& module, const std::string& argument) {
   set_module_path();
   const std::string named = variable("DADSIM_PYTHON");
-  // Equal to `python3 -P -m`, which Python has since 3.11.
+  // The code does the same as `python3 -P -m`, which exists from Python 3.11 on.
   const std::string code = fmt::format(
       "import sys\n"
       "sys.path[:] = [folder for folder in sys.path if folder]\n"
@@ -202,7 +202,7 @@ DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario
 
 DaskClient::~DaskClient() {
   queue_.close();
-  thread_.join();  // it ends with the Python process, which ends when the queue is closed
+  thread_.join();  // the thread ends with the Python process, which ends when the queue is closed
 }
 
 void DaskClient::answer(char question, WireReader& asked, WireWriter& told) {

@@ -33,7 +33,7 @@ class DaskProcess {
 
   pid_t child_ = -1;
   int questions_ = -1, answers_ = -1, words_ = -1;  ///< descriptors
-  std::string unsaid_;                              ///< a line that has not ended
+  std::string unsaid_;                              ///< text of a line that has not ended
   bool ended_ = false;
 };
 
@@ -72,7 +72,7 @@ class TasksElsewhere {
  private:
   std::string scheduler_, scenario_;
   study::TaskQueue queue_;
-  std::optional<DaskClient> client_;  ///< is over before the queue is
+  std::optional<DaskClient> client_;  ///< destroyed before the queue
 };
 
 }  // namespace dadsim::cli

@@ -31,7 +31,7 @@ constexpr std::array kMeasures{
 
 constexpr std::int64_t kMostMeasured = 16'777'216;
 
-/// "16:480ms": of the first 16 devices; without a number of all.
+/// A value for the first devices, as in "16:480ms"; without a number for all devices.
 struct OfDevices {
   std::int64_t devices = 0;
   std::string text;
@@ -86,7 +86,7 @@ study::Measurement measurement_of(const po::variables_map& values) {
   study::Measurement measured;
   if (said.front() == "log") measured = measurement_of_log(text_of(values, "log"));
   if (measured.source.empty()) measured.source = "--" + said.front();
-  if (values.contains("step")) measured.steps.clear();  // together with a profile that has the same measurement
+  if (values.contains("step")) measured.steps.clear();  // --step replaces the same measurement of a profile
   const auto add = [&](const char* option, std::optional<double> study::MeasuredStep::*figure, const auto& parse) {
     for (const OfDevices& one : given(values, option)) {
       study::MeasuredStep& step = measured.steps.emplace_back();

@@ -39,9 +39,9 @@ std::size_t run_named(const scenario::Scenario& scenario, const std::string& lab
   return static_cast<std::size_t>(found - labels.begin());
 }
 
-/// The file of groups.
+/// Returns the path of the file of groups.
 std::string groups_of(const std::string& chakra) { return chakra + ".groups.json"; }
-/// The file of a node.
+/// Returns the path of a node's file.
 std::string trace_of(const std::string& chakra, std::size_t node) { return fmt::format("{}.{}.et", chakra, node); }
 
 OutputFiles outputs_of(const StudyOptions& options, const std::string& goal, const std::string& chakra,

@@ -15,7 +15,7 @@ struct LessonFile {
 /// Returns the lessons in order; their names begin with their numbers.
 std::span<const LessonFile> lessons();
 
-/// The scenarios that they speak of.
+/// Returns the scenarios that lessons name.
 std::span<const LessonFile> lesson_scenarios();
 
 /// Splits a command of a lesson into words like a shell, with single quotes, and drops the first, "dadsim". Throws

@@ -10,7 +10,7 @@ namespace dadsim::cli {
 /// A catalogue that a separate command prints; docs/catalog/NAME.txt has the same text.
 struct Listing {
   std::string name;     ///< name of the command
-  std::string summary;  ///< for the usage text
+  std::string summary;  ///< description in the usage text
   std::string (*text)();
 };
 

@@ -20,7 +20,8 @@
 namespace dadsim::cli {
 namespace {
 
-/// "1,10-12". Steps of all are many spans, and no trace is meant to hold many.
+/// Reads a list of steps like "1,10-12". The number of steps is limited, because a trace of many steps has too many
+/// spans.
 std::vector<std::int64_t> parse_steps(const std::string& text) {
   constexpr std::size_t kMost = 100;
   constexpr std::int64_t kMostNumber = 1'000'000'000'000;
@@ -55,7 +56,7 @@ bool is_there(const std::string& file) {
   return std::filesystem::exists(file, error);
 }
 
-/// Refuses a first word that is neither a command nor a file: nearly a command, or with a file after it.
+/// Refuses a first word that is neither a command nor a file, if it resembles a command or a file follows it.
 void check_misspelt_command(const std::string& word, const std::string& next) {
   if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || is_there(word)) return;
   std::vector<std::string> known;

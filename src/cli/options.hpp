@@ -15,23 +15,23 @@ struct Options {
   std::vector<std::string> words;      ///< words that the entries of the catalogue must contain
   std::string pages;                   ///< folder for a page of each algorithm; empty: none
   std::string listing;                 ///< name of a catalogue (see listings.hpp)
-  const cli::Command* own = nullptr;   ///< own_options: whose
+  const cli::Command* own = nullptr;   ///< own_options: the command that has the options
   std::vector<std::string> arguments;  ///< own_options: the words after its name; completion: the line to complete
   std::string scenario;
   std::vector<std::string> overrides;           ///< "path=value"; --seed N is "seed=N"
-  std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
-  std::string trace;                            ///< path, likewise
-  std::string plots;                            ///< folder; empty if not wanted
-  std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
+  std::string json, csv, report;                ///< paths; empty: not requested; "-": standard output
+  std::string trace;                            ///< path; empty: not requested; "-": standard output
+  std::string plots;                            ///< folder; empty: not requested
+  std::vector<std::int64_t> trace_steps{1, 2};  ///< numbers of the traced steps, from 1, rising
   std::string scheduler;                        ///< address of Dask; empty: this process does all work
-  std::size_t threads = 0;                      ///< 0: as many as the machine has
+  std::size_t threads = 0;                      ///< number of threads; 0: as many as the machine has
   bool timing_only = false;
   bool sliders = true;   ///< a page may have sliders, which take additional simulations
-  bool verbose = false;  ///< with all assumptions of a result
+  bool verbose = false;  ///< prints all assumptions of a result
   bool quiet = false;
 };
 
-/// Throws UsageError.
+/// Reads the command line. Throws UsageError.
 Options parse_options(int argc, const char* const* argv);
 
 std::string usage();

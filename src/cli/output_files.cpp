@@ -20,7 +20,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// A set, since a step of many nodes has many files.
+/// Identity of a file for a set, because a step of many nodes has many files.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 Identity identity(const FileIdentity& file) { return {file.device, file.inode, file.name}; }
 

@@ -15,9 +15,9 @@ class OutputFiles {
     std::string path;  ///< "-" is standard output; empty: not requested
   };
 
-  /// `inputs` are the files that the command line reads; files that those name are added when they are read. Throws
-  /// UsageError if two outputs, an output and an input, or an output and standard output are the same file under any
-  /// names (see FileIdentity).
+  /// `inputs`: files that the command line reads; files named in them are added when they are read. Throws UsageError
+  /// if two outputs, an output and an input, or an output and standard output are the same file under any names (see
+  /// FileIdentity).
   OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs);
 
   /// Repeats the check with all files read so far (see note_input). Call it after the scenario is read and before it
@@ -41,8 +41,8 @@ class OutputFiles {
   std::vector<Named> outputs_, inputs_;
 };
 
-/// Throws UsageError if the file exists; `remedy` is added to the advice of another name. Standard output is always
-/// new.
+/// Throws UsageError if the file exists. `remedy` is added to the advice to choose another name. Standard output is
+/// always new.
 void check_is_new(const std::string& path, const std::string& remedy = {});
 /// Writes a new file completely or not at all. The file is created first, so that no file of another program is
 /// overwritten. Throws like check_is_new(), and OutputError.

@@ -158,7 +158,7 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
   return document;
 }
 
-constexpr std::size_t kMostHosts = 256;  // with their routes looked at one by one
+constexpr std::size_t kMostHosts = 256;  // hosts up to which all routes are checked one by one
 
 std::vector<std::string> names_of_hosts(const spec::PlatformSpec& platform) {
   std::vector<std::string> hosts;

@@ -17,7 +17,7 @@ namespace dadsim::cli {
 struct StudyOptions {
   std::string scenario;
   std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
-  std::size_t threads = 0;             ///< 0: all processors of the machine
+  std::size_t threads = 0;             ///< number of threads; 0: all processors of the machine
   bool quiet = false;
 };
 
@@ -34,7 +34,7 @@ std::size_t threads_of(const boost::program_options::variables_map& values);
 /// Returns `asked`, or the number of processors if `asked` is 0.
 std::size_t threads_to_use(std::size_t asked);
 
-/// Outputs of a document, by the options that a command has of --json, --csv, --report, --plots, --verbose and --quiet,
+/// Outputs of a document: the files of the options --json, --csv, --report and --plots, as far as the command has them,
 /// and text on standard output.
 class StudyFiles {
  public:
@@ -54,11 +54,11 @@ class StudyFiles {
   OutputFiles outputs_;
 };
 
-/// Result of such a study; it calls `on_read` once all is read, and has `queue`, which may be null, learn.
+/// A study. It calls `on_read` once all files are read, and lets `queue` (may be null) carry out its learning.
 using LearningStudy =
     std::function<report::Document(const scenario::ScenarioSource& source, const StudyOptions& options,
                                    const std::function<void()>& on_read, study::TaskQueue* queue)>;
-/// Runs the study for `command`, and writes the results to the files of the options.
+/// Runs a study for `command`, and writes its results to the files of the options.
 void run_learning_study(const boost::program_options::variables_map& values, const std::string& command,
                         const LearningStudy& study);
 

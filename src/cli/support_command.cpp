@@ -15,10 +15,10 @@
 namespace dadsim::cli {
 namespace {
 
-/// A file for shells, editors or man: printed by `dadsim support NAME`, and installed where they look for it.
+/// A file for shells, editors or man. `dadsim support NAME` prints it, and it is installed in its usual place.
 struct SupportFile {
-  std::string name;  ///< "bash"
-  std::string what;  ///< for the usage text
+  std::string name;  ///< name, e.g. "bash"
+  std::string what;  ///< description in the usage text
   std::string (*text)();
 };
 

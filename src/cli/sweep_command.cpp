@@ -35,10 +35,10 @@
 namespace dadsim::cli {
 namespace {
 
-/// A sweep that is distributed to other processes.
+/// A sweep that other processes carry out.
 struct SweepElsewhere {
   std::string scenario, out;
-  std::string learned;  ///< the file whose learning they use; may be empty
+  std::string learned;  ///< file of learned runs that the processes use; may be empty
   std::vector<std::string> overrides;
 };
 
@@ -94,7 +94,7 @@ std::string points_in_words(std::int64_t count) {
   return fmt::format("{} point{}", human_count(count), count == 1 ? "" : "s");
 }
 
-/// Names trials: with one seed they are the points.
+/// Returns a number of trials in words; with one seed, trials are called points.
 std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep) {
   if (sweep.seeds() == 1) return points_in_words(count);
   return fmt::format("{} pairs of a point and a seed", human_count(count));
@@ -103,14 +103,14 @@ std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep)
 struct SweepArguments {
   std::string scenario, out, csv, report, plots;
   std::string scheduler;   ///< address of Dask; empty: this process runs the sweep
-  std::int64_t tasks = 0;  ///< commands to print; 0: none
+  std::int64_t tasks = 0;  ///< number of commands to print; 0: none
   std::vector<std::string> overrides;
   study::Shard shard;
   study::SweepOptions options;
   bool check = false, quiet = false;
 };
 
-/// Refuses SQLite's name for a database without a file, which would be gone with all results.
+/// Refuses SQLite's name for a database in memory, which would lose all results.
 void refuse_memory(const std::string& role, const std::string& path) {
   if (path == ":memory:")
     throw UsageError(fmt::format("{} ':memory:' is no file; use './:memory:' for a file of that name", role));

@@ -76,7 +76,7 @@ std::string scenario_of(const Template& one, const std::string& file, const std:
                         const std::string& schema) {
   std::string text(one.scenario);
   if (!one.table.empty()) replace_all(text, "file=\"" + one.name + ".csv\"", "file=\"" + escaped(table) + "\"");
-  if (is_plain(file)) replace_all(text, one.name + ".xml", file);  // in the text that names the command
+  if (is_plain(file)) replace_all(text, one.name + ".xml", file);  // in the comment that shows the command
   replace_all(text, std::string(kSchemaOfTemplates), escaped(schema));
   return text;
 }

@@ -6,13 +6,13 @@
 
 namespace dadsim::cli {
 
-/// A scenario to start from: src/cli/templates/NAME.xml, and NAME.csv if it learns from a table.
+/// A scenario to start from: src/cli/templates/NAME.xml. A template that learns from a table has NAME.csv too.
 struct Template {
   std::string name;
   std::string_view scenario;
-  std::string_view table;  ///< empty: it names no file
-  std::string question;    ///< its <description>
-  std::string command;     ///< command for the file, before its name: "dadsim sweep ", taken from its comment
+  std::string_view table;  ///< text of the table; empty: the scenario names no table
+  std::string question;    ///< text of its <description>
+  std::string command;     ///< command before the name of the file: "dadsim sweep ", from the template's comment
 };
 
 const std::vector<Template>& templates();

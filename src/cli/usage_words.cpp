@@ -23,7 +23,7 @@ bool is_name_of_value(const std::string& word) {
 
 std::string words_of_options(const boost::program_options::options_description& options) {
   std::ostringstream text;
-  text.exceptions(std::ios::badbit);  // a bad_alloc passes on
+  text.exceptions(std::ios::badbit);  // makes a bad_alloc leave the stream
   text << options;
   return text.str();
 }
