@@ -7,15 +7,15 @@ namespace dadsim::spec {
 
 ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
   constexpr double kFloat = 4;            // bytes
-  constexpr double kOperands = 3;         // queries, keys, values
+  constexpr double kOperands = 3;         // operands: queries, keys and values
   constexpr double kProductsOfTwo = 0.5;  // only Q·Kᵀ is recomputed
   for (LayerShape& layer : model.layers) {
     if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
     const double tokens = std::sqrt(layer.scores_per_sample / static_cast<double>(layer.heads));
     layer.library = library;
     layer.outputs_per_sample -= layer.scores_per_sample;
-    // Plain attention counts its scores instead of its operands; the minimum covers sequences so short that scores are
-    // fewer.
+    // Attention without flash counts its scores in place of its operands. The minimum covers sequences so short that
+    // scores are fewer than operands.
     layer.inputs_per_sample = std::min(kOperands * layer.outputs_per_sample, layer.scores_per_sample);
     layer.scores_per_sample = 0;
     layer.kept_beside_per_sample = 0;

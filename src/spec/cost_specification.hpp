@@ -15,8 +15,8 @@ namespace dadsim::spec {
 /// Terms under which a device is rented.
 enum class PriceTerm : std::uint8_t {
   on_demand,
-  spot,      ///< may be taken away at any time
-  reserved,  ///< for a year
+  spot,      ///< cheaper; the provider may take the device away at any time
+  reserved,  ///< reserved for a year
 };
 constexpr auto names_of(PriceTerm) {
   using enum PriceTerm;
@@ -26,18 +26,18 @@ constexpr auto names_of(PriceTerm) {
 struct CostSpec {
   struct Price {
     std::string device;
-    std::optional<double> per_hour;    ///< price of one device; none: from the catalogue
+    std::optional<double> per_hour;    ///< price of one device per hour; none: the catalogue's
     std::optional<double> idle_power;  ///< watts; none: kIdleShare of its power under load
   };
   /// Rent of lines, for the duration of training.
   struct LinePrice {
-    std::string link;           ///< name of links, in which * matches anything, or class of links
+    std::string link;           ///< class of links, or name of links, in which * matches anything
     double per_mbps_month = 0;  ///< price per 10⁶ bit/s of a link's nominal bandwidth; each direction is a link
   };
   /// Machines that may be taken away: cheaper, but interrupted.
   struct SpotPrice {
     double price = 1;             ///< share of the price of a device
-    double interruptions = 0;     ///< per device and hour, independent of each other
+    double interruptions = 0;     ///< interruptions per device and hour, independent of each other
     double checkpoint_every = 0;  ///< seconds of training between checkpoints; 0: the optimum
     double checkpoint_time = 0;   ///< seconds per checkpoint
     double restart = 0;           ///< seconds from an interruption until training continues from the last checkpoint
@@ -45,18 +45,19 @@ struct CostSpec {
   };
   std::string currency = "USD";  ///< a word; the catalogue's prices are in USD
   // Selection from the catalogue's device prices:
-  std::string provider = {};  ///< empty: any
+  std::string provider = {};  ///< name of the provider; empty: any
   PriceTerm term = PriceTerm::on_demand;
-  std::string price_date = {};  ///< a year, month or day; later offers are ignored; empty: the latest
+  std::string price_date = {};  ///< a year, month or day, after which offers are ignored; empty: the latest offers
+                                ///< count
   std::vector<Price> prices;
   std::vector<LinePrice> lines;
-  double egress_per_gb = 0;  ///< per 10⁹ bytes
+  double egress_per_gb = 0;  ///< price per 10⁹ bytes
   std::string egress_links;  ///< name or class of the links whose bytes are charged; empty: all bytes that nodes send
-  double electricity = 0;    ///< per kWh
+  double electricity = 0;    ///< price per kWh
   double carbon = 0;         ///< grams of CO2 equivalent per kWh; 0: not reported
   double overhead = 1;       ///< power usage effectiveness: energy of the building ÷ that of the machines
-  double purchase = 0;       ///< one-off purchases
-  double rent = 0;           ///< per month, for anything but devices and lines
+  double purchase = 0;       ///< price of one-off purchases
+  double rent = 0;           ///< price per month of anything but devices and lines
   std::optional<SpotPrice> spot = {};
   double network_energy = 0;  ///< kWh per 10⁹ bytes that nodes send; 0: the network's energy is not counted
 };

@@ -17,7 +17,7 @@ namespace dadsim::spec {
 
 inline constexpr std::int64_t kMaxDrawnSamples = 200000;                  ///< train + test of a drawn set
 inline constexpr std::int64_t kMaxSampleValues = std::int64_t{1} << 28U;  ///< samples × values: 1 GiB of floats
-inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< frames
+inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< frames of an utterance
 inline constexpr std::int64_t kMaxUtteranceLength = 2000;
 inline constexpr std::int64_t kMinTextLength = 2;  ///< characters per window
 inline constexpr std::int64_t kMaxTextLength = 4096;
@@ -36,7 +36,7 @@ constexpr auto names_of(Scale) {
 
 /// The embedded, procedurally drawn digits.
 struct DigitsSource {
-  std::int64_t train = 8000;  ///< samples
+  std::int64_t train = 8000;  ///< number of training samples
   std::int64_t test = 2000;
   Scale scale = Scale::unit;
 };
@@ -44,8 +44,9 @@ struct DigitsSource {
 /// Images and labels in IDX files (plain or gzip).
 struct IdxSource {
   std::string images, labels;            ///< training files
-  std::string test_images, test_labels;  ///< both empty: the test samples follow the training samples in the same files
-  std::int64_t train = 0;                ///< samples
+  std::string test_images, test_labels;  ///< test files; both empty: the test samples follow the training samples in
+                                         ///< the same files
+  std::int64_t train = 0;                ///< number of training samples
   std::int64_t test = 0;
   Scale scale = Scale::unit;
 };
@@ -53,7 +54,8 @@ struct IdxSource {
 /// Colour images in the binary files of CIFAR-10.
 struct Cifar10Source {
   std::vector<std::string> files;       ///< training files, one after the other
-  std::vector<std::string> test_files;  ///< empty: the test samples follow the training samples in the same files
+  std::vector<std::string> test_files;  ///< test files; empty: the test samples follow the training samples in the same
+                                        ///< files
   std::int64_t train = 0;
   std::int64_t test = 0;
   Scale scale = Scale::unit;
@@ -67,15 +69,15 @@ struct TsSource {
   Scale scale = Scale::standard;
 };
 
-/// A table; one column is the class. Columns by name, by number from 1, or "last".
+/// A table, one column of which is the class. Columns are given by name, by number from 1, or as "last".
 struct CsvSource {
   std::string file, target;
-  std::vector<std::string> site_files;  ///< instead of `file`: a table for each site
+  std::vector<std::string> site_files;  ///< tables for each site, in place of `file`
   std::string site;                     ///< column with a row's site; empty: none
   std::vector<std::string> ignore;      ///< columns excluded from learning
   bool names = true;                    ///< false: the first line is a sample, and columns are called 1, 2, 3 …
-  std::string test_file;                ///< empty: a share of the rows is held back
-  double test_share = 0.2;              ///< without a test file: in (0, 1)
+  std::string test_file;                ///< table of held-back rows; empty: a share of the rows is held back
+  double test_share = 0.2;              ///< share of the rows held back without a test file, in (0, 1)
   std::int64_t train = 0;
   std::int64_t test = 0;
   Scale scale = Scale::standard;
@@ -85,8 +87,8 @@ struct CsvSource {
 struct TextSource {
   std::string file;
   std::int64_t length = 64;  ///< characters per sample
-  double test_share = 0.1;   ///< share of the characters, at the end of the text
-  std::int64_t train = 0;    ///< windows
+  double test_share = 0.1;   ///< share of the characters held back, at the end of the text
+  std::int64_t train = 0;    ///< number of training windows
   std::int64_t test = 0;
 };
 
@@ -171,7 +173,7 @@ struct DataSpec {
   DataSource source;
   SplitSpec split;
   ShiftSpec shift;
-  std::vector<DriftSpec> drifts;  ///< in the order of their times
+  std::vector<DriftSpec> drifts;  ///< drifts in the order of their times
 };
 
 }  // namespace dadsim::spec

@@ -17,7 +17,7 @@ namespace dadsim::spec {
 struct KindEfficiency {
   LayerKind kind = LayerKind::dense;   ///< dense, convolution or attention
   std::optional<Precision> precision;  ///< nullopt: all precisions
-  double share = 0;                    ///< 0…1
+  double share = 0;                    ///< share of the peak, 0…1
   std::string source = {};             ///< measurement used for calibration; empty for a user's own
   bool operator==(const KindEfficiency&) const = default;
 };
@@ -41,7 +41,7 @@ struct DeviceSpec {
   double matrix_efficiency = 0;  ///< share of the peak reached by large matrix products, 0…1: the default for all kinds
   double memory_efficiency = 0;  ///< share of memory_bandwidth reached, 0…1
   double launch_overhead = 0;    ///< seconds per kernel
-  std::string source;            ///< publication of the numbers, and which are assumptions
+  std::string source;            ///< publication of the numbers; names those that are assumptions
   /// Measured seconds of all computations of a step; 0: by the roofline. A measured step is divided among the
   /// computations in proportion to their roofline time.
   double step_seconds = 0;
@@ -57,11 +57,12 @@ struct DeviceSpec {
   double winograd_share = 1;
   std::vector<KindEfficiency> efficiencies = {};  ///< deviations from matrix_efficiency
   double fp8_flops = 0;
-  double fp4_flops = 0;  ///< for nvfp4; devices that have it scale blocks of fp8 (mxfp8) too, as fast as fp8
+  double fp4_flops = 0;  ///< flop/s for nvfp4; devices that have it also scale blocks of fp8 (mxfp8), as fast as fp8
   double slowdown = 1;   ///< factor on all computing times of this device relative to its kind, above 0
   std::optional<CollectiveLibrary> library = std::nullopt;  ///< library that carries out its collectives; none: unknown
   GpuGeneration generation = GpuGeneration::ampere;         ///< NVIDIA generation
-  KernelFamily kernels = KernelFamily::none;                ///< none: only ramp and tiles are known
+  KernelFamily kernels = KernelFamily::none;                ///< family of kernel constants; none: only ramp and tiles
+                                                            ///< are known
 
   /// Returns flop/s; 0 if the device lacks the precision.
   double peak(Precision precision) const;

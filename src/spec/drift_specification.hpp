@@ -51,7 +51,7 @@ struct DriftSpec {
   std::string sites;                  ///< hosts as written; empty: all workers
   std::vector<std::int32_t> workers;  ///< numbers of these workers from 0, ascending
   double at = 0;                      ///< seconds of simulated time
-  bool corrupts = false;              ///< the corruption changes to the next two fields
+  bool corrupts = false;              ///< true: the corruption changes to `corruption` and `severity`
   Corruption corruption = Corruption::none;
   std::int64_t severity = 3;  ///< 1 … kMaxSeverity
   double label_alpha = 0;     ///< above 0: class shares are drawn anew from a Dirichlet distribution

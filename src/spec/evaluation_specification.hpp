@@ -19,7 +19,8 @@ struct EvaluationSpec {
   };
   std::vector<std::int64_t> batches = {128};  ///< samples of a site that are corrected together
   std::int64_t quantiles = 64;                ///< quantiles that describe a distribution, per unit
-  double label_alpha = 0;         ///< above 0: also evaluates with class shares of each site ~ Dir(label_alpha)
+  double label_alpha = 0;         ///< concentration of class shares that are evaluated in addition, drawn per site from
+                                  ///< Dir(label_alpha); 0: none
   std::vector<SiteShift> shifts;  ///< shifts in addition to the unchanged data, which are always evaluated
   bool operator==(const EvaluationSpec&) const = default;
 };

@@ -32,8 +32,8 @@ void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
   }
 }
 
-/// Leaves a device its part of the tables. Rows are updated where they are, without a sum of gradients or a pass over
-/// all entries: what the pass back moves of them is what the rows of a batch take.
+/// Leaves a device its part of the tables. Rows are updated in place, without a sum of gradients or a pass over all
+/// entries. The backward pass therefore moves only the rows of a batch.
 void divide_tables(std::int64_t devices, std::int64_t group, LayerShape& layer) {
   if (group != devices)
     throw std::invalid_argument(
@@ -129,9 +129,9 @@ double bytes_sent_once(std::int32_t devices, std::int32_t nodes, std::int64_t pe
   }
   const double group = devices;
   const double different = different_of(group);
-  constexpr double kFirst = 8;  // devices
+  constexpr double kFirst = 8;  // devices at which the rate is `exchanged`
   const double rate = expert_costs().exchanged - expert_costs().doubled * std::log2(group / kFirst);
-  constexpr double kLeast = 0.25;  // floor for many more devices than were measured
+  constexpr double kLeast = 0.25;  // least rate, for many more devices than were measured
   return different / rows * group / (group - 1) / std::max(rate, kLeast);
 }
 

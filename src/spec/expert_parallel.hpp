@@ -15,13 +15,13 @@ namespace dadsim::spec {
 /// devices dividing a layer, each sends out its part of the rows. Experts are then whole, or divided once more by the
 /// same devices (how.expert_tensor), which send rows to devices in the same position and put received rows together.
 ///
-/// The device with most rows has how.expert_imbalance times the mean, or how.expert_capacity times if the rest is
-/// dropped (GShard, section 2.2); all wait for it. Everything else is unchanged. Throws std::invalid_argument, with a
-/// message for the user, if it cannot be divided so.
+/// The device with most rows has how.expert_imbalance times the mean, or how.expert_capacity times if the excess is
+/// dropped (GShard, section 2.2). All devices wait for it. Everything else is unchanged. Throws std::invalid_argument,
+/// with a message for the user, if the network cannot be divided so.
 ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, std::size_t replicas);
 
 /// Returns the numbers per sample that leave a layer of tables whose rows are read and added (DLRM); 0 for other
-/// layers. With `how.experts` devices, which are all of a stage, each has a part of the tables' entries.
+/// layers. With `how.experts` devices, all devices of a stage, each has a part of the tables' entries.
 double pooled_per_sample(const LayerShape& layer);
 
 /// Returns the host's seconds for the kernels, forward and back, of a block with `experts` experts on a device that

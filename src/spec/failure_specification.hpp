@@ -20,10 +20,10 @@ inline constexpr double kForever = std::numeric_limits<double>::infinity();
 /// this mean and shape (1: exponential, memoryless), then down for an exponential time.
 struct RandomFailureSpec {
   bool links = false;
-  bool nodes = false;  ///< neither: hosts
+  bool nodes = false;  ///< all hosts of a node fail together; neither links nor nodes: hosts
   std::string match = {};
   double mean_up = 0;    ///< seconds between the end of a repair and the next failure, above 0
-  double shape = 1;      ///< above 0
+  double shape = 1;      ///< shape of the Weibull distribution, above 0
   double mean_down = 0;  ///< seconds, above 0
   bool operator==(const RandomFailureSpec&) const = default;
 };
@@ -31,10 +31,10 @@ struct RandomFailureSpec {
 /// One outage, or a repeated one. A host that joins late has an outage from 0 on, one that leaves has one without end.
 struct OutageSpec {
   bool links = false;
-  bool nodes = false;  ///< neither: hosts
+  bool nodes = false;  ///< all hosts of a node go down together; neither links nor nodes: hosts
   std::string match = {};
   double from = 0;
-  double seconds = kForever;  ///< above 0
+  double seconds = kForever;  ///< duration, seconds, above 0
   double every = 0;           ///< seconds between the beginnings of two outages, above `seconds`; 0: one outage
   double stagger = 0;         ///< seconds between the beginnings of outages of successive matching hosts
   bool operator==(const OutageSpec&) const = default;
@@ -49,12 +49,12 @@ struct StateProfileSpec {
   };
   bool links = false;
   std::string name = {};
-  std::vector<Change> changes = {};  ///< up before the first one; times do not decrease
+  std::vector<Change> changes = {};  ///< changes with non-decreasing times; the subject is up before the first one
   double period = 0;                 ///< seconds after which the changes repeat, above 0; 0: no repetition
   bool operator==(const StateProfileSpec&) const = default;
 };
 
-/// Presence of hosts. A host matched by several is present if all agree.
+/// Presence of hosts. A host that several specifications match is present if it is present by all of them.
 struct AvailabilitySpec {
   enum class By : std::uint8_t { always, diurnal, sessions, file, steps };
   std::string hosts = {};
@@ -77,8 +77,8 @@ struct AvailabilitySpec {
   std::vector<Change> changes = {};  ///< contents of the file
   /// steps: probability of presence in each step, 0…1, independent of all else and of a step's duration.
   double chance = 1;
-  /// Any: probability that a host leaves during training, at a moment uniform over a computation, and mean of the
-  /// exponential time, in seconds, until it returns.
+  /// Probability that a host leaves during training, at a moment uniform over a computation, and mean of the
+  /// exponential time in seconds until it returns. Applies with any `by`.
   double drop_out = 0, returns = 600;
   bool operator==(const AvailabilitySpec&) const = default;
 };

@@ -18,8 +18,8 @@ struct FrameworkSpec {
     state,       ///< saved state: tied layers twice, running statistics
     optimizer,   ///< saved state with the optimizer's state
   };
-  std::string name = "none";                            ///< name in the table
-  std::string version;                                  ///< version of the row; empty: none
+  std::string name = "none";                            ///< name in the table of frameworks
+  std::string version;                                  ///< version of the table's row; empty: none
   double serialise = 0, deserialise = 0;                ///< rates of a client or peer
   double server_serialise = 0, server_deserialise = 0;  ///< rates of one core of the server
   std::int64_t server_cores = 1;   ///< messages that the server packs or unpacks at that rate at the same time
@@ -37,14 +37,14 @@ struct FrameworkSpec {
   /// Sum algorithm of its peers if a run has `auto`: a name of the registry; empty: the default of the devices'
   /// library.
   std::string all_reduce = {};
-  /// Factor on the devices' computing times. Only training software has it, and nothing else; communication software
-  /// has not.
+  /// Factor on the devices' computing times. Training software sets only this factor; communication software leaves it
+  /// at 1.
   double computing = 1;
   bool operator==(const FrameworkSpec&) const = default;
 
-  /// Returns whether it adds nothing to the lines; computing may still take longer.
+  /// Returns whether the framework adds nothing to the lines. Computing may still take longer.
   bool none() const;
-  /// Returns "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of the scenario".
+  /// Returns the framework in words: "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of the scenario".
   std::string in_words() const;
 };
 constexpr auto names_of(FrameworkSpec::Sends) {
@@ -56,8 +56,8 @@ constexpr auto names_of(FrameworkSpec::Sends) {
 /// A row of src/spec/frameworks.csv, with its measurement.
 struct FrameworkFacts {
   FrameworkSpec spec;
-  /// For training software: standard deviation of the logarithm of `computing` between tables of measurements, and
-  /// those tables' names in tests/validation/residuals.csv.
+  /// Standard deviation of the logarithm of `computing` between tables of measurements, and these tables' names in
+  /// tests/validation/residuals.csv. Only for training software.
   double computing_spread = 0;
   std::string tables;
   std::string date, source;
@@ -69,9 +69,10 @@ const std::vector<FrameworkFacts>& framework_facts();
 std::vector<std::string> framework_names();
 /// Returns the versions of one name, in their order.
 std::vector<std::string> framework_versions(const std::string& name);
-/// Returns the row; with an empty version, the last of the name. nullptr if there is none, as for "none".
+/// Returns the row of a framework; with an empty version, the last row of the name. nullptr if there is none, as for
+/// "none".
 const FrameworkFacts* find_framework(const std::string& name, const std::string& version);
-/// Returns the table's entry for these; a FrameworkSpec of "none" if it has none.
+/// Returns the table's specification of the name and version; that of "none" if the table has no such row.
 FrameworkSpec framework_of_table(const std::string& name, const std::string& version);
 
 }  // namespace dadsim::spec

@@ -16,19 +16,19 @@ namespace dadsim::spec {
 /// A change that a plan may make: one of a list of values, or any number of a range.
 struct AllowedChange {
   VariedPath varied;
-  /// Preferred end of a range: less (a bandwidth to be paid for) or more (a tolerable latency).
+  /// Preferred end of the range: least (a bandwidth that costs money) or most (a tolerable latency).
   bool prefers_least = true;
 };
 
 /// Permits changing how the network is divided among its devices: the fastest division that fits is taken.
 struct AllowedLayouts {
-  /// Samples of all replicas per step; none: what each choice has in an undivided network.
+  /// Samples of all replicas per step; none: those of the undivided network of each choice.
   std::optional<std::int64_t> global_batch = {};
 };
 
 /// Order of two answers that meet every limit.
 enum class Objective : std::uint8_t {
-  automatic,     ///< the preferred number of a range, then whatever has a limit, money first, then time
+  automatic,     ///< the preferred number of a range, then money and then time, as far as they have limits
   quickest,      ///< the least time
   cheapest,      ///< the least money
   least_energy,  ///< the fewest joules
@@ -47,20 +47,21 @@ constexpr auto names_of(Objective) {
 struct GoalSpec {
   std::optional<double> accuracy = {};  ///< 0…1; none: the target of the scenario
   std::optional<double> seconds = {};
-  std::optional<double> money = {};            ///< in the currency of the scenario's <costs>
+  std::optional<double> money = {};            ///< money, in the currency of the scenario's <costs>
   std::optional<double> joules = {};           ///< energy of devices and links
   std::optional<double> carbon = {};           ///< grams of CO2 equivalent
   std::optional<double> memory = {};           ///< bytes in the memory of a worker's device
-  std::optional<double> watts = {};            ///< mean over a step, all devices together
+  std::optional<double> watts = {};            ///< mean power over a step, all devices together, watts
   std::optional<std::int64_t> devices = {};    ///< devices of all workers
   std::optional<double> throughput = {};       ///< minimum: tokens per second, or samples for workloads without tokens
   std::optional<double> scaling = {};          ///< minimum scaling efficiency
   Objective objective = Objective::automatic;  ///< orders the answers that meet the limits
-  std::optional<Objective> against = {};       ///< second objective: the trade-off front of both is shown
-  std::string run = {};                        ///< label of the run that must meet it; empty: any
+  std::optional<Objective> against = {};       ///< second objective, against which the trade-off front is shown
+  std::string run = {};                        ///< label of the run that must meet the goal; empty: any run
   /// Only the first range is solved to three digits; of other ranges a few values are tried.
   std::vector<AllowedChange> allowed = {};
-  std::optional<AllowedLayouts> layouts = {};  ///< none: the network is divided as in the scenario
+  std::optional<AllowedLayouts> layouts = {};  ///< layouts that a plan may choose; none: the network is divided as in
+                                               ///< the scenario
 };
 
 }  // namespace dadsim::spec

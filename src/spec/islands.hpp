@@ -6,8 +6,8 @@
 
 namespace dadsim::spec {
 
-/// Participants of an event-driven run that are groups of replicas: a parameter of methods whose participants take
-/// whole training steps.
+/// Parameter of methods whose participants take whole training steps: the number of participants, each a group of
+/// replicas.
 inline constexpr IntegerParameter kIslands{
     "islands", 0, 1e6, "0",
     "participants, each a group of workers that share gradients in every step; 0: each worker is one"};

@@ -9,8 +9,8 @@
 
 namespace dadsim::spec {
 
-/// Returns whether Recomputation::operations keeps the output of a layer of a block: attention, and every other product
-/// starting with the first; no experts, whose products are one grouped kernel.
+/// Returns whether Recomputation::operations keeps the output of a block's layer. It keeps attention, and every other
+/// product from the first on, but no experts, whose products are one grouped kernel.
 bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t position);
 
 /// Returns the parts of a block that the layers of the network have.
@@ -55,9 +55,9 @@ class KeptActivations {
   /// Returns the bytes kept by a repeated block between its forward and backward pass: recomputed layers do not count,
   /// and of a fully recomputed block only its inputs do.
   double of_block(std::span<const LayerShape> layers) const;
-  /// Returns the bytes of gradients of activations that exist at once in the backward pass of a block: in its
-  /// feed-forward network, the gradients of what lies inside and of the output, and the one at the shortcut. 0 without
-  /// such a network.
+  /// Returns the bytes of activations' gradients that exist at once in the backward pass of a block. In its
+  /// feed-forward network these are the gradients of inner values, of the output, and at the shortcut. 0 without such a
+  /// network.
   double gradients_of_block(std::span<const LayerShape> layers) const;
 
  private:

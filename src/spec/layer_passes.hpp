@@ -9,8 +9,8 @@ namespace dadsim::spec {
 
 /// Execution of a training program's operators.
 enum class Program : std::uint8_t {
-  typical,   ///< software of the calibration trainings, whose constants include undistinguished effects
-  tuned,     ///< compiled, in 16 bit without casts of weights, and with kernels that no host delays
+  typical,   ///< software of the calibration trainings, whose constants include effects not modelled separately
+  tuned,     ///< compiled, in 16 bit, without casts of weights; no host delays the kernels
   eager,     ///< one kernel per operator, launched one after the other by the host: PyTorch without torch.compile
   compiled,  ///< operators between products are fused (torch.compile)
   graphs,    ///< kernels of an eager program, recorded once and launched together (CUDA graphs)
@@ -38,11 +38,11 @@ constexpr auto names_of(FlashLibrary) {
 /// Passes of a layer besides its products, in a program (filled in by with_program()); empty for a typical program.
 struct LayerPasses {
   Program program = Program::typical;
-  /// Bytes passed over per output number, in the forward pass, in the backward pass, and for the weights' gradient. For
-  /// attention that writes its scores, bytes per score. For norms all their passes; for other layers those of kernels
-  /// besides the product.
+  /// Bytes passed over per output number, in the forward pass, in the backward pass, and for the weights' gradient.
+  /// Attention that writes its scores counts bytes per score. Norms count all their passes, other layers those of
+  /// kernels besides the product.
   double forward = 0, back = 0, weights = 0;
-  double unfused_forward = 0, unfused_back = 0;         ///< fused attention: bytes per score if it wrote its scores
+  double unfused_forward = 0, unfused_back = 0;         ///< bytes per score of fused attention, if it wrote its scores
   double parameter_forward = 0, parameter_weights = 0;  ///< bytes per number of the matrix
   double kernels_forward = 0, kernels_back = 0, kernels_weights = 0;
   double host = 0;     ///< host seconds per kernel

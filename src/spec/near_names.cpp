@@ -18,12 +18,13 @@
 namespace dadsim::spec {
 namespace {
 
-/// Words that say nothing of which one is meant.
+/// Words that do not distinguish the names of a catalogue.
 constexpr std::array<std::string_view, 27> kFillers{
     "nvidia", "geforce", "tesla", "amd",  "instinct", "google",   "intel",  "gpu",       "gpus",
     "hbm2",   "hbm2e",   "pt",    "hbm3", "hbm3e",    "meta",     "hf",     "dgx",       "instruct",
     "chat",   "it",      "nic",   "hgx",  "adapter",  "adapters", "hopper", "blackwell", "uncased"};
-constexpr std::string_view kFillerOfFew = "base";  // says which of a few: bert-base, but not Llama-3-8B-base
+constexpr std::string_view kFillerOfFew =
+    "base";  // filler in some names only: it distinguishes bert-base, but not Llama-3-8B-base
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
 constexpr std::array<std::string_view, 8> kNameUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};
@@ -32,7 +33,8 @@ bool is_plain_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) || c == '.'; });
 }
 
-/// "400gbit/s" and "400g" are "400", and "80gb" is "80". Numbers of parameters keep their unit.
+/// Returns the word without its unit: "400gbit/s" and "400g" become "400", and "80gb" becomes "80". Numbers of
+/// parameters keep their unit.
 std::string without_unit(NameKind kind, const std::string& word) {
   if (kind == NameKind::workload) return word;
   for (const std::string_view unit : kNameUnits) {
@@ -42,8 +44,8 @@ std::string without_unit(NameKind kind, const std::string& word) {
   return word;
 }
 
-/// The words of a name in lower case, without punctuation, fillers and units. Of "meta-llama/Llama-3-8B" the folder
-/// goes.
+/// Returns the words of a name in lower case, without punctuation, fillers and units. The folder of
+/// "meta-llama/Llama-3-8B" is dropped.
 std::vector<std::string> words_of_name(NameKind kind, std::string_view typed) {
   std::string text = lower_case(typed);
   if (kind == NameKind::workload) text = text.substr(text.find_last_of('/') + 1);
@@ -81,7 +83,8 @@ std::string without_dots(std::string text) {
   return text;
 }
 
-/// "sxm" is "sxm4"; "l40" is not "l40s", nor "10" "100".
+/// Returns whether a typed word means a word of a name: "sxm" means "sxm4", but "l40" does not mean "l40s", nor "10"
+/// "100".
 bool is_word_of(std::string_view word, std::string_view of_name) {
   const bool may_begin = word.size() > 2 && std::isalpha(static_cast<unsigned char>(word.back())) != 0;
   return word == of_name || (may_begin && of_name.starts_with(word));
@@ -109,7 +112,8 @@ bool skips_family(const std::vector<std::string>& name, const std::vector<std::s
   return false;
 }
 
-/// Returns the names with all typed words but the last, the size of a model; none if that is the only word.
+/// Returns the names that have all typed words but the last one, which gives the size of a model; none if only one word
+/// was typed.
 std::vector<std::string> of_other_sizes(NameKind kind, std::vector<std::string> words,
                                         std::span<const std::string> names) {
   std::vector<std::string> others;
@@ -125,7 +129,7 @@ struct Meaning {
   std::string why;
 };
 
-/// Returns the row of near_names.csv for a word; nullptr: none.
+/// Returns the row of near_names.csv for a word; nullptr if there is none.
 const Meaning* common_meaning(NameKind kind, const std::string& word) {
   static const std::map<std::pair<NameKind, std::string>, Meaning> kMeanings = [] {
     const FactTable table(tables::kNearNames, {"kind", "word", "name", "why", "date", "source"}, 2);
@@ -155,9 +159,9 @@ bool has_name(std::span<const std::string> names, std::string_view name) {
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual) {
   constexpr std::size_t kLongest = 100;                                        // longest text that may be a name
-  const bool is_family = common_meaning(kind, std::string(typed)) != nullptr;  // a network of any size
+  const bool is_family = common_meaning(kind, std::string(typed)) != nullptr;  // the text names a network of any size
   if (has_name(names, typed) && !is_family) return {std::string(typed), {}, {}, true};
-  const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // whose unit is missing
+  const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // the text is a rate without a unit
   if (typed.size() > kLongest || is_rate) return {};
   std::vector<std::string> words = words_of_name(kind, typed);
   const std::string key = joined_words(words);

@@ -25,9 +25,9 @@ constexpr auto names_of(PipelineOrder) {
       {{one_f_one_b, "1f1b"}, {gpipe, "gpipe"}, {zero_bubble, "zb-h1"}, {dualpipe_v, "dualpipe-v"}});
 }
 
-/// Computation of devices that divide a layer during their exchanges.
+/// Computation that devices which divide a layer carry out during their exchanges.
 enum class TensorOverlap : std::uint8_t {
-  none,      ///< nothing
+  none,      ///< no computation
   backward,  ///< gradients of weights (Megatron-LM's asynchronous sums; Korthikanti et al., arXiv:2205.05198, 4.2.2)
   products,  ///< gradients of weights, and each product while its inputs arrive or its outputs leave, in parts
              ///< (Transformer Engine's userbuffers; Wang et al., ASPLOS 2023, doi 10.1145/3567955.3567959)
@@ -154,25 +154,25 @@ struct ParallelismSpec {
   std::int32_t interleave = 1;   ///< pieces of the network per stage, not adjacent
   std::int64_t micro_batch = 0;  ///< samples that pass through the network together; 0: the whole batch
   PipelineOrder order = PipelineOrder::one_f_one_b;
-  bool sequence_parallel = false;  ///< divides along the sequence what `tensor` does not divide otherwise
+  bool sequence_parallel = false;  ///< divides along the sequence the layers that `tensor` leaves undivided
   TensorOverlap tensor_overlap = TensorOverlap::none;
   Recomputation recomputation = Recomputation::none;
   Sharding sharding = Sharding::none;
-  std::int32_t sharding_group = 0;  ///< consecutive replicas that divide the state; 0: all of them
+  std::int32_t sharding_group = 0;  ///< number of consecutive replicas that divide the state; 0: all replicas
   DeferredSums deferred_sums = DeferredSums::none;
   std::int32_t experts = 1;        ///< devices of a stage that divide the experts of a block (expert parallelism)
-  double expert_imbalance = 1;     ///< rows of the device with most of them ÷ the mean
+  double expert_imbalance = 1;     ///< rows of the device with most rows ÷ the mean
   std::int32_t expert_tensor = 1;  ///< devices that divide each expert: 1 or `tensor`
   ExpertDispatch expert_dispatch = ExpertDispatch::plain;
   ExpertExchange expert_exchange = ExpertExchange::all_to_all;
   ExpertLaunch expert_launch = ExpertLaunch::ahead;
-  bool expert_overlap = false;  ///< rows are exchanged while another micro-batch is computed
-  double expert_capacity = 0;   ///< most rows per device ÷ the mean, others are dropped; 0: no limit
+  bool expert_overlap = false;  ///< exchanges rows while another micro-batch is computed
+  double expert_capacity = 0;   ///< most rows per device ÷ the mean, above which rows are dropped; 0: no limit
   std::int32_t prefetch = 1;    ///< units (blocks) whose parameters are gathered before their use
   Offload offload = Offload::none;
   double offload_rate = 0;              ///< byte/s between a device and its host, in each direction
   double host_rate = 0;                 ///< byte/s between the host's processor and its memory, for one device
-  std::int32_t loss_parts = 0;          ///< parts of a micro-batch for the loss; 0: see with_tiles()
+  std::int32_t loss_parts = 0;          ///< parts of a micro-batch for the loss; 0: chosen by with_tiles()
   std::int32_t feed_forward_parts = 1;  ///< parts of a micro-batch for dense layers of feed-forward networks
   BlockParts recomputed_parts = {};     ///< with Recomputation::selective
   double offload_share = 1;             ///< part of the optimizer's state, or of blocks with activations, on the host

@@ -46,8 +46,8 @@ constexpr auto names_of(GpuGeneration) {
       {{volta, "volta"}, {ampere, "ampere"}, {hopper, "hopper"}, {blackwell, "blackwell"}});
 }
 
-/// Table of the library with the cost of a message over an rdma link, in addition to the link's latency. any: the table
-/// of the other links on the path.
+/// Table of the library with the costs of a message over an rdma link, in addition to the link's latency. `any`: the
+/// table of the other links on the path.
 enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa, ici, any };
 constexpr auto names_of(MessageCosts) {
   using enum MessageCosts;
@@ -92,7 +92,7 @@ enum class InsideNode : std::uint8_t {
 struct FabricSpec {
   enum class Kind : std::uint8_t { one_switch, fat_tree, dragonfly, torus };
   Kind kind = Kind::one_switch;
-  LinkSpec link;                      ///< between switches (one_switch: unused)
+  LinkSpec link;                      ///< link between switches (one_switch: unused)
   std::int64_t nodes_per_switch = 0;  ///< fat_tree: nodes below each leaf switch
   double oversubscription = 1;        ///< fat_tree: bandwidth down ÷ bandwidth up of a leaf switch, at least 1
   bool adds_up = false;               ///< switches can sum (InfiniBand SHARP)
@@ -115,7 +115,7 @@ struct NodeGroup {
   LinkSpec nic;
   // Like members of GpuClusterSpec; none: as in the other nodes:
   std::optional<InsideNode> inside = {};
-  LinkSpec bridge = {};  ///< with `inside` = shared
+  LinkSpec bridge = {};  ///< host bridge, with `inside` = shared
   std::optional<LinkSpec> slot = {};
   std::optional<std::int64_t> slot_gpus = {};
   bool operator==(const NodeGroup&) const = default;
@@ -123,18 +123,18 @@ struct NodeGroup {
 
 /// Nodes of GPUs. Hosts are named `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
 struct GpuClusterSpec {
-  std::string name;        ///< empty unless part of a composition
-  std::int64_t nodes = 1;  ///< nodes in addition to those in `more`
+  std::string name;        ///< name in a composition; otherwise empty
+  std::int64_t nodes = 1;  ///< number of nodes, in addition to those in `more`
   std::int64_t gpus = 8;   ///< per node
   InsideNode inside = InsideNode::switched;
   LinkSpec port;    ///< link of each GPU to its node's switch or bridge; mesh: of each pair
-  LinkSpec bridge;  ///< shared: host bridge, each way; bandwidth 0: no limit of its own
+  LinkSpec bridge;  ///< host bridge, each way, if `inside` is shared; bandwidth 0: no limit of its own
   /// Network adapters per node; GPU i uses rail i·rails/gpus. With more adapters than GPUs, each GPU has rails/gpus.
   std::int64_t rails = 1;
   LinkSpec nic;  ///< link of each rail, full duplex
   FabricSpec fabric;
   bool library_is_given = false;  ///< the library of `port` was given explicitly, independent of the devices
-  LinkSpec slot;                  ///< between GPUs and their adapters; bandwidth 0: no limit
+  LinkSpec slot;                  ///< link between GPUs and their adapters; bandwidth 0: no limit
   std::int64_t slot_gpus = 1;     ///< GPUs that share one slot; a divisor of `gpus`
   // Adapters over TCP:
   std::int64_t sockets = 16;         ///< parallel connections between two adapters
@@ -158,7 +158,7 @@ struct FederationSpec {
     std::string name;  ///< prefix of the host names
     std::int64_t count = 1;
     bool numbered = true;
-    LinkSpec up, down;  ///< from and to the site
+    LinkSpec up, down;  ///< lines from and to the site
     /// Standard deviations of the logarithms of a site's factors on both bandwidths and on both latencies; their
     /// medians are 1.
     double bandwidth_spread = 0, latency_spread = 0;
@@ -166,7 +166,7 @@ struct FederationSpec {
   std::string name;
   std::vector<Sites> sites;
   std::uint64_t seed = 1;     ///< seed of the factors
-  LinkSpec hub_up, hub_down;  ///< bandwidth 0: the hub's line is never a bottleneck
+  LinkSpec hub_up, hub_down;  ///< lines of the hub; bandwidth 0: never a bottleneck
 };
 
 /// Regions joined pairwise, like cloud regions. Hosts of a region are attached to a switch by `host`, and named
@@ -188,7 +188,7 @@ struct WanSpec {
   std::string name;
   std::vector<Region> regions;
   LinkSpec host;            ///< link of each host to its region's switch, full duplex
-  std::vector<Pair> pairs;  ///< both directions of each pair
+  std::vector<Pair> pairs;  ///< pairs, each direction separately
 };
 
 /// Clusters joined by a WAN: the pairs name the clusters.
@@ -223,7 +223,7 @@ struct PlatformSpec {
     std::string link;  ///< name in the platform (`dadsim platform` lists them); `*` at the end matches any rest
     std::vector<double> times;    ///< seconds, from 0, ascending
     std::vector<double> factors;  ///< factors on the link's own value, above 0
-    double period = 0;            ///< 0: not repeated
+    double period = 0;            ///< seconds; 0: not repeated
   };
   std::vector<Profile> profiles;
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kWide = 4;  ///< bytes of fp32
 
-// Slowdown of kernels that do not stream, relative to those that do, from PyTorch's kernel times in a step of GPT-2
-// small on one H100 (0.85 of the bandwidth ÷ their share). The bytes they pass over count that many times.
+// Slowdown of kernels that do not stream, relative to kernels that stream. Measured from PyTorch's kernel times in a
+// step of GPT-2 small on one H100 (0.85 of the bandwidth ÷ their share). Bytes of such kernels count that many times.
 constexpr double kSumsOverRows = 2.5;  ///< gradients of biases, scales and shifts: shares 0.33 and 0.35
 constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, whose loads are not vectors: share 0.59
 constexpr double kStrided = 3.4;       ///< heads put together and taken apart: shares 0.13 to 0.3
@@ -59,8 +59,8 @@ ScorePasses score_passes(Program program, const ProgramWidths& bytes, bool maske
           scale + mask + bytes.widened() + softmax + bytes.narrowed() + drop};
 }
 
-/// Adds the passes over class scores: to fp32, through log-softmax, and one of them into the loss; their gradient
-/// starts as zeros. A compiled program has a pass or two over them left, in each direction.
+/// Adds the passes over class scores: a cast to fp32, the passes of log-softmax, and one pass into the loss. The
+/// gradient starts as zeros. A compiled program has one or two passes left in each direction.
 void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passes) {
   if (program == Program::compiled) {
     passes.forward += 2 * bytes.narrow;
@@ -84,17 +84,18 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
   const bool compiled = passes.program == Program::compiled;
   const double outputs = layer.outputs_per_sample;
   const double one = bytes.narrow;
-  const double kernel = compiled ? 0 : 1;  // a separate kernel unless fused
+  const double kernel = compiled ? 0 : 1;  // pass of a separate kernel; 0 if fused
   if (layer.kept_bytes_per_sample >= kWide * outputs) {
     add_classes(passes.program, bytes, passes);
   } else {
-    if (layer.kept_beside_per_sample >= outputs) {  // an activation
+    if (layer.kept_beside_per_sample >= outputs) {  // an activation follows
       passes.forward += 2 * one;
       passes.back += 3 * one;
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.split == TensorSplit::row) {  // added to the residual, in fp32; the backward pass adds two gradients
+    if (layer.split == TensorSplit::row) {  // the output is added to the residual, in fp32; the backward pass adds two
+                                            // gradients
       passes.forward += one + 2 * kWide;
       passes.back += compiled ? 0 : 3 * kWide + bytes.narrowed();
       passes.kernels_forward += kernel;
@@ -106,7 +107,7 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows in expert order, and back
+    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows are brought into the order of experts, and back
       passes.forward += 2 * one;
       passes.back += 2 * one;
     }
@@ -215,7 +216,8 @@ void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const Progr
   passes.kernels_back = 1 + relu + sum;
 }
 
-/// Returns whether the network has such norms: it then rotates queries and keys by their positions, like LLaMA.
+/// Returns whether the network has root-mean-square norms. It then rotates queries and keys by their positions, like
+/// LLaMA.
 bool has_rms_norms(const ModelShape& model) {
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (is_rms_norm(model, i)) return true;
@@ -237,7 +239,7 @@ LayerPasses passes_of(const ModelShape& model, std::size_t position, Program pro
       add_product(layer, bytes, passes);
       const bool normalised =
           position + 1 < model.layers.size() && model.layers[position + 1].kind == LayerKind::normalisation;
-      if (!normalised && program != Program::compiled) {  // a separate ReLU
+      if (!normalised && program != Program::compiled) {  // ReLU is a separate kernel
         passes.forward += 2 * bytes.narrow;
         passes.back += 3 * bytes.narrow;
         passes.kernels_forward += 1;
@@ -294,8 +296,8 @@ ModelShape with_program(ModelShape model, Program program, Precision precision, 
 }
 
 ModelShape with_divided_program(ModelShape model, Precision precision, std::int32_t tensor) {
-  const double copied = 2 * bytes_per_element(precision);  // read and written
-  bool gathered = false;                                   // by the column layer before, which has the same input
+  const double copied = 2 * bytes_per_element(precision);  // bytes per copied number, which is read and written
+  bool gathered = false;                                   // true: the column layer before has gathered the same input
   for (LayerShape& layer : model.layers) {
     LayerPasses& passes = layer.passes;
     const bool divided = layer.kind == LayerKind::dense && layer.experts == 1 && layer.expert_group == 1 &&
@@ -309,7 +311,8 @@ ModelShape with_divided_program(ModelShape model, Precision precision, std::int3
     if (row || !gathered) {
       const double outputs =
           layer.outputs_per_sample / static_cast<double>(std::max<std::int64_t>(1, layer.rows_per_sample));
-      const double numbers = row ? 1 : tensor * width_of(layer) / outputs;  // per output number of a device
+      const double numbers = row ? 1 : tensor * width_of(layer) / outputs;  // numbers copied per output number of a
+                                                                            // device
       passes.forward += copied * numbers;
       passes.back += copied * numbers;
       passes.kernels_forward += 1;

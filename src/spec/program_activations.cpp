@@ -25,7 +25,7 @@ void fuse_gates(ModelShape& model) {
   }
 }
 
-/// Returns whether the norm stands between shortcut and products, unlike norms of convolutions, queries and keys.
+/// Returns whether the norm lies between the shortcut and the products, unlike norms of convolutions, queries and keys.
 bool is_of_shortcut(const ModelShape& model, std::size_t position) {
   const LayerShape& layer = model.layers[position];
   return layer.kind == LayerKind::normalisation && layer.split != TensorSplit::heads && layer.outputs_kept() > 0 &&

@@ -36,10 +36,12 @@ struct OptimizerSpec {
   enum class NewtonSchulz { fixed, tuned };
   Kind kind = Kind::adam;
   double learning_rate = 1e-3;
-  double momentum = 0;                                ///< sgd, lars, muon
-  bool nesterov = false;                              ///< sgd, muon
-  double weight_decay = 0;                            ///< sgd, adam, lars: added to the gradient (L2); else decoupled
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb; muon: of what Adam takes
+  double momentum = 0;                                ///< for sgd, lars and muon
+  bool nesterov = false;                              ///< for sgd and muon
+  double weight_decay = 0;                            ///< sgd, adam, lars: added to the gradient (L2); others:
+                                                      ///< decoupled
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< for adam, adamw and lamb; muon: for parameters that Adam
+                                                      ///< takes
   double trust = 0.001;                               ///< lars: trust coefficient η of the paper
   double clip_norm = 0;                               ///< gradients with a larger norm are scaled down to it; 0: never
   MuonScale scale = MuonScale::tall;
@@ -66,7 +68,7 @@ struct ScheduleSpec {
   Kind kind = Kind::constant;
   double warm_up_epochs = 0;             ///< epochs of linear warm-up from 0, for every kind
   std::vector<std::int64_t> milestones;  ///< steps: epochs after which the rate is multiplied by `factor`
-  double factor = 0.1;                   ///< steps
+  double factor = 0.1;                   ///< steps: factor at each milestone
   double final_factor = 0;               ///< cosine: final share of the learning rate
 };
 constexpr auto names_of(ScheduleSpec::Kind) {
@@ -81,11 +83,11 @@ struct TrainingSpec {
   Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows;
                                             ///< poisson: the same on average, each sample drawn independently
   bool in_order = false;                    ///< samples are taken in data order in every pass
-  double epochs = 10;                       ///< budget
+  double epochs = 10;                       ///< training budget, epochs
   double target_accuracy = 0.95;            ///< accuracy on held-back data, 0…1
   /// More target accuracies; relative steps are reported for each.
   std::vector<double> further_targets = {};
-  Stop stop = Stop::budget;         ///< target: a run ends at the first evaluation that reaches the target
+  Stop stop = Stop::budget;         ///< target: a run ends at the first evaluation that reaches the target accuracy
   std::int64_t evaluate_every = 0;  ///< steps; 0: once per epoch
   double label_smoothing = 0;       ///< share of every training label spread over all classes
   OptimizerSpec optimizer;
@@ -158,12 +160,12 @@ constexpr auto names_of(SiteWeights) {
 
 /// Failures in a run, if they differ from the scenario's.
 struct ConditionsSpec {
-  /// Source of a condition: the scenario, or none.
+  /// Source of a condition: the scenario's, or none.
   enum class Of : std::uint8_t { scenario, none };
   Of failures = Of::scenario;           ///< <failures>, and the state profiles of a platform file
   Of availability = Of::scenario;       ///< <availability>
   Of jitter = Of::scenario;             ///< <jitter> of <network>
-  std::optional<FailureSpec> own = {};  ///< replaces the scenario's failures and availability
+  std::optional<FailureSpec> own = {};  ///< conditions that replace the scenario's failures and availability
   bool operator==(const ConditionsSpec&) const = default;
   /// Returns the failures of the run, given the scenario's.
   FailureSpec failures_of(const FailureSpec& of_scenario) const;
@@ -185,7 +187,7 @@ struct AbsenceSpec {
   };
   Does does = Does::wait;
   double patience = 10;  ///< seconds; retry
-  /// Weights of the parts of the sites present.
+  /// Weights of the present sites' parts.
   enum class Estimate : std::uint8_t {
     present,   ///< normalised to one: the mean over the sites present
     unbiased,  ///< one over the probability of the site's presence (Horvitz and Thompson, JASA 47, 1952)
@@ -223,13 +225,14 @@ struct RunSpec {
   /// The order of events determines the learning: the run is simulated on its cluster first, and learned in the
   /// simulated order.
   bool event_driven = false;
-  std::vector<ShareRule> share = {};      ///< per layer, the first matching rule applies; none: the algorithm's default
-  std::string average_deltas_above = {};  ///< the layer above whose Δ are averaged over sites; empty: none
+  std::vector<ShareRule> share = {};      ///< rules of sharing; for each layer the first match applies; none: the
+                                          ///< algorithm's default
+  std::string average_deltas_above = {};  ///< name of the layer above whose Δ are averaged over sites; empty: none
   std::vector<std::string> files = {};    ///< names of parameters that are paths, whose contents are part of the value
   SiteWeights weights = SiteWeights::published;
   ConditionsSpec conditions = {};
   AbsenceSpec absence = {};
-  bool exchange_named = false;  ///< `exchange` is written, and not left out
+  bool exchange_named = false;  ///< true: `exchange` is written in the scenario
 };
 
 /// Format of an optimizer's moments.
@@ -266,12 +269,12 @@ struct TimedAsSpec {
   std::string file;                   ///< file of the user's own workload; empty: none
   ModelShape own_shape;               ///< contents of that file
   std::int64_t own_dataset_size = 0;  ///< samples per epoch, from that file; 0: not given
-  /// The user's number of steps with gradient sharing, or of epochs; none: published ones if available.
+  /// Number of steps with gradient sharing, or of epochs, given by the user; none: published numbers, if available.
   std::optional<double> steps, epochs;
-  /// A budget in samples instead, or in tokens for workloads whose samples are sequences.
+  /// Budget in samples, or in tokens for workloads whose samples are sequences, in place of steps or epochs.
   std::optional<double> samples, tokens;
   std::string target;                 ///< result reached after this training, in words; may be empty
-  std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged
+  std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: no evaluation is charged
   double evaluation_seconds = 0;      ///< seconds per evaluation
   double start_up = 0;                ///< seconds before the first step
   ParallelismSpec parallelism = {};

@@ -36,11 +36,11 @@ std::vector<LayerRange> blocks_of(const ModelShape& model) {
 
 namespace {
 
-/// Returns the first layer of each piece, minimising the most multiply-adds of a piece and then their unevenness.
+/// Returns the first layer of each piece. Minimises the multiply-adds of the largest piece, then the unevenness of all.
 /// `firsts`: layers at which a piece may begin.
 std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std::size_t>& firsts, std::size_t pieces) {
   const std::size_t units = firsts.size();
-  std::vector<double> until(units + 1, 0);  // multiply-adds before a unit; layers before the first unit belong to it
+  std::vector<double> until(units + 1, 0);  // multiply-adds before a unit; the first unit includes the layers before it
   for (std::size_t u = 0; u < units; ++u) {
     const std::size_t end = u + 1 == units ? model.layers.size() : firsts[u + 1];
     until[u + 1] = until[u];
@@ -78,11 +78,10 @@ std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std
 /// Returns whether the blocks are one stack of transformer blocks that can be dealt out evenly.
 bool is_dealt_evenly(const ModelShape& model, const std::vector<std::size_t>& firsts, std::size_t pieces) {
   if (firsts.size() % pieces != 0) return false;
-  const bool one_stack = std::ranges::all_of(firsts, [&](std::size_t first) {
-    return model.layers[first].name.starts_with("block");
-  });
-  return one_stack && std::ranges::any_of(
-                          model.layers, [](const LayerShape& layer) { return layer.kind == LayerKind::attention; });
+  const bool one_stack =
+      std::ranges::all_of(firsts, [&](std::size_t first) { return model.layers[first].name.starts_with("block"); });
+  return one_stack &&
+         std::ranges::any_of(model.layers, [](const LayerShape& layer) { return layer.kind == LayerKind::attention; });
 }
 
 /// Returns the first layer of each piece, with as many blocks in each.
@@ -92,7 +91,7 @@ std::vector<std::size_t> evenly(const std::vector<std::size_t>& firsts, std::siz
   return result;
 }
 
-/// Adds units for the layers before the blocks that begin at `firsts`, and for those after them.
+/// Adds the layers before the blocks that begin at `firsts`, and the layers after the blocks, as units.
 void add_ends(const ModelShape& model, std::vector<std::size_t>& firsts) {
   std::size_t end = 0;  // end of the last block
   for (const LayerRange& block : blocks_of(model)) {
@@ -118,9 +117,8 @@ std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces) {
                                             blocks > 0 ? blocks : firsts.size(), blocks > 0 ? "blocks" : "layers",
                                             pieces));
   }
-  const std::vector<std::size_t> begins = blocks > 0 && is_dealt_evenly(model, firsts, pieces)
-                                              ? evenly(firsts, pieces)
-                                              : balanced(model, firsts, pieces);
+  const std::vector<std::size_t> begins =
+      blocks > 0 && is_dealt_evenly(model, firsts, pieces) ? evenly(firsts, pieces) : balanced(model, firsts, pieces);
   std::vector<LayerRange> result;
   for (std::size_t piece = 0; piece < pieces; ++piece)
     result.push_back({begins[piece], piece + 1 == pieces ? model.layers.size() : begins[piece + 1]});

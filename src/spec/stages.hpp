@@ -28,13 +28,14 @@ inline bool repeats(const LayerRange& block) { return block.end - block.first > 
 
 /// Divides the network into `pieces` of consecutive layers, without cutting a block (without blocks: a layer).
 /// - One stack of transformer blocks whose number the pieces divide is dealt out evenly (Megatron-LM, Narayanan et al.,
-///   arXiv:2104.04473, section 2.2). Else the most multiply-adds of a piece are minimal, the others as even as possible.
+///   arXiv:2104.04473, section 2.2). Else the most multiply-adds of a piece are minimal, the others as even as
+///   possible.
 /// - Layers before the first block belong to the first piece, layers after the last block to the last.
 /// - With more pieces than blocks, the layers before and after them may each have a piece (Megatron-LM's
 ///   --account-for-embedding-in-pipeline-split and --account-for-loss-…: 126 blocks in 16 × 8 pieces).
 ///
-/// ParallelismSpec::stage_of() maps a piece to its stage. Throws std::invalid_argument if there are fewer of all these
-/// (or layers) than pieces.
+/// ParallelismSpec::stage_of() maps a piece to its stage. Throws std::invalid_argument if there are more pieces than
+/// blocks (or layers), including the ends.
 std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces);
 
 }  // namespace dadsim::spec

@@ -31,13 +31,13 @@ struct VariedPath {
   std::string with(double number) const;
 };
 
-/// Paths that take their values together: one dimension of a sweep.
+/// Paths that take their values together, as one dimension of a sweep.
 using SweepAxis = std::vector<VariedPath>;
 
 struct SweepSpec {
   enum class Method : std::uint8_t {
-    grid,             ///< every value of an axis with every value of every other
-    list,             ///< the first values of all axes, then the second …
+    grid,             ///< combines every value of an axis with every value of the others
+    list,             ///< takes the first values of all axes, then the second values …
     random,           ///< drawn independently
     latin_hypercube,  ///< drawn so that each axis is covered evenly (McKay, Beckman, Conover, Technometrics 21, 1979)
   };
@@ -57,7 +57,7 @@ constexpr auto names_of(SweepSpec::Method) {
 
 inline constexpr std::int64_t kMostSweepPoints = 1'000'000;
 inline constexpr std::int64_t kMostSweepSeeds = 1'000;
-inline constexpr std::int64_t kMostSweepTrials = 1'000'000;  ///< points times seeds
+inline constexpr std::int64_t kMostSweepTrials = 1'000'000;  ///< most points times seeds
 
 /// Returns the points of the sweep, or kMostSweepPoints + 1 if there are more.
 std::int64_t count_points(const SweepSpec& sweep);

@@ -59,7 +59,7 @@ bool has_pooled_tables(const TimedAsSpec& asked) {
 
 namespace {
 
-/// Reports a size without effect, since the workload lacks the part that it describes.
+/// Reports a size that has no effect, since the workload lacks the part that it describes.
 std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
   using Pair = std::pair<const char*, const char*>;
   const std::vector<ParameterSpec>& sizes = workload_registry().at(asked.workload).parameters;
@@ -107,7 +107,7 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
     with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
                static_cast<double>(micro > 0 ? micro : asked.batch));
     if (asked.parallelism.experts > 1) {
-      // Checks as many replicas as form one group; the caller checks that there are that many.
+      // Checks a division among the replicas of one group. The caller checks that there are enough replicas.
       with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
     }
     sharded(shape, asked.parallelism.tensor);

@@ -32,7 +32,7 @@ std::string size_text(const ParameterSpec& size, std::int64_t value) {
                                                   : std::to_string(value);
 }
 
-/// Throws if a given size is not a divisor of another one that it must divide.
+/// Throws if a size does not divide another size that it must divide.
 void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   using Pair = std::pair<const char*, const char*>;
   for (const auto& [parts, whole] : {Pair{"heads", "hidden"}, Pair{"kv-heads", "heads"}, Pair{"patch", "image"}}) {
@@ -45,7 +45,7 @@ void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   }
 }
 
-/// Throws for impossible numbers of experts.
+/// Throws for numbers of experts that make no network.
 void check_experts(const Sizes& sizes) {
   if (!sizes.contains("experts") || sizes.at("experts") == 0) return;
   if (sizes.at("experts-per-token") > sizes.at("experts"))
@@ -139,7 +139,7 @@ const std::vector<ParameterSpec>& workload_sizes() {
       or_none("head-size", 100'000, "numbers of a head; 0: hidden ÷ heads"),
       number("feed-forward", 10'000'000, "width of the MLP between its layers"),
       number("vocabulary", 100'000'000, "entries of the table of words"),
-      // Samples are sequences of real tokens only: shorter texts are packed, nothing is padded.
+      // Samples consist of real tokens only: shorter texts are packed, and nothing is padded.
       number("sequence", 10'000'000, "tokens of a sample, none of them padding"),
       or_none("mean-length", 10'000'000,
               "mean tokens of a sample without padding, if sequence is the longest; 0: all are as long"),

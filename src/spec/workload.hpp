@@ -15,7 +15,7 @@ namespace dadsim::spec {
 /// Sizes of a workload by name.
 using Sizes = std::map<std::string, std::int64_t>;
 
-/// A network too large to learn here that can be timed: its shapes and their source.
+/// A network that can be timed but is too large to learn here: its shapes and their source.
 struct Workload {
   std::string name;  ///< name in <timed-as workload="…">
   std::string description;

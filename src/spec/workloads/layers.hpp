@@ -65,7 +65,7 @@ LayerShape by_entries(LayerShape shape);
 LayerShape with_gelu(LayerShape shape);
 /// Adds dropout after the layer: one mask byte per output is kept.
 LayerShape with_dropout(LayerShape shape);
-/// Marks a table's output as added to something at once, and so not kept.
+/// Marks a table's output as not kept, because it is added to another output at once.
 LayerShape added(LayerShape shape);
 /// Marks a decoder: the backward pass keeps its class scores after softmax in fp32 (Korthikanti et al.,
 /// arXiv:2205.05198, section 4.3), not the outputs themselves.

@@ -102,7 +102,7 @@ ModelShape conformer_shape(const std::string& title, const Sizes& sizes) {
     add_half("second");
     add(normalisation_shape(block + "norm", tokens, width));
   }
-  add(with_softmax(token_dense_shape("decoder", tokens, width, sizes.at("vocabulary") + 1)));  // + the blank
+  add(with_softmax(token_dense_shape("decoder", tokens, width, sizes.at("vocabulary") + 1)));  // pieces and the blank
   return model;
 }
 

@@ -10,7 +10,7 @@ namespace dadsim::spec {
 ModelShape vit_shape(const std::string& title, const Sizes& sizes) {
   const std::int64_t patch = sizes.at("patch");
   const std::int64_t grid = sizes.at("image") / patch;  // patches along a side
-  const std::int64_t tokens = grid * grid + 1;          // and the class token
+  const std::int64_t tokens = grid * grid + 1;          // patches and the class token
   const bool scaled = size_or(sizes, "layer-scale", 0) != 0;
   ModelShape model;
   model.name = title;
@@ -42,7 +42,7 @@ ModelShape vit_shape(const std::string& title, const Sizes& sizes) {
   }
   layers.push_back(normalisation_shape("norm", tokens, width));
   if (const std::int64_t classes = size_or(sizes, "classes", 0); classes > 0)
-    layers.push_back(dense_shape("classifier", width, classes, true));  // on the class token alone
+    layers.push_back(dense_shape("classifier", width, classes, true));  // applied to the class token alone
   return model;
 }
 
