@@ -32,14 +32,15 @@ struct Scenario {
   spec::FrameworkSpec framework;
   spec::FailureSpec failures;             ///< simulated only by event-driven runs
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
-  std::vector<spec::Placement> workers;   ///< for workers of several devices: the first of each
+  std::vector<spec::Placement> workers;   ///< placement of each worker; for workers of several devices, of their first
+                                          ///< devices
   /// All named devices, for workers of several devices: with T devices to a layer, C parts of a sequence and D workers,
   /// device t of part c in stage p of worker d has number t + T (c + C (d + D p)). Empty if every worker is one device.
   std::vector<spec::Placement> devices_of_workers;
   const std::vector<spec::Placement>& all_devices() const {
     return devices_of_workers.empty() ? workers : devices_of_workers;
   }
-  /// Returns the worker of such a device.
+  /// Returns the worker to which a device with this number belongs.
   std::size_t worker_of(std::size_t device) const {
     if (devices_of_workers.empty()) return device;
     return device / static_cast<std::size_t>(timed_as->parallelism.of_stage()) % workers.size();
@@ -49,18 +50,20 @@ struct Scenario {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   std::optional<spec::TimedAsSpec> timed_as;
-  std::shared_ptr<const schedule::Schedule> recorded;  ///< recorded step from the file of timed_as; null: it has layers
-  bool timing_only = false;                            ///< nothing is learned: steps are recorded for their sizes alone
+  std::shared_ptr<const schedule::Schedule> recorded;  ///< recorded step from the file of timed_as; null: the workload
+                                                       ///< has layers
+  bool timing_only = false;                            ///< true: nothing is learned, and steps are recorded for their
+                                                       ///< sizes alone
   /// True if no network learns: `data`, `model` and most of `training` belong to a stand-in on which steps are
   /// recorded.
   bool stand_in = false;
-  spec::PayloadSpec payload;  ///< replaces a network and data then
+  spec::PayloadSpec payload;  ///< with timing_only: replaces a network and data
   std::vector<spec::RunSpec> runs;
   /// The hash of the resolved scenario, with the contents of files in place of their paths: equal scenarios have equal
   /// hashes wherever they lie.
   std::uint64_t hash = 0;
   spec::AskedMetric metric = spec::AskedMetric::automatic;  ///< metric by which runs are compared
-  bool ignore_memory = false;            ///< runs that do not fit the memory of their devices are timed nevertheless
+  bool ignore_memory = false;            ///< times runs even if they do not fit the memory of their devices
   std::optional<spec::SweepSpec> sweep;  ///< variations for `dadsim sweep`; not part of the hash
   std::optional<spec::CostSpec> costs;
   std::optional<spec::EvaluationSpec> evaluation;   ///< evaluation of the last models of event-driven runs

@@ -12,9 +12,9 @@ namespace dadsim::scenario {
 /// A scenario file, read once, to be completed many times with other overrides. The files it names are read each time.
 class ScenarioSource {
  public:
-  /// Throws InputError if there is no such file or it is not XML.
+  /// Reads the file. Throws InputError if there is no such file or it is not XML.
   explicit ScenarioSource(std::string path);
-  /// Treats this text as the contents of a file with that path.
+  /// Uses `text` as the contents of a file with this path.
   ScenarioSource(std::string path, std::string text);
 
   const std::string& path() const { return path_; }
@@ -22,7 +22,8 @@ class ScenarioSource {
 
   /// Does the same as load_scenario().
   Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;
-  /// Loads it without <sweep>, <scale-study> and <goal>, which overrides may still name: one point of such a study.
+  /// Loads one point of a study: the scenario without <sweep>, <scale-study> and <goal>, which overrides may still
+  /// name.
   Scenario load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const;
 
  private:

@@ -115,8 +115,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
                                std::uint64_t seed) {
   spec::TrainingSpec learned = training;
   learned.seeds = 1;
-  learned.exact_once = false;  // runs learned together have a key of both
-  // A target affects learning only if learning ends with it, or if it is searched for between epochs.
+  learned.exact_once = false;  // otherwise runs learned together have a key of both
   if (learned.evaluate_every > 0) {
     learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();
     learned.further_targets.clear();

@@ -7,21 +7,21 @@
 
 namespace dadsim::scenario {
 
-/// Returns the resolved scenario as XML; `file` maps each path of the scenario to its printed form. Without questions
-/// it has neither <sweep> nor <goal>.
+/// Returns the resolved scenario as XML. `file` maps each path of the scenario to its printed form. Without
+/// `with_questions`, <sweep> and <goal> are left out.
 std::string write_scenario(const Scenario& scenario, const std::function<std::string(const std::string&)>& file,
                            bool with_questions = true);
 
-/// Returns Scenario::hash: of the resolved scenario with fingerprints of the files' contents for their paths, and
-/// without <sweep> and <goal>, which refer to other scenarios. Throws InputError if a file cannot be read.
+/// Returns Scenario::hash, the hash of the resolved scenario. Fingerprints of files' contents replace their paths.
+/// <sweep> and <goal> are left out, since they refer to other scenarios. Throws InputError if a file cannot be read.
 std::uint64_t hash_of(const Scenario& scenario);
 
 /// Returns the hash of the data drawn and dealt with a seed, and of the network that learns from them. Throws
 /// InputError if a file cannot be read.
 std::uint64_t problem_hash_of(const Scenario& scenario, std::uint64_t seed);
 
-/// Returns the hash of the same and the training: everything that a simulation's values depend on besides their own
-/// operations and inputs.
+/// Returns the hash of the data, the network and the training. A simulation's values depend only on these and on their
+/// own operations and inputs.
 std::uint64_t learning_problem_hash_of(const Scenario& scenario, std::uint64_t seed);
 
 /// Returns the hash of everything that determines a run's learning, and nothing else: runs with equal hashes learn the

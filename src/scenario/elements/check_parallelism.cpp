@@ -14,7 +14,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kListed = 12;  // numbers that a remedy lists
+constexpr std::size_t kListed = 12;  // numbers that a remedy lists, at most
 
 /// Returns `use NAME="1", "2" or "4"`, and at most kListed of the numbers.
 std::string remedy_of(std::string_view name, const std::vector<std::size_t>& numbers) {

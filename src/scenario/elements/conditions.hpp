@@ -8,7 +8,7 @@
 
 namespace dadsim::scenario {
 
-/// Rows of <run>: failures during its simulation, its behaviour when sites are absent, and the weights of sites.
+/// Return the rows of <run> for failures during its simulation, for absent sites, and for the weights of sites.
 Row<spec::RunSpec> weights_row();
 Row<spec::RunSpec> failures_row();
 Row<spec::RunSpec> availability_row();
@@ -19,7 +19,8 @@ Row<spec::RunSpec> absent_weights_row();
 
 /// Reads <failures> and <availability> inside a run.
 void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into);
-/// Returns the part of a label that describes a run's own conditions: ", no failures". Empty: they are the scenario's.
+/// Returns the part of a label that describes a run's own conditions, e.g. ", no failures"; empty if they are the
+/// scenario's.
 std::string conditions_label(const spec::RunSpec& run);
 /// Checks that the conditions of runs have an effect, given the scenario's. `elements`: one per run.
 void check_conditions(const Scenario& scenario, const std::vector<const Element*>& elements,

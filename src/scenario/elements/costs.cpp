@@ -73,7 +73,7 @@ const Table<spec::CostSpec::SpotPrice>& spot_table() {
   return kTable;
 }
 
-/// Returns the row of an alternative to `carbon`, which is printed for it.
+/// Returns the row of carbon-region, an alternative to `carbon`. A printed scenario has `carbon` in its place.
 Row<spec::CostSpec> carbon_region_row() {
   constexpr const char* kName = "carbon-region";
   constexpr const char* kForm = "a region of a cloud; `dadsim prices` lists them";
@@ -128,7 +128,7 @@ const Table<spec::CostSpec>& costs_table() {
 
 namespace {
 
-/// Checks that some catalogue price matches the selection.
+/// Checks that at least one price of the catalogue matches the selection.
 void check_prices(const Node& node, const spec::CostSpec& costs, const ReadContext& context) {
   static const std::regex kDate("[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?");
   if (!costs.price_date.empty() && !std::regex_match(costs.price_date, kDate)) {

@@ -11,12 +11,12 @@ namespace dadsim::scenario {
 inline constexpr const char* kCountForm =
     "a number above 0, which may end in k, M, B or T (10³, 10⁶, 10⁹, 10¹²), e.g. 2T";
 
-/// Returns the number of a text like "300B"; nullopt if it has none above 0.
+/// Returns the number of a text like "300B"; nullopt if the text is no number above 0.
 std::optional<double> parse_count(const std::string& text);
-/// Returns the shortest text of a number that reads back as it: "2T", "1500000".
+/// Returns the shortest text that reads back as the number: "2T", "1500000".
 std::string count_text(double count);
 
-/// Returns the row of a large count: samples, tokens.
+/// Returns the row of a large count, as of samples or tokens.
 template <class Spec>
 Row<Spec> count_row(std::string name, std::optional<double> Spec::*member) {
   AttributeRule rule = attribute(std::move(name), text(kCountForm));

@@ -13,7 +13,8 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxPatterns = 1000;  // with more, near names take too long to find
+constexpr std::size_t kMaxPatterns = 1000;  // hosts up to which near names are searched; above, the search takes too
+                                            // long
 constexpr std::size_t kShownPatterns = 10;
 
 /// Returns the position of the number at the end of a name.
@@ -29,7 +30,7 @@ bool follows(const std::string& last, const std::string& next) {
 std::int64_t count(const spec::GpuClusterSpec& cluster) { return all_gpus(cluster); }
 
 std::int64_t count(const spec::FederationSpec& federation) {
-  std::int64_t hosts = 1;  // the hub
+  std::int64_t hosts = 1;  // name of the hub
   for (const spec::FederationSpec::Sites& sites : federation.sites) hosts += sites.count;
   return hosts;
 }

@@ -158,7 +158,7 @@ std::string print_device(const spec::DeviceSpec& device) {
   XmlWriter xml;
   write_devices(xml, {device});
   const std::string text = xml.finish();
-  return text.substr(text.find('\n') + 1);  // drops the declaration, which belongs to a document
+  return text.substr(text.find('\n') + 1);  // removes the XML declaration, which belongs to a document
 }
 
 std::vector<ElementRule> devices_rules() { return {device_table().rule(), efficiency_table().rule()}; }

@@ -30,7 +30,7 @@ inline constexpr const char* kPrefix = "[^\\s\\[\\]]+";
 
 inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole numbers up to it are exact
 
-/// Elements of a platform, in a scenario and in a file of its own.
+/// Names of the elements of a platform, both in a scenario and in a file of its own.
 inline const std::vector<std::string> kPlatformParts{"gpu-cluster", "federation", "wan",   "pair",
                                                      "profile",     "background", "change"};
 
@@ -38,9 +38,9 @@ const Table<Scenario>& scenario_table();
 const Table<Scenario>& workers_table();
 const Table<spec::Placement>& worker_table();
 const Table<spec::NetworkSpec>& network_table();
-/// Checks that attributes of <network> about connections over measured lines have any such line to act on.
+/// Checks that attributes of <network> about measured lines have an effect: the platform has such a line.
 void check_connections(const Element& network, const spec::PlatformSpec& platform, const ReadContext& context);
-/// Checks that the settings of step simulation have an effect: some run takes steps over the network.
+/// Checks that settings of step simulation have an effect: at least one run takes steps over the network.
 void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 const Table<spec::CostSpec>& costs_table();
 const Table<spec::FrameworkSpec>& framework_table();

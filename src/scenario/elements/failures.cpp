@@ -393,7 +393,7 @@ class FailureReader {
   std::string nodes_of(const Node& node) {
     std::string pattern = plain_name(node.required_text("nodes", kNodes).value_or(""));
     if (const auto* file = std::get_if<spec::PlatformFileSpec>(&platform_.what)) {
-      if (file->path.empty()) return pattern;  // it could not be read
+      if (file->path.empty()) return pattern;  // the file could not be read
       node.fail_at("nodes", "needs a platform with nodes, but a platform file of SimGrid has none",
                    "use hosts=\"…\", with one element per node");
       return pattern;

@@ -20,7 +20,7 @@ constexpr QuantityForm kRateForm{Unit::bytes_per_second,
 constexpr QuantityForm kPauseForm{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 5s"};
 constexpr QuantityForm kMessageForm{Unit::bytes, {.minimum = 1000}, "at least 1kB, with its unit, e.g. 2GB"};
 
-/// Returns the row of a number that is printed if it differs from the framework's own.
+/// Returns the row of a number that is printed only if it differs from the framework's own.
 template <class Value>
 Row<Framework> number(std::string name, Value Framework::*member, Kind kind) {
   Row<Framework> row = attribute(std::move(name), member, std::move(kind));
@@ -99,7 +99,8 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
 void check_framework(const Element& element, const spec::FrameworkSpec& framework,
                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
-  const bool computes_alone = framework.none() && framework.computing != 1;  // only the duration of computing changes
+  const bool computes_alone = framework.none() && framework.computing != 1;  // such a framework changes only the
+                                                                             // duration of computing
   if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> has no effect: no run exchanges anything", "remove it");
     return;

@@ -226,7 +226,7 @@ void read_link(const Node& node, const char* attribute, double latency, spec::Li
   const spec::LinkSpec usual = link;
   link = read_cluster_link(node, attribute, usual.transport, latency, context);
   if (!is_own_link(link)) return;
-  link.name = fmt::format("gpu-cluster {}", attribute);  // the class of the other nodes' links
+  link.name = fmt::format("gpu-cluster {}", attribute);  // class of the links between the cluster's other nodes
   link.costs = usual.costs;
   link.library = usual.library;
   link.generation = usual.generation;

@@ -20,7 +20,7 @@ constexpr const char* kHostForm =
     "a name with at most one range of numbers, e.g. gpu-[0-15]; write \\[ for a bracket in a name";
 constexpr std::string_view kSpecial = " \t\r\n[]*\\'\"";
 
-/// Returns the number, or −1 if it is none.
+/// Returns the number, or −1 if the text is no number.
 std::int64_t number(std::string_view digits) { return parse_whole<std::int64_t>(digits).value_or(-1); }
 
 bool is_blank(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
@@ -29,7 +29,7 @@ bool is_blank(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
 struct HostWord {
   std::string text;
   std::vector<bool> plain;
-  bool closed = true;  ///< its quotation mark is closed
+  bool closed = true;  ///< true: the quotation mark is closed
 
   std::size_t find(char c, std::size_t from = 0) const {
     for (std::size_t i = from; i < text.size(); ++i) {

@@ -10,11 +10,11 @@
 namespace dadsim::scenario {
 
 inline constexpr std::size_t kMaxWorkers = 100000;
-inline constexpr std::size_t kMaxHostName = 100;  ///< bytes
+inline constexpr std::size_t kMaxHostName = 100;  ///< bytes of a host's name, at most
 
 struct HostList {
   std::vector<std::string> hosts;
-  std::string what, remedy;  ///< empty unless the text is wrong
+  std::string what, remedy;  ///< description of the fault; empty: the text is right
 };
 
 /// Expands "hub gpu-[08-11].lab" to hub gpu-08.lab gpu-09.lab gpu-10.lab gpu-11.lab: names between white space, each
@@ -36,8 +36,8 @@ std::string plain_name(std::string_view text);
 /// Returns a name in the form that expand_hosts() reads.
 std::string in_host_list(const std::string& name);
 
-/// Returns the hubs of a federation, alone or among clusters, which distribute parameters: no workers unless they are
-/// named.
+/// Returns the hubs of a federation, alone or among clusters. A hub distributes parameters and has no worker unless it
+/// is named as one.
 std::vector<std::string> hubs_of(const spec::PlatformSpec& platform);
 
 }  // namespace dadsim::scenario

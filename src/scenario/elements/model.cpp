@@ -15,7 +15,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// A layer of <model>, except residuals: its rule, its reading, and its printing.
+/// A layer of <model>, except residuals: its rule, and functions that read and print it.
 struct LayerRow {
   ElementRule rule;
   std::function<spec::LayerSpec(const Node&, const ReadContext&)> read;

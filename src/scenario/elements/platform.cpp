@@ -46,7 +46,7 @@ void let_queues_grow(spec::CompositionSpec& composition) {
       if (link->transport == spec::Transport::tcp)
         link->queue_bytes = std::max(link->queue_bytes, link->bandwidth * round_trip);
     }
-    // One attribute sets all of them.
+    // One attribute sets the queues of all adapters.
     if (gpus->nic.queue_bytes > given && gpus->fabric.link.transport == spec::Transport::tcp)
       gpus->fabric.link.queue_bytes = std::max(gpus->fabric.link.queue_bytes, gpus->nic.queue_bytes);
     for (spec::NodeGroup& group : gpus->more) group.nic.queue_bytes = gpus->nic.queue_bytes;

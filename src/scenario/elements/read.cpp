@@ -39,7 +39,7 @@ class NamedLinks {
  public:
   NamedLinks(const Scenario& scenario, const ReadContext& context) : scenario_(scenario), context_(context) {}
 
-  /// Checks a name. `is_meant`: whether the text matches that link; `classes`: it may be a class.
+  /// Checks a name. `is_meant`: returns whether the text matches a link. `classes`: the text may be a class of links.
   void check(const Node& node, const char* attribute, const std::string& text, bool classes,
              const std::function<bool(const Link&)>& is_meant) {
     if (!context_.catalog.links_of_platform || text.empty()) return;
@@ -97,7 +97,7 @@ void check_links_of_costs(const Element& costs, const Scenario& scenario, const 
   }
 }
 
-/// The workers and the aggregator with the lines they come from, for findings about a host.
+/// Lines of the workers and of the aggregator, for findings about their hosts.
 struct ClusterLinks {
   std::vector<spec::Placement> workers;
   std::vector<Origin> origins;  ///< per worker
@@ -332,7 +332,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   };
   check_memory();
   const bool model_is_right = context.findings.added() == 0;
-  // A missing <training> is all defaults; those are checked as if it were present.
+  // A missing <training> has all defaults, which are checked as if it were present.
   const Element left_out{.name = "training", .origin = root.origin};
   const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);

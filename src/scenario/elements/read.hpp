@@ -12,7 +12,7 @@
 
 namespace dadsim::scenario {
 
-/// The data after reading; classes and the channels of the shape are 0 if an error left them unknown.
+/// The data after reading. Classes and the shape's channels are 0 if an error left them unknown.
 struct DataFindings {
   spec::DataSpec spec;
   std::int64_t train = 0;
@@ -26,7 +26,7 @@ inline constexpr std::size_t kMaxDevices = 1000;
 inline constexpr std::int64_t kMaxSamples = 1'000'000'000;
 
 // One function per element; the files follow. Each fills in defaults and continues after errors.
-/// `fallback` is the kind if the element gives none.
+/// `fallback`: kind of the source if the element gives none.
 spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
                            spec::SplitSpec::Kind fallback, const ReadContext& context);
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
@@ -47,7 +47,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
                                 const ReadContext& context, std::shared_ptr<const schedule::Schedule>& recorded);
 /// The network that learns.
 struct LearningNetwork {
-  const spec::ModelSpec* model;     ///< null if something is wrong with it
+  const spec::ModelSpec* model;     ///< null if the network has a fault
   const spec::SampleShape& sample;  ///< 0 if an error left it unknown
   bool equal_batches = false;       ///< all sites have batches of one size
 };
@@ -56,8 +56,8 @@ struct PlacedHosts {
   std::vector<std::string> hosts;
   const spec::PlatformSpec& platform;
 };
-/// Reads <failures> and every <availability> of a scenario. Patterns of hosts have to match one of `placed`, patterns
-/// of nodes the node of one of these.
+/// Reads <failures> and every <availability> of a scenario. Patterns of hosts must match a host of `placed`; patterns
+/// of nodes must match the node of such a host.
 spec::FailureSpec read_failures(const Node& scenario, const PlacedHosts& placed, const ReadContext& context);
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const std::optional<spec::TimedAsSpec>& timed,
@@ -67,10 +67,10 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.
 void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
-/// Returns why an algorithm cannot be combined with a compressor; none: it can. `parameters`: the algorithm's.
+/// Returns why an algorithm cannot be combined with a compressor; nothing if it can. `parameters`: the algorithm's.
 std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
                                        const Catalog::Compressor& compressor);
-/// Asks the method for faults of a run; everything else of it must have been read.
+/// Asks the method for faults of a run. The caller must have read everything else of the run.
 void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
                const LearningNetwork& network, const ReadContext& context);
 /// Reads <evaluation>; the runs must be complete.

@@ -26,17 +26,17 @@ std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string
 /// defaults, as for --set: "timed-as.tensor=8".
 std::vector<std::string> layout_assignments(spec::TimedAsSpec timed);
 
-/// Checks rules that several of them share. Invalid values are reset, so that no further faults follow from them.
+/// Checks rules that involve several attributes. Resets invalid values, so that no further faults follow from them.
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch);
 
 /// Returns `use ATTRIBUTE="1", "2" or "4"` with the divisors of a number, at most twelve.
 std::string use_divisor(std::string_view attribute, std::size_t number);
 
-/// Returns the remedy for a network that cannot be divided as `timed` says: the numbers of one attribute that go with
-/// all others. `devices` are to be divided among workers; 0: not known yet.
+/// Returns the remedy for a network that cannot be divided as `timed` asks: the values of one attribute that fit all
+/// others. `devices`: number to be divided among workers; 0: not known yet.
 std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices);
 
-/// Checks that the devices can be dealt out to workers, and that the runs can be divided so.
+/// Checks that the devices can be divided among the workers, and that the runs allow this division.
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
                        const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 

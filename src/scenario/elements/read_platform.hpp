@@ -32,7 +32,7 @@ std::string read_host_prefix(const Node& node, const char* attribute, const std:
 /// Returns the name of a cluster; empty if it has none.
 std::string read_cluster_name(const Node& node);
 
-/// The pairs given between the named ends (regions or clusters), each direction at most once.
+/// Reads the pairs given between named ends (regions or clusters), each direction at most once.
 class GivenPairs {
  public:
   /// Reads every <pair> below `parent`; `noun` names the kind of the ends.
@@ -54,7 +54,7 @@ class GivenPairs {
   bool unclear_ = false;
 };
 
-/// Missing numbers between two ends: "no numbers from 'a' to 'b'; add <pair …/>".
+/// Fault and remedy of a pair of ends without numbers: "no numbers from 'a' to 'b'; add <pair …/>".
 struct MissingPair {
   std::string what, remedy;  ///< empty if nothing is missing
 };

@@ -11,12 +11,12 @@
 
 namespace dadsim::scenario {
 
-/// Steps recorded in a scenario without learning: enough for methods whose steps differ by design (one-peer graphs
-/// among a thousand sites have ten).
+/// Number of steps recorded in a scenario without learning. It covers methods whose steps differ by design (one-peer
+/// graphs among a thousand sites have ten).
 inline constexpr int kRecordedSteps = 16;
 
-/// Stand-ins for a missing learning network, on which steps are recorded: elements as in a scenario, with one sample
-/// per batch of a worker; one batch, unless <timing-only samples="…"> gives more.
+/// Stand-ins for a missing learning network, on which steps are recorded. The elements are as in a scenario. A batch of
+/// a worker has one sample; there is one batch, unless <timing-only samples="…"> gives more.
 struct StandIn {
   Element data, model, training;
   spec::PayloadSpec payload;

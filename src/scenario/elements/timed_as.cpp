@@ -103,7 +103,7 @@ const spec::ParameterSpec* size_of(const std::string& workload, const std::strin
 
 /// Checks the user's own number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
-  std::string said;  // the attribute that gives the length
+  std::string said;  // name of the attribute that gives the length
   for (const char* one : {"steps", "epochs", "samples", "tokens"}) {
     if (!said.empty()) node.refuse(one, "cannot be combined with " + said, "remove one of the two");
     if (said.empty() && node.has(one)) said = one;

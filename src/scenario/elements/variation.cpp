@@ -16,7 +16,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxProfiles = 1000;
-constexpr std::size_t kMaxPoints = 10000;      // per profile
+constexpr std::size_t kMaxPoints = 10000;      // points per profile
 constexpr std::size_t kMaxBackground = 10000;  // flows
 constexpr std::size_t kMaxLinkName = 200;      // bytes
 

@@ -9,7 +9,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxRegions = 100;  // 9,900 pairs
+constexpr std::size_t kMaxRegions = 100;  // regions; as many have 9,900 pairs
 
 const Table<spec::WanSpec::Region>& region_table() {
   using Spec = spec::WanSpec::Region;

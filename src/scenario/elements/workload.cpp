@@ -24,7 +24,7 @@
 namespace dadsim::scenario {
 namespace {
 
-const Catalog kNothingReferredTo;  // workloads and recorded steps name no device, link or method
+const Catalog kNothingReferredTo;  // a workload or recorded step names no device, link or method
 
 /// Name of the root element of a recorded step.
 constexpr const char* kRecordedStep = "recorded-step";
@@ -59,7 +59,7 @@ step::CollectiveKind kind_of(RecordedKind kind) {
   throw std::logic_error("unknown kind of a recorded collective");
 }
 
-/// Group of a collective.
+/// Group of devices that takes part in a collective.
 enum class RecordedGroup : std::uint8_t { replicas, tensor };
 constexpr auto names_of(RecordedGroup) {
   using enum RecordedGroup;
@@ -143,7 +143,7 @@ const Table<RecordedWait>& recorded_wait_table() {
   return kTable;
 }
 
-/// Returns one number for all, or one for each of `count`.
+/// Returns the amount of every worker: one number for all, or one for each of `count`.
 schedule::PerWorker amounts(const Node& node, const char* attribute, const std::string& said, std::size_t count) {
   const std::vector<std::string> words = split_words(said);
   std::vector<double> values;
@@ -271,7 +271,7 @@ constexpr std::size_t kMaxLayerName = 200;  // bytes
 constexpr std::int64_t kMaxWorkloadParameters = 10'000'000'000'000;
 constexpr double kMaxMacs = 1e18;
 
-/// A layer's fields in a line or an element; nullopt if missing or wrong.
+/// Fields of a layer in a line or an element; nullopt: missing or wrong.
 struct LayerFields {
   std::optional<std::string> name;
   std::optional<spec::LayerKind> kind;

@@ -28,15 +28,15 @@ struct Catalog {
   struct Compressor {
     std::string name;
     std::vector<spec::ParameterSpec> parameters;
-    bool lossless = false;  ///< nothing is lost, so that memory has no effect
-    bool adapts = false;    ///< sizes are known only after encoding
-    /// Returns whether it remembers by default with these parameters.
+    bool lossless = false;  ///< true: the compressor loses nothing, so that memory has no effect
+    bool adapts = false;    ///< true: sizes of messages are known only after encoding
+    /// Returns whether a compressor with these parameters remembers losses by default.
     std::function<bool(const spec::ParameterValues&)> biased = [](const spec::ParameterValues&) { return false; };
-    bool has_momentum = false;  ///< the optimizer must not have one
+    bool has_momentum = false;  ///< true: the compressor has momentum, so the optimizer must have none
   };
   std::vector<Compressor> compressors;
   std::vector<std::string> devices;
-  /// Returns why the file with that name gives no relative steps; none: it does. May be empty.
+  /// Returns why the file of that name gives no relative steps; nothing if it does. The function may be empty.
   std::function<std::optional<Fault>(const std::string& path)> check_ladder;
   std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithm names, including "auto"
@@ -44,24 +44,24 @@ struct Catalog {
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
-  /// All errors of a platform file and its use: missing hosts (with did-you-mean), more workers on a host than it has
-  /// cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will communicate.
+  /// A platform, and its use by a scenario. `pairs` are indices into `hosts` that will communicate. Errors are missing
+  /// hosts (with did-you-mean), more workers on a host than it has cores, and pairs of hosts without a route.
   struct PlatformQuestion {
     spec::PlatformSpec platform;
-    std::vector<std::string> hosts;  ///< one per worker, then the aggregator
+    std::vector<std::string> hosts;  ///< host of each worker, then of the aggregator
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
   };
   struct PlatformAnswer {
     std::vector<Diagnostic> file_errors;    ///< errors of the platform file itself, with its file and line
-    std::vector<std::string> host_errors;   ///< per entry of `hosts`: empty, or "what; remedy"
-    std::vector<std::string> route_errors;  ///< "what; remedy"
+    std::vector<std::string> host_errors;   ///< error of each entry of `hosts`: empty, or "what; remedy"
+    std::vector<std::string> route_errors;  ///< errors of routes: "what; remedy"
   };
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
-  /// Returns the hosts of a platform in their order; none if it cannot be loaded. May be empty.
+  /// Returns the hosts of a platform in their order; none if it cannot be loaded. The function may be empty.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> hosts_of_platform;
   struct NamedLink {
-    std::string name, link_class;  ///< empty for links without a class of the catalogue
-    bool is_goodput = false;       ///< its bandwidth is a measured rate of transfers
+    std::string name, link_class;  ///< class in the catalogue; empty: none
+    bool is_goodput = false;       ///< true: the bandwidth is a measured rate of transfers
   };
   /// Returns the links of a platform. May be empty: they are not checked.
   std::function<std::vector<NamedLink>(const spec::PlatformSpec&)> links_of_platform;
@@ -70,7 +70,7 @@ struct Catalog {
 
   /// Checks of a scenario that has been read, in the order in which they run.
   enum class Check {
-    memory,       ///< memory of this machine for learning; without runs: for one network
+    memory,       ///< memory of this machine for learning; without runs: for one network alone
     collectives,  ///< fit of the runs' collective algorithms to the workers' placement
     split,        ///< at least one sample per worker; loads the data
     runs          ///< all other obstacles to carrying out the runs
@@ -78,10 +78,10 @@ struct Catalog {
   struct ScenarioFault {
     std::string element;      ///< "model", "split" or "run"
     std::size_t run = 0;      ///< index of the run
-    std::string attribute{};  ///< empty: not about one attribute
+    std::string attribute{};  ///< name of the attribute; empty: the fault concerns no single attribute
     Fault fault{};
   };
-  /// May be empty: nothing is wrong.
+  /// Returns the faults found by a check. The function may be empty: nothing is wrong.
   std::function<std::vector<ScenarioFault>(Check, const Scenario&, const spec::SampleShape&)> check;
 
   /// Contents of a data source, or all errors of its files.

@@ -42,7 +42,8 @@ class Node {
 
   std::int64_t integer(std::string_view attribute, std::int64_t minimum, std::int64_t maximum,
                        std::int64_t fallback) const;
-  /// Without a fallback the attribute is required; nullopt if it is missing or wrong.
+  /// Return the number of an attribute. Without a fallback the attribute is required; nullopt if it is missing or
+  /// wrong.
   std::optional<std::int64_t> integer(std::string_view attribute, std::int64_t minimum, std::int64_t maximum) const;
   double real(std::string_view attribute, const Range& range, double fallback) const;
   std::optional<double> real(std::string_view attribute, const Range& range) const;
@@ -68,7 +69,7 @@ class Node {
   /// Returns the child of that name, or nullptr and an error.
   const Element* required_child(std::string_view name, const std::string& remedy) const;
   std::vector<const Element*> children(std::string_view name) const;
-  /// Returns the first `most` of them, with an error if there are more.
+  /// Returns the first `most` children of that name, with an error if there are more.
   std::vector<const Element*> children(std::string_view name, std::size_t most) const;
 
   /// Adds an error if the attribute is given: it has no effect, for the reason `because`.

@@ -14,10 +14,10 @@ namespace dadsim::scenario {
 /// created. Errors go to `findings`; the reader checks the value.
 void apply_override(Element& scenario, const std::string& text, Findings& findings);
 
-/// Returns whether `path` has the form of such a path, whether or not it leads anywhere.
+/// Returns whether `path` has the form of a path of --set, whether or not an attribute exists there.
 bool is_override_path(const std::string& path);
-/// Returns why such a path leads to no attribute of this scenario; none if it does, or if it may name parameters of a
-/// method.
+/// Returns why a path of --set leads to no attribute of this scenario. Returns nothing if it leads to one, or if it may
+/// name parameters of a method.
 std::optional<Fault> fault_of_path(const Element& scenario, const std::string& path);
 
 /// Returns the remedy for a varied value that was refused: a range of other numbers than whole ones needs whole="true"

@@ -68,7 +68,7 @@ constexpr std::array<std::string_view, 8> kDecimal{"k", "M", "G", "T", "P", "E",
 constexpr std::array<std::string_view, 8> kBinary{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"};
 constexpr std::array<std::string_view, 8> kInWords{"kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta"};
 
-/// Returns one of a unit with a prefix, in units without prefix.
+/// Returns the size of a prefixed unit, in units without prefix.
 std::optional<double> factor_of(Unit kind, std::string_view name) {
   for (const UnitFactor& unit : kFactors) {
     if (unit.of != kind || !name.ends_with(unit.name)) continue;
@@ -87,7 +87,7 @@ std::optional<double> factor_of(Unit kind, std::string_view name) {
   return std::nullopt;
 }
 
-/// Converts "mbit/s" to "Mbps": a prefix of powers of 1000 or 1024, and one of the ends.
+/// Converts "mbit/s" to "Mbps". The unit consists of a prefix of powers of 1000 or 1024, and one of `ends`.
 std::string with_prefix(std::string_view unit, std::span<const UnitName> ends) {
   constexpr std::string_view kPrefixes = "kmgtpe";
   for (const UnitName& end : ends) {
@@ -137,7 +137,7 @@ bool separates_thousands(const std::string& number) {
 }  // namespace
 
 std::vector<std::string> other_notations(const std::string& text) {
-  constexpr std::size_t kLongest = 60;  // characters of a text that may be a number
+  constexpr std::size_t kLongest = 60;  // longest text that may be a number, characters
   if (text.size() > kLongest) return {};
   std::string compact = with_plain_characters(text);
   std::erase_if(compact, [](unsigned char c) { return std::isspace(c) != 0 || c == '_' || c == '\'' || c == '"'; });

@@ -21,7 +21,7 @@ struct Range {
   bool open_maximum = false;
 
   bool contains(double value) const;
-  std::string to_string() const;  ///< "from 0 to 1", "above 0", "from 0 to below 1"
+  std::string to_string() const;  ///< Returns for example "from 0 to 1", "above 0", "from 0 to below 1".
 };
 
 inline constexpr Range kShare{.minimum = 0, .maximum = 1};
@@ -84,7 +84,8 @@ Kind one_of() {
 struct AttributeRule {
   std::string name;
   Kind kind;
-  std::string words{};  ///< meaning, if it is that of another list; empty: docs/scenario.md has it (attribute_words())
+  std::string words{};  ///< meaning, for attributes of another list; empty: docs/scenario.md has the meaning
+                        ///< (attribute_words())
   bool required = false;
   std::string fallback{};  ///< default value; empty: none
   std::string left_out{};  ///< behaviour without the attribute, in words, if no value expresses it
@@ -107,8 +108,9 @@ struct ElementRule {
   std::vector<std::string> children{};
   bool root = false;         ///< root of a document: no element contains it
   bool repeatable = false;   ///< may occur several times in its parent; --set selects one of them, as run[2]
-  std::string parameters{};  ///< owner of the parameters that are further attributes, in words; empty: none
-  bool text = false;         ///< contains text
+  std::string parameters{};  ///< owner of the parameters that the element takes as further attributes, in words; empty:
+                             ///< none
+  bool text = false;         ///< true: the element contains text
 
   const AttributeRule* find(std::string_view attribute) const;
   std::vector<std::string> attribute_names() const;
@@ -126,7 +128,7 @@ inline ElementRule element(std::string name, std::string words, std::vector<Attr
 /// Returns every element, in the order of the schema.
 const std::vector<ElementRule>& vocabulary();
 
-/// Returns the rule of that element, or nullptr.
+/// Returns the rule of the element with that name; nullptr if there is none.
 const ElementRule* find_rule(std::string_view name);
 
 }  // namespace dadsim::scenario

@@ -86,7 +86,7 @@ void write_type(XmlWriter& xml, const Kind& kind, const CatalogNames& names) {
   switch (kind.of) {
     case Kind::Of::any_text:
     case Kind::Of::seed:
-      return;  // types with a name in XML Schema
+      return;  // XML Schema has names for these types
     case Kind::Of::text:
       if (!kind.catalog.empty()) return names_of_catalog(xml, kind.catalog, names(kind.catalog));
       return restrict_text(xml, kind.pattern.empty() ? kVisible : kind.pattern);
@@ -147,8 +147,8 @@ void write_element(XmlWriter& xml, const ElementRule& rule, const CatalogNames& 
 
 const xmlChar* xml_text(const std::string& value) { return reinterpret_cast<const xmlChar*>(value.c_str()); }
 
-/// Appends the tree in the form that libxml2 validates; every node points back at its element. Names of the language
-/// have no prefix, and the root's hints for editors are not part of it.
+/// Appends the tree in the form that libxml2 validates. Every node points back at its element. Names of the language
+/// have no prefix, and hints for editors on the root element are left out.
 void append(xmlDoc* document, xmlNode* parent, const Element& element) {
   xmlNode* node = xmlNewDocNode(document, nullptr, xml_text(element.name), nullptr);
   if (node == nullptr) throw std::bad_alloc();

@@ -9,7 +9,7 @@
 
 namespace dadsim::scenario {
 
-/// Returns the names of a catalogue; none: not known here.
+/// Returns the names of a catalogue; none if they are not known here.
 using CatalogNames = std::function<std::vector<std::string>(const std::string& catalog)>;
 
 /// Returns the language as an XML Schema, as far as possible: units, and dependences between attributes, are checked
@@ -20,7 +20,7 @@ std::string schema_with(const CatalogNames& names);
 std::string_view scenario_schema();
 
 struct SchemaError {
-  const Element* element = nullptr;  ///< null if libxml2 names none
+  const Element* element = nullptr;  ///< element with the error; null if libxml2 names none
   std::string what;
 };
 

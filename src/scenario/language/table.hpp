@@ -32,9 +32,12 @@ namespace dadsim::scenario {
 template <class Spec>
 struct Row {
   AttributeRule rule;
-  std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< none: code next to the table reads it
-  std::function<std::string(const Spec&, const PathText&)> text{};     ///< printed text; none: it is not printed
-  std::function<bool(const Spec&)> printed{};                          ///< none: always
+  std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< reads the value; none: code next to the
+                                                                       ///< table reads it
+  std::function<std::string(const Spec&, const PathText&)> text{};     ///< returns the printed text; none: the
+                                                                       ///< attribute is not printed
+  std::function<bool(const Spec&)> printed{};                          ///< returns whether the attribute is printed;
+                                                                       ///< none: always
   /// Returns the fault of giving the attribute without effect.
   std::function<std::optional<Fault>(const Node&, const Spec&)> refused{};
   bool default_is_printed = true;
@@ -50,7 +53,7 @@ struct Row {
     rule.left_out = std::move(what);
     return std::move(*this);
   }
-  /// Prints it only if it differs from its default.
+  /// Prints the attribute only if it differs from its default.
   Row if_given() && {
     default_is_printed = false;
     return std::move(*this);
@@ -66,7 +69,7 @@ struct Row {
     read = {};
     return std::move(*this);
   }
-  /// Leaves the description of its default to `words`.
+  /// Leaves the description of the default to `words`.
   Row without_default() && {
     default_is_documented = false;
     return std::move(*this);
@@ -80,7 +83,7 @@ struct Row {
     refused = std::move(fault);
     return std::move(*this);
   }
-  /// Gives it an effect only under a condition.
+  /// Gives the attribute an effect only under a condition.
   Row only(std::function<bool(const Spec&)> condition, const char* because, const char* remedy) && {
     refused = [condition, because, remedy](const Node&, const Spec& spec) -> std::optional<Fault> {
       if (condition(spec)) return std::nullopt;

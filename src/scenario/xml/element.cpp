@@ -81,7 +81,7 @@ class TreeBuilder {
 
   void start(const xmlChar* local, const xmlChar* prefix, const xmlChar* uri, int namespaces, const xmlChar** declared,
              int count, const xmlChar** attributes) {
-    // '<' cannot occur in an attribute value, so that the last one before the end of the start tag begins it.
+    // Finds the start tag, which begins at the last '<' before its end, because attribute values cannot contain '<'.
     const std::size_t end = position();
     const std::size_t begin = end == 0 ? 0 : content_.rfind('<', end - 1);
     Element element;
@@ -93,7 +93,7 @@ class TreeBuilder {
       const auto found = at.find(name);
       return found == at.end() ? element.origin.line : found->second;
     };
-    for (int i = 0; i < namespaces; ++i, declared += 2) {  // prefix and URI of each
+    for (int i = 0; i < namespaces; ++i, declared += 2) {  // each namespace has a prefix and a URI
       const std::string name = declared[0] == nullptr ? "xmlns" : fmt::format("xmlns:{}", view(declared[0]));
       const std::string value(declared[1] == nullptr ? "" : view(declared[1]));
       element.attributes.push_back({name, value, {"", line_of(name)}});
@@ -145,7 +145,9 @@ class TreeBuilder {
   }
 
   void error(const xmlError& problem) {
-    if (failed_ || problem.level == XML_ERR_WARNING) return;  // only the first one: the others follow from it
+    if (failed_ || problem.level == XML_ERR_WARNING)
+      return;  // reports only the first error, because the others follow
+               // from it
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
     const std::string typed = remedy_for_characters(bytes_at_error());

@@ -13,7 +13,7 @@ namespace dadsim::scenario {
 
 /// Origin of a part of a scenario: a line of the file, or an override.
 struct Origin {
-  std::string override_text;  ///< "--set training.batch=64"; empty if it is in the file
+  std::string override_text;  ///< "--set training.batch=64"; empty: the origin is in the file
   int line = 0;               ///< 1-based; 0 for an override
   bool operator==(const Origin&) const = default;
 };
@@ -37,9 +37,9 @@ class Findings {
 
   bool full() const;
   bool empty() const { return diagnostics_.empty(); }
-  /// Returns the number of additions, kept or not: it grows if an error is found in between.
+  /// Returns the number of added findings, kept or not. It has grown if an error was found in between.
   std::size_t added() const { return added_; }
-  /// Returns whether something was found on that line, or with that override.
+  /// Returns whether a finding belongs to that line, or to that override.
   bool any_at(const Origin& origin) const;
 
   /// Throws InputError if there are findings: those of the file by line, then those of overrides, then those of other
@@ -49,7 +49,7 @@ class Findings {
  private:
   std::string file_;
   std::vector<Diagnostic> diagnostics_;
-  std::size_t beyond_ = 0;  ///< found after the limit
+  std::size_t beyond_ = 0;  ///< number of findings after the limit
   std::size_t added_ = 0;
 };
 
