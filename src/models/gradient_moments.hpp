@@ -19,7 +19,7 @@ class GradientMoments {
 
   /// Begins a step with this gradient; it does not count for frozen matrices.
   void begin_step(const Gradient& gradient);
-  /// 1 − β₁ᵗ and 1 − β₂ᵗ of matrix l, or of all vectors for l after the last matrix.
+  /// Correction of matrix l's moments: 1 − β₁ᵗ and 1 − β₂ᵗ. For l after the last matrix, of all vectors.
   struct MomentCorrection {
     double first, second;
   };
@@ -27,7 +27,7 @@ class GradientMoments {
 
   std::size_t matrices() const { return frozen_.size(); }
   Eigen::ArrayXf& first(std::size_t l) { return first_[l]; }    ///< m, shaped like zeros_like_parameters()
-  Eigen::ArrayXf& second(std::size_t l) { return second_[l]; }  ///< v, likewise
+  Eigen::ArrayXf& second(std::size_t l) { return second_[l]; }  ///< v, shaped like zeros_like_parameters()
 
   std::vector<float> state() const;  ///< t (exact up to 2²⁴), m, v
   /// Throws std::logic_error for the state of another network.

@@ -80,7 +80,7 @@ class Positives {
 
   std::uint64_t least_, most_;
   int shift_ = 0;
-  std::vector<std::uint64_t> depths_;  ///< grouped by bucket
+  std::vector<std::uint64_t> depths_;  ///< depths grouped by bucket
   std::vector<std::uint32_t> begins_;  ///< begins of the buckets, and the end
 };
 

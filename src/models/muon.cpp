@@ -99,7 +99,7 @@ class Muon final : public MomentsOptimizer {
   }
 
  private:
-  std::vector<bool> hidden_;  ///< per matrix of the network; its m is the first moment, its second moment stays 0
+  std::vector<bool> hidden_;  ///< true: Muon takes the matrix; its m is the first moment, and its second moment stays 0
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ class ProgramOf {
     OperationPointer<T> operation;
     std::size_t in = 0;
     std::optional<std::size_t> second;
-    std::optional<spec::Activation> dense;  ///< φ of a dense layer
+    std::optional<spec::Activation> dense;  ///< φ of a dense layer; none: another layer
   };
 
   /// Appends layers after value `value` of shape `shape`; both then describe the result.
@@ -174,7 +174,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
   auto steps = program.take();
 
   node_of_matrix_.resize(parameters_.matrices.size());
-  std::vector<bool> learned{false};  // per value: whether an operation before it learns
+  std::vector<bool> learned{false};  // true: an operation before the value learns, per value
   for (const auto& step : steps) {
     NetworkNode node{step.operation, step.in, step.second};
     node.needs_in = learned[step.in];

@@ -39,8 +39,8 @@ template <class T>
 struct TapeOf {
   std::vector<MatrixOf<T>> values;            ///< samples × size: the inputs, and each operation's output
   std::vector<MatrixOf<T>> value_gradients;   ///< dLoss/dvalues; for an operation with matrices its Δ, once computed
-  std::vector<ScratchOf<T>> scratch;          ///< per operation
-  std::vector<VectorOf<T>> vector_gradients;  ///< per vector of ParametersOf::vectors
+  std::vector<ScratchOf<T>> scratch;          ///< memory of each operation
+  std::vector<VectorOf<T>> vector_gradients;  ///< gradients of ParametersOf::vectors, one per vector
   Pass pass;
   std::size_t reached = 0;  ///< lowest matrix whose Δ is computed
 
@@ -66,7 +66,7 @@ class NetworkOf {
   NetworkOf() = default;
   /// Throws ModelMistake if the layers do not fit each other or the samples.
   NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& spec, std::uint64_t seed);
-  /// For samples that are plain vectors.
+  /// Makes a network for samples that are plain vectors.
   NetworkOf(std::int64_t features, const spec::ModelSpec& spec, std::uint64_t seed)
       : NetworkOf(spec::SampleShape{1, 1, features}, spec, seed) {}
 
@@ -79,9 +79,10 @@ class NetworkOf {
 
   spec::SampleShape output_shape() const { return nodes_.empty() ? sample_ : nodes_.back().operation->out(); }
   std::string name() const { return shape_.name; }
-  /// Returns its layers in the order of the forward pass, including those without a matrix.
+  /// Returns the layers in the order of the forward pass, including those without a matrix.
   const spec::ModelShape& shape() const { return shape_; }
-  /// Returns whether it has a batch norm: a site's pass then depends on which samples it processes together.
+  /// Returns whether the network has a batch norm. A site's pass then depends on the samples that it processes
+  /// together.
   bool has_batch_statistics() const { return !parameters_.averages.empty(); }
 
   /// Returns φ of matrix l if Δ_l follows from Δ_{l+1} alone, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', with the same rows in both.
@@ -156,8 +157,9 @@ class NetworkOf {
     OperationPointer<T> operation;
     std::size_t in = 0;                           ///< index into TapeOf::values; node n gives value n + 1
     std::optional<std::size_t> second;            ///< second input of a sum
-    bool add_in = false, add_second = false;      ///< a later operation has already written a value_gradient there
-    bool needs_in = false, needs_second = false;  ///< an operation before it learns
+    bool add_in = false, add_second = false;      ///< true: a later operation has already written a value_gradient
+                                                  ///< there
+    bool needs_in = false, needs_second = false;  ///< true: an operation before the value learns
   };
 
   FlowOf<T> flow(std::size_t node, TapeOf<T>& tape) const;

@@ -37,7 +37,7 @@ struct ParametersOf {
 
 /// Settings of a pass.
 struct Pass {
-  bool training = false;  ///< dropout drops; batch norms use the statistics of each site's samples
+  bool training = false;  ///< true: dropout drops values, and batch norms use the statistics of each site's samples
   /// First sample of each site, and the end of the last one; empty: all belong to one site.
   std::span<const Eigen::Index> sites = {};
   std::uint64_t seed = 0;  ///< seed of dropout's masks, together with the step
@@ -58,7 +58,7 @@ struct FlowOf {
   const ParametersOf<T>& parameters;
   const Pass& pass;
   const MatrixOf<T>& input;
-  const MatrixOf<T>* second = nullptr;  ///< the other input of a sum
+  const MatrixOf<T>* second = nullptr;  ///< second input of a sum; otherwise null
   MatrixOf<T>& output;
   MatrixOf<T>& value_gradient;  ///< dLoss/doutput in the backward pass; an operation may change it in place (into Δ)
   ScratchOf<T>& scratch;
@@ -119,7 +119,7 @@ class OperationOf {
   const spec::SampleShape& in() const { return in_; }
   const spec::SampleShape& out() const { return out_; }
 
-  /// Fills flow.output (samples × out().size()).
+  /// Computes flow.output (samples × out().size()).
   virtual void forward(const FlowOf<T>& flow) const = 0;
   /// Computes from flow.value_gradient the Δ of its matrices and the gradients of its vectors (assigned, not added).
   virtual void backward(const FlowOf<T>& flow) const = 0;
@@ -127,7 +127,7 @@ class OperationOf {
   virtual void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const = 0;
   virtual void backpropagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
 
-  /// Returns whether it has a forward derivative.
+  /// Returns whether the operation has a forward derivative.
   virtual bool has_tangent() const { return false; }
   /// Computes ẏ = (∂f/∂x) ẋ + the direction's part; only if has_tangent().
   virtual void differentiate(const TangentFlowOf<T>&) const {

@@ -6,7 +6,7 @@
 
 namespace dadsim::models {
 
-/// A kind of optimizer, and what an update takes per parameter (optimizer.hpp), without clipping.
+/// A kind of optimizer, and the cost of an update per parameter (optimizer.hpp), without clipping.
 struct OptimizerInfo {
   std::unique_ptr<Optimizer> (*make)(const spec::OptimizerSpec& spec, const Network& network);
   double (*floats)(const spec::OptimizerSpec& spec);

@@ -17,9 +17,9 @@ struct CsvText {
 
 /// Tables and the roles of their columns.
 struct CsvTables {
-  std::vector<CsvText> train;  ///< more than one: a table for each site
-  std::vector<CsvText> test;   ///< at most one; none: rows of `train` are held back
-  /// Columns by name; by number from 1, or "last", unless a column has that name.
+  std::vector<CsvText> train;  ///< training tables; more than one: one for each site
+  std::vector<CsvText> test;   ///< test table, at most one; none: rows of `train` are held back
+  /// Columns are given by name; by number from 1, or as "last", unless a column has that name.
   std::string target;
   std::string site{};                 ///< column of site names; empty: none
   std::vector<std::string> ignore{};  ///< columns excluded from learning
@@ -36,8 +36,10 @@ struct CsvColumns {
   };
   std::vector<Column> columns;  ///< without ignored columns and the site column
   std::size_t target = 0;
-  std::vector<std::string> classes;  ///< in numeric order if all are numbers, else alphabetical
-  std::vector<std::string> sites;    ///< likewise, or the names of the tables; empty: rows have no sites
+  std::vector<std::string> classes;  ///< names of the classes, in numeric order if all are numbers, otherwise
+                                     ///< alphabetical
+  std::vector<std::string> sites;    ///< names of the sites in the same order, or of the tables; empty: rows have no
+                                     ///< sites
   std::int64_t features = 0;
   std::vector<std::int64_t> rows;  ///< rows of each table, the test table last
   std::vector<std::string> notes;  ///< see spec::DataFacts

@@ -38,12 +38,12 @@ struct Sight {
 struct TableSights {
   CsvRoles roles{};
   std::vector<std::string> names{};  ///< columns to learn from, and the target
-  std::int64_t line_of_names = 0;    ///< in the first table
+  std::int64_t line_of_names = 0;    ///< line of the names in the first table
   bool numbered_rows = false;        ///< its first column has no name
   std::vector<Sight> columns{};
   Sight sites{};
   std::set<std::string, std::less<>> trained{};  ///< classes of the training rows
-  /// Classes that only test rows have: line of the first, and count.
+  /// Classes that only test rows have: the first line of each, and its number of rows.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>> untrained{};
 };
 

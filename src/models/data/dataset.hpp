@@ -16,7 +16,8 @@ struct Samples {
                     ///< numbers
   /// samples × labels_per_sample values, 0 … classes−1, sample by sample
   std::vector<std::int32_t> labels;
-  std::int64_t labels_per_sample = 1;  ///< more than one if every position has its own (the next symbol of a text)
+  std::int64_t labels_per_sample = 1;  ///< labels of a sample; more than one if every position has its own (the next
+                                       ///< symbol of a text)
   /// Site named by each sample, 0 … sites−1 (DataFacts::sites); empty if samples name none.
   std::vector<std::int32_t> sites{};
   Eigen::Index size() const { return features.rows(); }
@@ -24,7 +25,7 @@ struct Samples {
 
 struct Dataset {
   Samples train;
-  Samples test;  ///< held back
+  Samples test;  ///< held-back samples
   spec::SampleShape shape;
   std::int64_t classes = 0;
   std::string name;

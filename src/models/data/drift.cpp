@@ -18,8 +18,8 @@ namespace {
 struct SiteState {
   spec::Corruption corruption = spec::Corruption::none;
   std::int64_t severity = 1;
-  double label_alpha = 0;         ///< 0: the samples dealt to it
-  std::uint32_t label_draws = 0;  ///< number of its class drifts so far
+  double label_alpha = 0;         ///< concentration of the class shares; 0: the site has the samples dealt to it
+  std::uint32_t label_draws = 0;  ///< number of class drifts of the site so far
 };
 
 std::vector<double> class_shares(double alpha, std::int64_t classes, RandomStream& random) {

@@ -7,17 +7,18 @@
 
 namespace dadsim::models {
 
-/// Versions of the sites' data over time, numbered from 0, the initial one.
+/// Versions of the sites' data over time, numbered from 0. Version 0 is the initial one.
 struct DriftedData {
   std::vector<std::vector<double>> from;  ///< per site, seconds at which its versions 1, 2, … begin, ascending
   std::vector<Partition> partitions;      ///< samples of the sites in versions 1, 2, …: as many as before
-  /// Held-back samples as the sites see them from a time on: each site stands for a share as large as its share of the
-  /// training samples.
+  /// Held-back samples as the sites see them from a date on. Each site has a part as large as its share of the training
+  /// samples.
   struct HeldBack {
-    double from = 0;  ///< seconds
+    double from = 0;  ///< seconds, date
     Samples samples;
   };
-  std::vector<HeldBack> held_back;  ///< in ascending order; before the first, Dataset::test
+  std::vector<HeldBack> held_back;  ///< held-back samples by ascending date; before the first date Dataset::test
+                                    ///< applies
 
   std::int64_t version(std::size_t site, double seconds) const;
   /// Returns 0 for Dataset::test, else one plus the index into `held_back`.

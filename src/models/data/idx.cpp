@@ -11,7 +11,8 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30U;  // becomes four times as much memory; 20 times full MNIST
+constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30U;  // most bytes of a file, 20 times full MNIST; in memory
+                                                               // they take four times as much
 constexpr int kMaxRank = 8;
 // A byte of deflate stands for at most 1032 bytes (258 bytes in two bits; zlib's technical notes,
 // zlib.net/zlib_tech.html).
@@ -101,7 +102,7 @@ class IdxReader {
         fail(d == 0 ? std::string("no samples") : fmt::format("dimension {} is zero", d + 1),
              "every dimension must be at least 1");
       }
-      // A later dimension can only enlarge it: no overflow, since both factors are below 2^32.
+      // Later dimensions can only enlarge the product. It does not overflow, since both factors are below 2^32.
       promised_ *= dim;
       if (promised_ > kMaxIdxBytes) {
         fail(fmt::format("the header promises more than {} bytes", kMaxIdxBytes),

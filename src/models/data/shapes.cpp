@@ -11,7 +11,7 @@ namespace dadsim::models {
 namespace {
 
 constexpr int kShapesSide = 32;
-constexpr int kSubsamples = 3;  // per pixel and direction, for soft edges
+constexpr int kSubsamples = 3;  // subsamples per pixel and direction, for soft edges
 
 // Variation of the samples (pixels, radians, shares of full intensity).
 constexpr double kSmallestShape = 7.0;  // half extent of the shape
@@ -38,7 +38,7 @@ bool in_star(double u, double v) {
   constexpr double kFifth = 2 * std::numbers::pi / 5;
   constexpr double kInner = 0.45;
   const double angle = std::atan2(v, u) + 2 * std::numbers::pi;
-  const double from_tip = std::abs(std::fmod(angle, kFifth) - kFifth / 2);  // kFifth / 2: at a tip, 0: between two
+  const double from_tip = std::abs(std::fmod(angle, kFifth) - kFifth / 2);  // kFifth / 2 at a tip, 0 between two tips
   const double r = std::hypot(u, v);
   const double x = r * std::cos(kFifth / 2 - from_tip);
   const double y = r * std::sin(kFifth / 2 - from_tip);

@@ -70,11 +70,11 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
 
 std::string SourceBytes::rest(std::int64_t most) {
   std::string bytes;
-  if (!file_ && stored_ <= most) {  // in one piece
+  if (!file_ && stored_ <= most) {  // bytes in memory are copied in one piece
     bytes = std::exchange(memory_, {});
     return bytes;
   }
-  // An uncompressed file's size is known before reading; a compressed one's only during it.
+  // The size of an uncompressed file is known before reading, that of a compressed file only during it.
   if (file_ && !compressed() && stored_ > most) {
     fail(fmt::format("holds {} MiB", (stored_ + (std::int64_t{1} << 20U) - 1) >> 20U),
          fmt::format("at most {} MiB are read; cut the file down", most >> 20U));

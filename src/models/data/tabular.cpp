@@ -11,7 +11,8 @@ namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kComponents = 4;       // components of the mixture
-constexpr double kSpread = 1.0;               // standard deviation of their centres; inside a component it is 1
+constexpr double kSpread = 1.0;               // standard deviation of the components' centres; inside a component it is
+                                              // 1
 constexpr std::int64_t kHidden = 24;          // units of the teacher
 constexpr std::uint32_t kCalibration = 2000;  // samples used to bring the outputs to one scale
 
@@ -73,7 +74,7 @@ class Teacher {
   std::vector<double> centres_;        ///< components × features
   std::vector<double> first_;          ///< W: hidden × features
   std::vector<double> second_;         ///< V: classes × hidden
-  std::vector<ColumnMoments> scales_;  ///< one per output
+  std::vector<ColumnMoments> scales_;  ///< scale of each output
 };
 
 }  // namespace

@@ -13,12 +13,12 @@ constexpr std::size_t kPhones = 12;
 constexpr std::size_t kMostPhones = 4;
 
 // Variation of the samples; features are of the order of 1.
-constexpr double kShortest = 0.4;        // share of the frames
+constexpr double kShortest = 0.4;        // shortest utterance, share of the frames
 constexpr double kSlowest = 4.0;         // longest phone ÷ shortest
 constexpr double kGlide = 0.7;           // share of a frame carried into the next one: phones run into each other
-constexpr double kSpeakerGain = 0.2;     // standard deviation of the logarithm, per channel
-constexpr double kSpeakerOffset = 0.8;   // standard deviation, per channel
-constexpr double kUtteranceNoise = 1.5;  // standard deviation
+constexpr double kSpeakerGain = 0.2;     // standard deviation of the logarithm of the gain, per channel
+constexpr double kSpeakerOffset = 0.8;   // standard deviation of the offset, per channel
+constexpr double kUtteranceNoise = 1.5;  // standard deviation of the noise
 constexpr double kNoiseMemory = 0.7;     // correlation of the noise of neighbouring frames
 
 using Frame = std::array<double, kChannels>;

@@ -38,9 +38,9 @@ struct TileOf {
   const T* panel = nullptr;
   T* c = nullptr;
   KernelIndex c_stride = 0;
-  KernelIndex columns = 0;  ///< up to panel_columns
+  KernelIndex columns = 0;  ///< columns, at most panel_columns
   TileStart start = TileStart::zero;
-  const T* bias = nullptr;  ///< panel_columns
+  const T* bias = nullptr;  ///< bias of each column, panel_columns numbers
   AheadOf<T> ahead = {};
 };
 
@@ -58,21 +58,22 @@ struct WindowTile {
   KernelIndex result_apart = 0;
   KernelIndex columns = 0;  ///< columns actually present in the panel
   bool add = false;
-  const T* bias = nullptr;  ///< or null
+  const T* bias = nullptr;  ///< bias of each filter; may be null
 };
 
-/// Filters × some numbers of a row of the kernel, summed over all windows in which that row lies inside the picture.
+/// Gradient of some numbers of a kernel's row, for some filters, summed over all windows in which that row lies inside
+/// the picture.
 template <class T>
 struct GradientTile {
   const T* delta = nullptr;     ///< Δ of the first window
-  KernelIndex delta_apart = 0;  ///< from one window to the next
-  KernelIndex delta_pitch = 0;  ///< from one row of windows to the next
+  KernelIndex delta_apart = 0;  ///< distance from one window to the next
+  KernelIndex delta_pitch = 0;  ///< distance from one row of windows to the next
   const T* number = nullptr;    ///< numbers under the first window; gradient_columns of them can be read
   KernelIndex number_apart = 0, number_pitch = 0;
-  KernelIndex down = 0, across = 0;  ///< windows
+  KernelIndex down = 0, across = 0;  ///< number of windows, in each direction
   T* gradient = nullptr;
-  KernelIndex gradient_apart = 0;  ///< from one filter to the next
-  KernelIndex columns = 0;         ///< up to gradient_columns
+  KernelIndex gradient_apart = 0;  ///< distance from one filter to the next
+  KernelIndex columns = 0;         ///< columns, at most gradient_columns
 };
 
 template <class T>

@@ -28,8 +28,8 @@ using Eigen::Index;
 // piece packs its part of both operands.
 constexpr Index kPieceRows = 288;
 constexpr Index kRowsAtOnce = 96;     ///< rows of a piece, a multiple of kTileRows
-constexpr Index kShort = 32;          ///< terms; with fewer, panels are packed one by one
-constexpr Index kPieceColumns = 128;  ///< at least
+constexpr Index kShort = 32;          ///< terms of a short product, whose panels are packed one by one
+constexpr Index kPieceColumns = 128;  ///< columns of a piece, at least
 constexpr Index kPiecesOfThread = 2;
 constexpr Index kPanelsThatPack = 4;  ///< panels of a piece from which Aᵀ is packed
 constexpr Index kPanelsThatCopy = 3;  ///< panels of a piece from which distant rows of A are copied

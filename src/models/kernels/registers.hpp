@@ -84,7 +84,7 @@ void store_packet(T* to, const Packet<T>& packet) {
 }
 #endif
 
-/// Does the same row by row, for blocks of one shape.
+/// Calls `body` in registers row by row, for blocks of one shape.
 template <class Body, class Block, class... Blocks>
 void in_registers_of_rows(const Body& body, Block& block, const Blocks&... others) {
   for (Eigen::Index row = 0; row < block.rows(); ++row) {

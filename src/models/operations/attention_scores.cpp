@@ -176,9 +176,9 @@ class AttentionScores final : public OperationOf<T> {
 
   Index heads_;
   bool causal_;
-  Index positions_;  // t
-  bool keeps_;       // P, from the forward pass to the backward pass
-  Index width_;      // e
+  Index positions_;  // t, positions of a sample
+  bool keeps_;       // true: P is kept from the forward pass to the backward pass
+  Index width_;      // e, channels of a head
   T scale_;          // 1 ÷ √e
 };
 
