@@ -12,8 +12,8 @@ namespace dadsim::sim {
 /// Returns the catalogue of devices, each with its source: sim/devices/devices.csv.
 Registry<spec::DeviceSpec>& device_catalog();
 
-/// Returns whether a layer takes fewer multiplications than its shape counts on this device. Windows of 3 × 3 with a
-/// stride of one use minimal filtering (Winograd).
+/// Returns whether the device computes a layer with fewer multiplications than the layer's shape counts. Windows of 3 ×
+/// 3 with a stride of one use minimal filtering (Winograd).
 bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& layer, spec::Precision precision);
 
 /// Returns the seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).

@@ -44,13 +44,13 @@ std::optional<KernelRates> kernel_rates(const spec::DeviceSpec& device, KernelFo
 /// `halving`.
 struct ProductKernel {
   double share = 1;      ///< share of the peak that a large product reaches
-  double fixed = 0;      ///< seconds
-  double depth = 0;      ///< k at which half of the share is reached
+  double fixed = 0;      ///< seconds that do not depend on the product
+  double depth = 0;      ///< k at which a product reaches half of the share
   double units = 0;      ///< units that tiles are dealt to; 0: tiles make no difference
-  double last_wave = 0;  ///< 1: the last wave takes as long as any; 0: in proportion to its tiles
-  double halving = 0;    ///< share of its time by which a tile of half the size takes longer
+  double last_wave = 0;  ///< rounding of the last wave: 1 takes as long as any wave, 0 in proportion to its tiles
+  double halving = 0;    ///< share by which a tile's time grows if the tile has half the size
   double cast = 0;       ///< share of the bandwidth at which rows are cast, two bytes in and one out; 0: no cast
-  double grouped = 1;    ///< rate of products of several matrices in one kernel ÷ that of a single large product
+  double grouped = 1;    ///< rate of the products of several matrices in one kernel ÷ rate of a single large product
 };
 /// Fused attention of h heads of size d over sequences in which a position sees s positions on average, forward:
 ///     t = fixed + (1 + length ÷ s) max(F ÷ (share × peak), E × per exponential ÷ (exponentials × peak))
@@ -59,10 +59,10 @@ struct ProductKernel {
 /// and passing back through softmax is as much work.
 struct AttentionKernel {
   double share = 1;
-  double fixed = 0;            ///< seconds
-  double length = 0;           ///< positions seen at which half of the share is reached
-  double exponentials = 1;     ///< share of the exponentials' rate
-  double per_exponential = 1;  ///< flop of products at the peak in the time of one exponential
+  double fixed = 0;            ///< seconds that do not depend on the amount of attention
+  double length = 0;           ///< positions seen at which attention reaches half of the share
+  double exponentials = 1;     ///< share of the peak rate of exponentials
+  double per_exponential = 1;  ///< flop of products at the peak, in the time of one exponential
 };
 
 /// Returns the share by which communication slows computation, since it occupies multiprocessors and bandwidth. 18.9 %
@@ -76,29 +76,29 @@ spec::KernelFamily measured_family(const std::string& device);
 
 /// Returns the constants of products; null if unknown for the family.
 const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat format);
-/// Returns the kernel of a family that casts its rows first, without the cast. Its fixed time is at most that of a
-/// product in 16 bit, since measurements in 8 and 4 bit include the start of a cast.
+/// Returns the kernel without its cast, for families that cast rows before a product. Its fixed time is at most that of
+/// a product in 16 bit, since measurements in 8 and 4 bit include the start of a cast.
 ProductKernel without_cast(spec::KernelFamily family, const ProductKernel& kernel);
-/// Returns the constants of one library's attention, or those of all libraries together if the library's are unknown.
+/// Returns the constants of one library's attention; if unknown, those of all libraries together.
 const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward,
                                         spec::FlashLibrary library = spec::FlashLibrary::any);
 
 struct Product {
   double m = 1, n = 1, k = 1;
-  double element = 2;  ///< bytes of a number of an operand; a number of the result has 2
+  double element = 2;  ///< bytes of an operand's number; a number of the result has 2
 };
 /// Returns the seconds of a single product. Throws std::logic_error for sizes that make no sense.
 double product_seconds(const ProductKernel& kernel, const KernelRates& rates, const Product& product);
-/// Returns the factor by which the product's arithmetic takes longer than as a part of an endless product.
+/// Returns the time of the product's arithmetic ÷ the time as a part of an endless product.
 double shape_factor(const ProductKernel& kernel, const Product& product);
 
 struct FusedAttention {
   double flops = 0;      ///< flop carried out
-  double head_size = 1;  ///< d
-  double seen = 1;       ///< s
+  double head_size = 1;  ///< d, numbers per head
+  double seen = 1;       ///< s, positions seen on average
   bool backward = false;
 };
-/// Returns the flop for `pairs` of a position and a position that it sees, over all heads.
+/// Returns the flop for `pairs` of a position and another position that it sees, over all heads.
 double attention_flops(double pairs, double head_size, bool backward);
 double attention_seconds(const AttentionKernel& kernel, const KernelRates& rates, const FusedAttention& attention);
 

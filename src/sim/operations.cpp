@@ -37,7 +37,7 @@ std::string name_of(const schedule::Task& task, const char* what, const std::str
   return name;
 }
 
-/// Writes the streams of every node, one task after the other.
+/// Writes the operations of every node, one task after the other.
 class OperationWriter {
  public:
   OperationWriter(const schedule::Schedule& schedule, const collectives::RankLayout& layout, const Nodes& cluster)
@@ -99,8 +99,8 @@ class OperationWriter {
     }
   }
 
-  /// Writes a copy next to the compute stream. It follows the last copy of its direction; a copy back also follows
-  /// those to the host.
+  /// Writes a copy next to the compute stream. It follows the last copy in the same direction. A copy back also follows
+  /// the copies to the host.
   void write_copy(std::size_t node, schedule::HostCopy copy, StepOperations::Operation operation) {
     auto& [there, back, launched] = copies_[node];
     const bool leaves = copy == schedule::HostCopy::to_host || copy == schedule::HostCopy::wait_to_host;
@@ -140,8 +140,8 @@ class OperationWriter {
                                                               : collective.bytes[parts_.entry(node)];
   }
 
-  /// Writes a node's rounds of a collective. The node enters a round when it is through with the round that lies as
-  /// many before it as may be in flight. The last operation meets all that the node has sent and received.
+  /// Writes a node's rounds of a collective. A node enters round r once it has finished round r − n, where n rounds may
+  /// be in flight. The last operation waits for everything that the node has sent and received.
   void write_part(std::size_t i, std::size_t node, const collectives::Rounds& rounds, double bytes) {
     const schedule::Task& task = schedule_.tasks[i];
     const auto number = static_cast<std::int32_t>(i);
@@ -156,7 +156,7 @@ class OperationWriter {
       if (line > 0) part.after.push_back(line - 1);
     }
     part.first = static_cast<std::int32_t>(result_.nodes[node].operations.size());
-    std::vector<std::int32_t> met;  // per round with messages: the operation that ends it
+    std::vector<std::int32_t> met;  // operation that ends each round with messages
     Operations all;
     std::vector<collectives::Transfer> sends, receives;
     const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(1, rounds.pace().in_flight));
@@ -181,7 +181,7 @@ class OperationWriter {
       };
       for (const collectives::Transfer& transfer : receives) message(StepOperations::Kind::receive, transfer);
       for (const collectives::Transfer& transfer : sends) message(StepOperations::Kind::send, transfer);
-      // A sender has waited for the operations before; a node that only receives has not.
+      // A sender has already waited for the operations before; a node that only receives has not.
       if (sends.empty()) of_round.insert(of_round.end(), before.begin(), before.end());
       met.push_back(add(node, {.kind = StepOperations::Kind::meet, .task = number, .after = std::move(of_round)}));
     }
@@ -216,9 +216,9 @@ class OperationWriter {
   StepOperations result_;
   std::vector<Operations> streams_;  ///< last operations of the compute stream, per node
   struct OfHost {
-    Operations there, back, launched;  ///< the last copies to the host, from the host, and launches
+    Operations there, back, launched;  ///< last copies to the host, last copies from the host, and last launches
   };
-  std::vector<OfHost> copies_;                      ///< per node
+  std::vector<OfHost> copies_;                      ///< last copies of each node
   std::vector<std::int32_t> lines_;                 ///< end of the last collective plus one, per node and line; 0: none
   std::vector<std::vector<std::int32_t>> through_;  ///< end of a collective, per task and node; −1: no part
   std::int32_t tags_ = 0;
@@ -275,12 +275,12 @@ step::StepOperations operations_of(const Cluster& cluster, const schedule::Sched
 
 std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platform,
                                                 const std::vector<std::string>& hosts) {
-  std::map<std::string, std::pair<std::int32_t, std::int64_t>> place_of;  // node, number of the host
+  std::map<std::string, std::pair<std::int32_t, std::int64_t>> place_of;  // node of each host, and number of the host
   for (const PlatformHost& host : platform_hosts(platform))
     place_of.try_emplace(host.name, host.node, static_cast<std::int64_t>(place_of.size()));
   collectives::RankLayout layout;
   std::vector<std::int64_t> numbers;
-  std::map<std::int32_t, std::int32_t> number_of;  // numbers in the order of appearance, without gaps
+  std::map<std::int32_t, std::int32_t> number_of;  // numbers of the nodes in the order of appearance, without gaps
   for (const std::string& host : hosts) {
     const auto found = place_of.find(host);
     if (found == place_of.end()) return std::nullopt;

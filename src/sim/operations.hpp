@@ -12,7 +12,7 @@
 
 namespace dadsim::sim {
 
-/// Operations of all nodes, at most: some 100 MB of text.
+/// Operations of all nodes, at most. As many take some 100 MB of text.
 inline constexpr std::size_t kMostOperations = 2'000'000;
 
 /// Returns a schedule as the nodes of a cluster would carry it out, message by message. Computations have their seconds
@@ -21,8 +21,8 @@ inline constexpr std::size_t kMostOperations = 2'000'000;
 /// Nothing is simulated. Throws SimulationError, and InputError above kMostOperations.
 step::StepOperations operations_of(const Cluster& cluster, const schedule::Schedule& schedule);
 
-/// Returns the nodes and the torus of ranks on these hosts, which decide whether an algorithm serves them; nothing if
-/// the platform lacks a host. Throws as platform_hosts.
+/// Returns the layout of ranks on these hosts, whose nodes and torus decide whether an algorithm serves them. Returns
+/// nothing if the platform lacks a host. Throws as platform_hosts.
 std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platform,
                                                 const std::vector<std::string>& hosts);
 

@@ -24,7 +24,7 @@ namespace dadsim::sim {
 /// Gbit/s, access lines. Each entry has its source; unpublished values (most efficiencies) are marked.
 const std::vector<spec::LinkSpec>& link_catalog();
 
-/// Returns nullptr if there is no such link.
+/// Returns the link of the catalogue with that name; nullptr if there is none.
 const spec::LinkSpec* find_link(const std::string& name);
 
 /// Share of the nominal bandwidth that the payload of large messages reaches over TCP: 1448 bytes of payload in an
@@ -51,7 +51,7 @@ std::string seconds_in_words(double seconds);
 /// A host of a platform that has been built.
 struct PlatformHost {
   std::string name;
-  /// Number of the host's node, from 0 up without gaps, in the order of the hosts.
+  /// Number of the host's node. Nodes are numbered from 0 without gaps, in the order of the hosts.
   std::int32_t node = 0;
 };
 
@@ -64,7 +64,7 @@ std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);
 struct PlatformLink {
   std::string name;
   std::string link_class;   ///< name in the catalogue; may be empty
-  double bandwidth = 0;     ///< byte/s, nominal
+  double bandwidth = 0;     ///< nominal bandwidth, byte/s
   bool is_goodput = false;  ///< true: `bandwidth` is the measured throughput of transfers
 };
 
@@ -73,10 +73,10 @@ std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform);
 
 /// A link of the route between two hosts.
 struct RouteLink {
-  std::string from, to;   ///< hosts
-  std::string link;       ///< name
+  std::string from, to;   ///< names of the hosts
+  std::string link;       ///< name of the link
   double bandwidth = 0;   ///< byte/s, nominal
-  double latency = 0;     ///< seconds
+  double latency = 0;     ///< latency, seconds
   double queue = 0;       ///< bytes of the link's queue (tcp)
   std::string transport;  ///< "plain", "tcp", "rdma" or "nvlink"
 };
@@ -100,8 +100,8 @@ std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& pla
 
 struct PlatformFindings {
   std::vector<Diagnostic> file_errors;    ///< errors of the platform file itself
-  std::vector<std::string> host_errors;   ///< one per host asked for: empty, or "what; remedy"
-  std::vector<std::string> route_errors;  ///< "what; remedy"
+  std::vector<std::string> host_errors;   ///< error of each requested host: empty, or "what; remedy"
+  std::vector<std::string> route_errors;  ///< errors of routes, each "what; remedy"
 };
 
 /// Loads or builds a platform and checks that it can carry the workers. Hosts must exist (did-you-mean), no host may
@@ -119,19 +119,19 @@ std::string which_host(const std::string& name, std::vector<std::string> known);
 
 // ---- pictures ----
 
-/// A platform small enough to be drawn: many equal parts are folded into one box.
+/// A picture of a platform, small enough to be drawn: many equal parts are folded into one box.
 struct Picture {
   enum class Kind { host, node, network };
   struct Box {
-    std::string id;     ///< unique
+    std::string id;     ///< unique name
     std::string label;  ///< may have several lines
     Kind kind = Kind::host;
     std::string frame;  ///< title of the frame around it; empty: none
   };
   struct Edge {
-    std::string from, to;  ///< ids
+    std::string from, to;  ///< ids of the boxes
     std::string label;
-    std::vector<std::string> links{};  ///< links of the platform that the edge stands for, both directions
+    std::vector<std::string> links{};  ///< links of the platform that the edge represents, in both directions
   };
   std::vector<Box> boxes;
   std::vector<Edge> edges;
@@ -145,7 +145,7 @@ struct PlatformReport {
   /// Links with the same numbers.
   struct LinkClass {
     std::string name;        ///< name in the catalogue; empty if the platform names none
-    std::int64_t count = 0;  ///< each direction counts as one
+    std::int64_t count = 0;  ///< number of links; each direction counts as one
     double bandwidth = 0;
     double latency = 0;
     std::string transport;
@@ -153,8 +153,8 @@ struct PlatformReport {
     bool operator==(const LinkClass&) const = default;
   };
   struct Route {
-    std::string from, to;            ///< hosts
-    std::vector<std::string> links;  ///< in order
+    std::string from, to;            ///< names of the hosts
+    std::vector<std::string> links;  ///< links of the route, in order
     double bandwidth = 0;            ///< byte/s of the narrowest link
     double payload_rate = 0;         ///< byte/s: the least bandwidth × efficiency
     double latency = 0;
@@ -164,14 +164,14 @@ struct PlatformReport {
   std::string description;
   std::int64_t hosts = 0;
   std::int64_t nodes = 0;
-  std::vector<LinkClass> links;  ///< by name, then the widest first; without hosts' loopbacks
+  std::vector<LinkClass> links;  ///< classes of links, by name, then the widest first; without loopbacks
   /// Among the examined routes, the one with the most bandwidth, then the least latency; and the worst. Nothing if no
   /// hosts are connected.
   std::optional<Route> best, worst;
-  std::int64_t routes = 0;          ///< routes examined
+  std::int64_t routes = 0;          ///< number of routes examined
   bool all_routes = true;           ///< true: all pairs of hosts; false: a sample, see `inspect_platform`
   std::int64_t routes_missing = 0;  ///< missing routes among those examined
-  /// Sum of rates, byte/s in one direction, when host i of the first half sends to host i of the second half, all at
+  /// Sum of rates in one direction, byte/s, if host i of the first half sends to host i of the second half, all at
   /// once. Links are shared max-min fairly. The bandwidth across the halves is an upper bound, which the routes need
   /// not reach. Nothing if unknown.
   std::optional<double> bisection;

@@ -23,8 +23,7 @@ constexpr std::array<std::string_view, 27> kFillers{
     "nvidia", "geforce", "tesla", "amd",  "instinct", "google",   "intel",  "gpu",       "gpus",
     "hbm2",   "hbm2e",   "pt",    "hbm3", "hbm3e",    "meta",     "hf",     "dgx",       "instruct",
     "chat",   "it",      "nic",   "hgx",  "adapter",  "adapters", "hopper", "blackwell", "uncased"};
-constexpr std::string_view kFillerOfFew =
-    "base";  // filler in some names only: it distinguishes bert-base, but not Llama-3-8B-base
+constexpr std::string_view kFillerOfFew = "base";  // needed for bert-base, a filler in Llama-3-8B-base
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
 constexpr std::array<std::string_view, 8> kNameUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};

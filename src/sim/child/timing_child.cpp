@@ -67,14 +67,15 @@ class FlowThroughChanges {
   [[nodiscard]] Refused time(double date, const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder);
 
-  /// Returns StepsByFlow::without of the step that was timed last.
+  /// Returns the seconds of the step timed last without each of its causes (StepsByFlow::without).
   SecondsWithout without(const std::vector<double>& slowdown) { return last_->steps->without(slowdown); }
 
  private:
   struct Steady {
-    std::unique_ptr<Interconnect> network;  ///< null: the loaded one
+    std::unique_ptr<Interconnect> network;  ///< network of the steady state; null: the loaded network
     std::unique_ptr<StepsByFlow> steps;
-    const schedule::Schedule* schedule = nullptr;  ///< schedule that `last` belongs to, where steps do not jitter
+    const schedule::Schedule* schedule = nullptr;  ///< schedule that `last` belongs to; set only where steps do not
+                                                   ///< jitter
     FlowStep last;
   };
   Steady& steady_at(double date);
@@ -88,7 +89,7 @@ class FlowThroughChanges {
   Steady* last_ = nullptr;
 };
 
-constexpr std::size_t kMostKept = 8;  // states whose flows are kept; each may take a gigabyte
+constexpr std::size_t kMostKept = 8;  // steady states whose flows are kept, at most; each may take a gigabyte
 
 void add_to(std::vector<double>& sum, const std::vector<double>& more, double share) {
   sum.resize(std::max(sum.size(), more.size()), 0);
@@ -184,23 +185,24 @@ Refused FlowThroughChanges::time(double date, const collectives::RankLayout& lay
   return {};
 }
 
-// Processor seconds above which a run is not simulated message by message unless a scenario asks for it. Over TCP flow
-// sees less than messages do. There 20 s are enough for the default budget of 2 million messages on up to some 300
-// ranks. Elsewhere the two agree. A single collective is timed with the same fidelity whichever other sizes are asked
-// for.
+// Processor seconds above which a run is not simulated message by message unless a scenario asks for it. Over TCP, flow
+// misses effects that messages show, so there 20 s are allowed. They are enough for the default budget of 2 million
+// messages on up to some 300 ranks. On other links the two agree. A single collective has the same fidelity, whichever
+// other sizes are timed with it.
 constexpr double kMostSecondsOfRun = 20;
 constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollective = 0.1;
 
 constexpr const char* kShared = "concurrent collectives share links";
 constexpr std::size_t kStepsTraced =
-    4;  // steps of a run without a barrier in its timeline, which shows how they drift apart
-constexpr std::size_t kMostStreams = 4096;  // actors that time steps without their causes, at most
+    4;  // steps in the timeline of a run without a barrier, which shows how they drift apart
+constexpr std::size_t kMostStreams = 4096;  // most actors for timing steps without their causes
 constexpr std::size_t kRanksTimedAgain =
-    256;  // ranks; with a cause removed, larger steps by flow reuse results of the run
+    256;  // ranks above which larger steps by flow reuse the run's results when a cause is removed
 constexpr double kMessagesTimedAgain =
-    2e5;  // messages simulated in a second or two, where flow refuses a step without a cause
-constexpr std::size_t kStepsTogether = 64;  // steps replayed without a barrier where all differ; a barrier follows
+    2e5;  // messages simulated in one or two seconds, if flow refuses a step without a cause
+constexpr std::size_t kStepsTogether = 64;  // steps replayed together without a barrier where all differ; a barrier
+                                            // follows them
 
 /// Times the schedules of a run, in the driver's actor.
 class RunOfSchedules {
@@ -224,7 +226,7 @@ class RunOfSchedules {
     describe_links(*loaded_.network, use_);
     link_use_.describe(*loaded_.network, use_);
     use_.messages = static_cast<double>(loaded_.connections->messages());
-    choices_.note_quicker();  // after all steps, because it examines algorithms that the run does not use
+    choices_.note_quicker();  // called after all steps, because it examines algorithms that the run does not use
     if (fidelity_.by_flow() != looks_in_place()) look_into_causes();
     WireWriter message = about(TimingTopic::network);
     message << use_ << without_;
@@ -241,13 +243,13 @@ class RunOfSchedules {
                : ranks_apart(workers.size());
   }
 
-  /// Chooses how collectives are carried out, for schedules that are simulated and those that only need bytes. Returns
+  /// Chooses how the run's collectives are carried out, also for schedules of which only the bytes are needed. Returns
   /// the number of messages of the run.
   double settle() {
     double messages = 0;
     for (std::size_t i = 0; i < wanted().size(); ++i) {
       const double own = choices_.settle(settled_.emplace_back(job_.schedules[wanted()[i].schedule]));
-      if (i >= job_.plan.of_run()) continue;  // a timeline changes nothing about the run
+      if (i >= job_.plan.of_run()) continue;  // a schedule that only gets a timeline does not count for the run
       messages += own * times_of(settled_.back());
     }
     for (const std::size_t i : job_.plan.others()) {
@@ -262,14 +264,14 @@ class RunOfSchedules {
     return messages;
   }
 
-  /// Returns how often a schedule is simulated.
+  /// Returns the number of times that a schedule is simulated.
   double times_of(const schedule::Schedule& schedule) const {
     const bool alone = has_barrier(schedule) || every_step_differs(job_.cluster);
     return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
   }
 
-  /// Returns the processor seconds that messages may take. Timelines and replicas of several devices get more, because
-  /// messages show the waits between devices.
+  /// Returns the processor seconds that messages may take. Timelines, and replicas of several devices, may take more,
+  /// because messages show the waits between devices.
   double most_seconds() const {
     const bool single = std::ranges::all_of(
         settled_, [](const schedule::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
@@ -284,7 +286,7 @@ class RunOfSchedules {
     return effort_of(of_run, times, layout_);
   }
 
-  /// Refuses a step whose time by flow is in more doubt than the fidelity allows.
+  /// Refuses a step if the doubt about its time by flow exceeds what the fidelity allows.
   Refused in_doubt(const FlowStep& step) {
     const double seconds = step.timing.seconds;
     constexpr const char* kMayBe = "{}, for up to {:.2g} % of the step";
@@ -303,7 +305,8 @@ class RunOfSchedules {
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
-    const Interconnect before = *loaded_.network;  // messages must find the network as if flow had never been tried
+    const Interconnect before = *loaded_.network;  // copy, so that messages find the network unchanged after flow was
+                                                   // tried
     FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
     double date = job_.request.begins_at, across = 0;  // seconds
     for (std::size_t i = 0; i < settled_.size(); ++i) {
@@ -379,7 +382,7 @@ class RunOfSchedules {
     return i;
   }
 
-  /// Replays steps one by one where all differ.
+  /// Replays steps one by one, for runs whose steps all differ.
   std::size_t one_after_the_other(StepReplayer& replayer, std::size_t i) {
     std::vector<ReplayStep> steps;
     for (std::size_t k = i; k < settled_.size() && steps.size() < kStepsTogether; ++k) {
@@ -397,7 +400,7 @@ class RunOfSchedules {
     return i + steps.size() - 1;
   }
 
-  /// Sends a timeline of the first few steps, in which they get out of step.
+  /// Sends a timeline of the first steps, during which nodes get out of step.
   void trace_first_steps(StepReplayer& replayer, std::size_t i) {
     const schedule::Schedule several = repeated(settled_[i], kStepsTraced);
     TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
@@ -405,7 +408,7 @@ class RunOfSchedules {
     const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
     replayer.replay(ranks(i), steps, &recorder);
     loaded_.network->trace(nullptr);
-    loaded_.network->take_loads();  // a timeline changes nothing about the run
+    loaded_.network->take_loads();  // drops the loads, because a timeline does not count for the run
     send_timeline(TimingTopic::timeline, recorder);
   }
 
@@ -441,7 +444,8 @@ class RunOfSchedules {
     return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
   }
 
-  /// Returns whether simulating a step again would give another step, or take as long as the run.
+  /// Returns whether causes are removed while the run is timed: simulating a step again would give another step, or
+  /// take as long as the run.
   bool looks_in_place() const {
     return network_differs(job_.cluster) || (fidelity_.by_flow() && loaded_.nodes.hosts.size() > kRanksTimedAgain);
   }
@@ -500,7 +504,7 @@ class RunOfSchedules {
           StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
           for (const StepWithout& one : without_) {
             const std::vector<double> slowdown = jitter_.of_step(one.place);
-            std::pair<std::optional<double>, std::optional<double>> seconds;  // warm and cold
+            std::pair<std::optional<double>, std::optional<double>> seconds;  // seconds on warm and on cold connections
             FlowStep step;
             const bool timed =
                 fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step);
@@ -509,7 +513,8 @@ class RunOfSchedules {
             if (!fidelity_.by_flow() || (doubtful && messages_ <= kMessagesTimedAgain)) {
               seconds =
                   seconds_now(loaded_.nodes, *loaded_.connections, ranks(one.place), settled_[one.place], slowdown);
-              // By flow no step is cold: where flow refuses or doubts a step without a cause, the longer time is used.
+              // By flow, new connections make no difference. If flow refuses or doubts a step without a cause, the
+              // longer time counts.
               if (fidelity_.by_flow()) seconds.first = std::max(seconds.first, seconds.second);
             }
             WireWriter message;
@@ -546,11 +551,11 @@ class RunOfSchedules {
   collectives::RankLayout layout_;  ///< layout of all workers
   CollectiveChoices choices_;
   std::vector<schedule::Schedule> settled_;  ///< schedules of the plan, with the algorithms of their collectives
-  double messages_;                          ///< messages of the run
+  double messages_;                          ///< number of messages of the run
   FidelityChoice fidelity_;
   Jitter jitter_;
   LinkUseCount link_use_;
-  std::vector<double> timed_;         ///< seconds, per step of the plan
+  std::vector<double> timed_;         ///< seconds of each step of the plan
   std::vector<StepWithout> without_;  ///< steps timed without their causes, in order
 };
 
@@ -625,7 +630,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
       timing.cold_seconds = replay(loaded.nodes, replayed, *loaded.connections);
       return loaded.has_tcp() ? replay(loaded.nodes, replayed, *loaded.connections) : timing.cold_seconds;
     };
-    if (timing.quicker) {  // found by flow, and timed by message like the chosen one
+    if (timing.quicker) {  // flow found the algorithm; it is timed by message like the chosen one
       collectives::CollectiveRequest other = job.request;
       other.protocol = spec::parse<collectives::Protocol>(timing.quicker->text("protocol")).value();
       timing.quicker->with("seconds", replay_warm(*lay_out(other, timing.quicker->subject(), layout)));

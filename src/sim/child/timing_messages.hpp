@@ -14,7 +14,7 @@
 
 namespace dadsim::sim {
 
-/// Topic of a message of the child that times, sent as its first byte.
+/// Topic of a message from the child that times steps; the first byte of the message.
 enum class TimingTopic : std::uint8_t {
   timing,          ///< timing of the next schedule
   traffic,         ///< traffic of a kind that is not simulated
@@ -45,7 +45,7 @@ inline WireWriter about(TimingTopic topic) {
   return message;
 }
 
-/// Reads the topic of a message; the reader then stands after the topic. Returns nothing for a failure, whose text is
+/// Reads the topic of a message, and leaves the reader after the topic. Returns nothing for a failure, whose text is
 /// put into `failure`.
 std::optional<TimingTopic> topic_of(WireReader& message, std::string& failure);
 

@@ -12,7 +12,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// reads of each input by a 3×3 window with a stride of one, but for the border
+/// Reads of each input by a 3×3 window with a stride of one, except at the border.
 constexpr double kThreeByThree = 9;
 
 bool may_filter_minimally(spec::LayerKind kind, double overlap, spec::Precision precision) {
@@ -27,8 +27,8 @@ bool is_layer_product(const schedule::ComputeTask& task) {
          task.kind == spec::LayerKind::attention;
 }
 
-/// Returns the peak of the arithmetic units for everything but products of layers. A device that has only reduced
-/// precision uses it there.
+/// Returns the flop/s of the arithmetic units for everything but products of layers. A device that has only reduced
+/// precision uses its rate in that precision.
 double vector_peak(const spec::DeviceSpec& device) {
   if (device.peak_flops > 0) return device.peak_flops;
   return std::max({device.tf32_flops, device.fp16_flops, device.bf16_flops});
@@ -51,17 +51,17 @@ KernelFormat format_of(spec::Precision precision) {
   return spec::casts_operands(precision) ? KernelFormat::fp8 : KernelFormat::bits16;
 }
 
-/// Returns whether kernels are modelled separately. Constants for fp16 and wider come from whole trainings without
-/// fusion, which already contain these kernels.
+/// Returns whether kernels are modelled one by one. Otherwise constants come from whole trainings without fusion, which
+/// contain them (fp16 and wider).
 bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
 bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::typical; }
 
-/// Returns the share of the peak that products reach. For a program whose operators are known, that is the share of
-/// single kernels: products are about half of a step, so the clock differs from that of endless products. A user's own
-/// efficiency comes first.
+/// Returns the share of the peak that products reach. If the program's operators are known, it is the share of single
+/// kernels. Products are then about half of a step, so the clock differs from that of endless products. A user's own
+/// efficiency has priority.
 double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask& task, const ProductKernel& kernel,
                      spec::Precision precision) {
   const bool own = std::ranges::any_of(device.efficiencies, [&](const spec::KindEfficiency& one) {
@@ -79,7 +79,7 @@ const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule
   return product_kernel(device.kernels, format_of(precision));
 }
 
-/// Returns the product of one kernel of a dense layer, or of each of its experts.
+/// Returns the product computed by one kernel of a dense layer; for experts, the product of one expert.
 Product layer_product(const schedule::ComputeTask& task, double flops) {
   const double matrix = task.shape.in * task.shape.out;
   const double experts = std::max(1.0, task.weights / matrix);
@@ -89,16 +89,16 @@ Product layer_product(const schedule::ComputeTask& task, double flops) {
   return {rows, task.shape.out, task.shape.in};
 }
 
-/// Returns the rate of the products of several experts in one kernel ÷ that of a single product; 1 for one matrix.
-/// Measurements in 16 bit are used for other formats too.
+/// Returns the rate of the products of several experts in one kernel ÷ the rate of a single product; 1 for one matrix.
+/// Measurements in 16 bit also serve other formats.
 double grouped_rate(const spec::DeviceSpec& device, const schedule::ComputeTask& task) {
   const ProductKernel* kernel = product_kernel(device.kernels, KernelFormat::bits16);
   const bool several = task.weights >= 2 * task.shape.in * task.shape.out;
   return kernel != nullptr && several ? kernel->grouped : 1;
 }
 
-/// Returns the flops of products that fused attention would have if its scores were written. Products above the
-/// diagonal count; the fifth of the backward pass that recomputes products does not.
+/// Returns the flops of fused attention's products as if scores were written. Products above the diagonal are included;
+/// the recomputed products, a fifth of the backward pass, are not.
 double unfused_flops(const schedule::ComputeTask& task, double flops) {
   constexpr double kFourOfFive = 0.8;
   return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
@@ -112,8 +112,8 @@ double unfused_bytes(const schedule::ComputeTask& task, double flops) {
   return each * flops / ((backward ? 8 : 4) * task.shape.head_size);
 }
 
-/// Returns the time factor of attention whose scores are written: the mean of its two products. One sums over a head
-/// and gives positions, the other sums over positions and gives a head.
+/// Returns the factor by which attention with written scores takes longer: the mean of the factors of its two products.
+/// One product sums over a head and gives positions, the other sums over positions and gives a head.
 double plain_attention_factor(const ProductKernel& kernel, const schedule::KernelShape& shape) {
   const double positions = shape.seen * shape.skipped;
   return 1 + (kernel.depth / shape.head_size + kernel.depth / positions) / 2;
@@ -163,7 +163,7 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
                        spec::Precision precision) {
   if (flops == 0) return 0;
   // Only operands of dense layers with a matrix of their own are cast to 8 bit (Micikevicius et al., arXiv:2209.05433).
-  // Attention, and decoders that share the embedding table, stay in bf16.
+  // Attention stays in bf16, as do decoders that share the embedding table.
   if (spec::casts_operands(precision) &&
       (task.kind != spec::LayerKind::dense || task.weights == 0 || task.phase == step::Phase::orthogonalise))
     precision = spec::Precision::bf16;
@@ -188,9 +188,9 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
   return (flops + ramps) / (peak * efficiency);
 }
 
-/// Returns the memory traffic in bytes to cast one number that products read both row by row and column by column. The
-/// kernel that makes the number writes both casts (a norm or an activation: Transformer Engine fuses them). A scale of
-/// the current tensor needs a read before; nvfp4 has such a scale in addition to those of blocks.
+/// Returns the bytes of memory traffic to cast one number that products read both by rows and by columns. The kernel
+/// that makes the number, a norm or an activation, writes both casts (Transformer Engine fuses them). A scale of the
+/// current tensor requires a read before. nvfp4 has such a scale in addition to those of blocks.
 double cast_bytes(spec::Precision precision) {
   constexpr double kRead = 2;
   const bool looks_first = precision == spec::Precision::fp8_current || precision == spec::Precision::nvfp4;
@@ -207,7 +207,7 @@ double cast_bytes(const schedule::ComputeTask& task, double flops, spec::Precisi
   return cast_bytes(precision) * rows * (task.phase == step::Phase::forward ? task.shape.in : task.shape.out);
 }
 
-/// Returns the bytes of kernels around a product in a program whose operators are known, on any device.
+/// Returns the bytes of the kernels around a product, on any device, for a program whose operators are known.
 double bytes_of_program(const schedule::ComputeTask& task, double flops) {
   const schedule::KernelShape& shape = task.shape;
   const bool backward = task.phase == step::Phase::backpropagate;
@@ -216,13 +216,13 @@ double bytes_of_program(const schedule::ComputeTask& task, double flops) {
                                                                    : shape.passed_forward;
   double of_number = 2 * shape.in;
   if (task.kind == spec::LayerKind::attention) {
-    // Fused attention, per number of the mix of values, each of which has products with all positions seen.
+    // Counts fused attention per number of the mix of values. Each number has products with all positions seen.
     of_number = shape.fused ? (backward ? 10 : 4) * shape.seen : (backward ? 8 : 4) * shape.head_size;
   }
   return shape.passed_once + (each > 0 && of_number > 0 ? each * flops / of_number : 0);
 }
 
-/// Returns the bytes that kernels before and after a product pass over, where the device's constants count them
+/// Returns the bytes that kernels before and after a product pass over, if the device's constants count these bytes
 /// separately.
 double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                     spec::Precision precision) {
@@ -235,8 +235,8 @@ double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask&
   const double casts = cast_bytes(task, flops, precision);
   const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);
   if (each == 0) return casts;
-  // In a dense layer a row's product has 2 × in flop per output number. In attention a score has two products forward
-  // and four backward.
+  // Divides by the flop per output number. A dense layer has 2 × in flop for it; attention has two products per score
+  // forward and four backward.
   const double of_number =
       task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape.head_size : 2 * task.shape.in;
   return casts + each * flops / of_number;
@@ -261,7 +261,7 @@ double seconds_on(const spec::DeviceSpec& device, const schedule::ComputeTask& t
         fmt::format("a computation of {} flop, {} byte and {} launches has no duration", flops, bytes, launches));
   }
   double arithmetic = 0;
-  double passed = 0;  // bytes of kernels after a product, which nothing hides
+  double passed = 0;  // bytes of kernels after a product, which overlap with no arithmetic
   if (is_layer_product(task)) {
     arithmetic = product_seconds(device, task, flops, precision);
     passed = passed_bytes(device, task, flops, precision);

@@ -16,11 +16,11 @@ namespace dadsim::sim {
 namespace {
 
 constexpr double kFlopsPerPair = 4;     // flops per pair of positions and number of a head, forward
-constexpr double kBackwardFlops = 2.5;  // flops relative to the forward pass: five products instead of two
+constexpr double kBackwardFlops = 2.5;  // backward flops ÷ forward flops: five products instead of two
 constexpr double kBackwardExponentials =
-    2.0;  // exponentials relative to the forward pass: recomputed, and passed back through
+    2.0;  // backward exponentials ÷ forward exponentials: recomputation, and the pass back through softmax
 
-/// Rows and columns of the product tiles that libraries have.
+/// Rows and columns of the libraries' product tiles.
 constexpr std::pair<double, double> kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 256},
                                                 {256, 64},  {64, 128},  {128, 64},  {64, 64}};
 constexpr double kLargestTile = 256.0 * 128.0;

@@ -15,23 +15,22 @@
 namespace dadsim::sim {
 
 /// Equivalence classes of the ranks, pairs (of each channel) and links of a collective. Members of a class have equal
-/// dates and rates throughout, so the first stands for all.
+/// dates and rates throughout, so the first member represents all.
 struct EventClasses {
   struct ClassCrossing {
     std::int32_t link = 0;  ///< first link of its class
-    double flows = 1;       ///< flows of the class of pairs on each of these links
+    double flows = 1;       ///< flows of the class of pairs on each link of the link's class
   };
   struct PairClass {
     collectives::Rank from = 0, to = 0;  ///< ranks of the first pair
-    std::int32_t arrivals = 1;           ///< pairs of the class that lead to each of its receivers
+    std::int32_t arrivals = 1;           ///< pairs of the class that lead to each receiver
     std::vector<ClassCrossing> crossings;
   };
 
-  std::vector<std::int32_t> class_of;    ///< class, per rank
-  std::vector<collectives::Rank> first;  ///< first rank, per class
+  std::vector<std::int32_t> class_of;    ///< class of each rank
+  std::vector<collectives::Rank> first;  ///< first rank of each class
   std::vector<PairClass> pairs;
-  FlatMap<std::int32_t>
-      pair_of;  ///< classes of the pairs that the first ranks of classes (or all) send over, by key_of
+  FlatMap<std::int32_t> pair_of;  ///< classes of the pairs over which first ranks (or all) send, by key_of
   std::vector<std::pair<std::int32_t, std::int32_t>> first_link;  ///< link, first link of its class
 
   static std::uint64_t key_of(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
@@ -45,24 +44,24 @@ struct EventClasses {
 
 /// The messages of a collective: senders, receivers, sizes and links, of all rounds together.
 ///
-/// Classes are found by colour refinement, as in FlowPattern, here of ranks as well. Ranks of a class begin at the same
-/// date and have equally many pairs of each class. Pairs of a class join ranks of the same classes, over links of the
-/// same classes in the same order. They carry the same messages in the same rounds. Links of a class have the same
+/// Classes are found by colour refinement, as in FlowPattern, but also for ranks. Ranks of a class begin at the same
+/// date and have equally many pairs of each class. Pairs of a class connect ranks of the same classes, over links of
+/// the same classes in the same order. They carry the same messages in the same rounds. Links of a class have the same
 /// properties and carry equally many pairs of each class. By induction over the events, all members of a class are in
-/// the same state at every date. They begin together, share links with as many of each class, get the same max-min
-/// rates and end together.
+/// the same state at every date: they begin together, share links with equally many members of each class, get the same
+/// max-min rates and end together.
 class MessageGraph {
  public:
-  static constexpr std::size_t kMostPairs = 6'000'000;  ///< pairs kept at most, some 60 bytes each
+  static constexpr std::size_t kMostPairs = 6'000'000;  ///< pairs that are kept, at most; each takes some 60 bytes
   MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes, Interconnect& network,
                const std::vector<simgrid::s4u::Host*>& hosts);
 
-  /// Returns the classes for ranks that begin at these dates, seconds; nothing if few are alike. `of_all`: with the
-  /// class of each pair.
+  /// Returns the classes for ranks that begin at these dates, seconds; nothing if few ranks are alike. `of_all`:
+  /// includes the class of each pair.
   std::optional<EventClasses> classes(const std::vector<double>& dates, bool of_all = false) const;
 
-  /// Returns whether packets may be lost at a TCP link if all pairs were under way together; also true with too many
-  /// pairs.
+  /// Returns whether packets might be lost at a TCP link if all pairs were under way together. Also true if there are
+  /// too many pairs to tell.
   bool may_lose() const;
 
  private:

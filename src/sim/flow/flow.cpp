@@ -79,7 +79,7 @@ class KindNumbers {
     const std::uint64_t key = std::bit_cast<std::uint64_t>(kind.bytes) ^
                               (std::bit_cast<std::uint64_t>(kind.share) * 31) ^
                               (static_cast<std::uint64_t>(kind.number) << 52U);
-    for (std::uint64_t probe = key;; ++probe) {  // two kinds hardly ever have the same key
+    for (std::uint64_t probe = key;; ++probe) {  // continues after a collision of keys, which is rare
       const auto [number, added] = number_of_.try_emplace(probe, static_cast<std::int32_t>(kinds_.size()));
       if (added) kinds_.push_back(kind);
       last_ = static_cast<std::size_t>(*number);
@@ -155,12 +155,12 @@ KnownPattern* RoundPatterns::of(const collectives::Rounds& rounds, std::int64_t 
   return result;
 }
 
-/// Collects the pairs of rounds. Messages of a pair in rounds that are in flight together count as one.
+/// Collects the pairs of rounds. Messages of a pair count as one if their rounds are in flight together.
 FlowPattern RoundPatterns::collect(const collectives::Rounds& rounds, std::int64_t first, std::int64_t end,
                                    bool numbered) const {
   FlowPattern pattern;
   KindNumbers kinds(pattern.kinds);
-  FlatMap<std::size_t> pair_of;  // places of pairs of earlier rounds
+  FlatMap<std::size_t> pair_of;  // places of the pairs of earlier rounds
   std::vector<collectives::Transfer> transfers;
   for (std::int64_t round = first; round < end; ++round) {
     for (std::size_t i = 0; i < pattern.pairs.size(); ++i) pair_of.try_emplace(key_of(pattern.pairs[i]), i);
@@ -195,8 +195,8 @@ FlowPattern RoundPatterns::collect(const collectives::Rounds& rounds, std::int64
 
 namespace {
 
-constexpr std::int64_t kStepsBySteps = 4'000'000;  // pairs × rounds that are followed one by one at most
-constexpr double kSameSpeed = 1e-9;                // relative
+constexpr std::int64_t kStepsBySteps = 4'000'000;  // most pairs × rounds that are followed one by one
+constexpr double kSameSpeed = 1e-9;                // relative difference of equal speeds
 constexpr int kUsesToCondense = 3;                 // uses of a pattern before its ranks are divided into classes
 constexpr int kPassesOverRanks = 16;
 
@@ -233,7 +233,7 @@ Refused RankDates::go_on(const RoundFlows& timed, std::vector<double>& dates, do
   const auto steps_of = [&](std::size_t pairs) { return timed.rounds * static_cast<std::int64_t>(pairs); };
   const bool step_by_step = !many || steps_of(known.pattern.pairs.size()) <= kStepsBySteps;
   const bool as_rings = !step_by_step && in_single_file(known.pattern.pairs, dates.size());
-  // The beginning of each pair matters if links are shared.
+  // If links are shared, the beginning of each pair matters.
   const bool checked = many && step_by_step && timed.contended;
   if (condensed_ != &known || as_rings || checked) expand(dates);
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the comparison with an address does not dereference
@@ -314,7 +314,7 @@ void RankDates::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
     if (pass == kPassesOverRanks) return;
     distinct = class_of_colour.size();
   }
-  // The messages that arrive at the first rank of each class.
+  // Finds the messages that arrive at the first rank of each class.
   std::vector<std::int32_t> first(distinct, -1);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     std::int32_t& of_class = first[static_cast<std::size_t>(result.class_of[rank])];
@@ -348,7 +348,7 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const RoundFlows&
   check_.begin_phase(checked);
   std::vector<double> begins(pairs.size());
   std::vector<bool> steady(pairs.size());
-  std::vector<double> free(pairs.size(), -1);  // end of the pair's last transfer
+  std::vector<double> free(pairs.size(), -1);  // date at which the pair's last transfer ends
   std::vector<double> after(dates.size());
   for (std::int64_t round = 0; round < timed.rounds; ++round) {
     after = dates;
@@ -413,7 +413,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
     }
     for (const std::size_t pair : ring) {
       if (flow_of(pair).most_in_line == kManyInLine) continue;
-      // A quicker pair of the ring forwards faster than this one transfers.
+      // Refuses a ring in which another pair is quicker, because it forwards faster than this pair transfers.
       if (quickest < (1 - kSameSpeed) * flow_of(pair).seconds) return FlowRefusal{kInLine};
     }
     const auto size = static_cast<std::int64_t>(ring.size());

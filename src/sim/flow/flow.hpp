@@ -23,17 +23,17 @@ class EventRounds {
  public:
   explicit EventRounds(FlowNetwork& ranks) : ranks_(ranks) {}
 
-  /// Returns whether the last run had these rounds and equal differences between dates. Then their times and account
+  /// Returns whether the last run had these rounds and equal differences between dates, so that its times and account
   /// still hold. `dates`: per rank, when it begins, and afterwards when it is done.
   bool again(const collectives::Rounds& rounds, std::vector<double>& dates) const;
   /// Returns whether packets may be lost. Losses depend on the order of arrivals, so such rounds are not followed here.
   bool may_lose(const collectives::Rounds& rounds) const;
-  /// Notes that `rounds` are carried out in another way and that the account is theirs from now on.
+  /// Notes that `rounds` are carried out in another way, and that the account now describes them.
   void others_follow(const collectives::Rounds& rounds) {
     is_last_ = false;
     if (known_ != &rounds) known_ = nullptr;
   }
-  /// Follows the rounds. `dates`: as in again(). `solved`, if any, receives the times of messages; the rounds must then
+  /// Follows the rounds. `dates`: as in again(). `solved`, if any, receives the times of messages; then the rounds must
   /// differ from those of the last run.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                             MaxPlusRounds* solved = nullptr);
@@ -41,14 +41,14 @@ class EventRounds {
  private:
   FlowNetwork& ranks_;
   const collectives::Rounds* known_ = nullptr;
-  std::optional<EventClasses> classes_;  ///< classes of those rounds, for the dates that they hold for
-  bool is_last_ = false;                 ///< no other rounds were carried out since
-  std::vector<double> begun_, ended_;    ///< dates of their last run, per rank, seconds after the first began
+  std::optional<EventClasses> classes_;  ///< classes of `known_`, for the dates for which they hold
+  bool is_last_ = false;                 ///< true: no other rounds have been carried out since the last run
+  std::vector<double> begun_, ended_;    ///< dates of the last run, per rank, seconds after the first rank began
 };
 
 /// Memory that the models of a step's collectives share, to repeat their rounds from other dates.
 struct FlowMemory {
-  std::size_t kept = 0;  ///< pairs, plus eight times classes of rounds
+  std::size_t kept = 0;  ///< size: pairs, plus eight times the classes of rounds
 };
 
 /// One model's part of FlowMemory.
@@ -67,7 +67,7 @@ class KeptMemory {
   bool is_full() const { return all_->kept > kMostKept; }
 
  private:
-  static constexpr std::size_t kMostKept = 24'000'000;  // unit: that of FlowMemory
+  static constexpr std::size_t kMostKept = 24'000'000;  // in units of FlowMemory::kept
   std::shared_ptr<FlowMemory> all_;
   std::size_t own_ = 0;
 };
@@ -93,8 +93,8 @@ class RoundPatterns {
   void start_counting() { classes_and_pairs_ = {}; }
 
  private:
-  /// Collects the pairs of rounds and the kinds of their messages. With `numbered` a kind is the number given by the
-  /// rounds, else a size.
+  /// Collects the pairs of rounds and the kinds of their messages. With `numbered`, a kind is the number given by the
+  /// rounds; otherwise it is a size.
   FlowPattern collect(const collectives::Rounds& rounds, std::int64_t first, std::int64_t end, bool numbered) const;
 
   FlowNetwork& ranks_;
@@ -110,12 +110,11 @@ class RankDates {
  public:
   explicit RankDates(InStepCheck& check) : check_(check) {}
 
-  /// Carries out rounds. `dates` may be those of classes afterwards (see expand). `seconds`: by how much the last rank
-  /// is later.
+  /// Carries out rounds. `dates` may be dates of classes afterwards (see expand). `seconds`: delay of the last rank.
   Refused go_on(const RoundFlows& timed, std::vector<double>& dates, double& seconds);
   /// Turns dates of classes into dates of ranks.
   void expand(std::vector<double>& dates);
-  /// Forgets patterns, which no longer exist.
+  /// Forgets patterns that no longer exist.
   void forget_patterns() { condensed_ = nullptr; }
   /// Returns dates by rank, or by class where these are in use.
   const std::vector<double>& reached(const std::vector<double>& dates) const {
@@ -134,7 +133,7 @@ class RankDates {
   static Refused around_rings(const RoundFlows& timed, std::vector<double>& dates);
 
   InStepCheck& check_;
-  KnownPattern* condensed_ = nullptr;  ///< pattern whose classes have `class_dates_`; nullptr: dates are by rank
+  KnownPattern* condensed_ = nullptr;  ///< pattern that `class_dates_` belong to; nullptr: dates are by rank
   std::vector<double> class_dates_;
 };
 
@@ -145,7 +144,7 @@ class RankDates {
 /// network is idle and steady (InStepCheck). Where ranks differ by more than kMostDoubt of the time, EventRounds
 /// follows every message, or the collective is refused.
 ///
-/// Rates belong to equivalence classes of pairs (RoundPatterns), dates to those of ranks.
+/// Rates belong to equivalence classes of pairs (RoundPatterns). Dates belong to classes of ranks.
 class FlowModel {
  public:
   /// `by_classes`: false computes the rate of every pair separately, even of equal ones. `memory`: shared with other
@@ -177,7 +176,7 @@ class FlowModel {
   /// Returns the load of the last run, per link of the network; links after the end carried nothing.
   const std::vector<LinkLoad>& loads() const { return account_.loads(); }
 
-  /// Forgets loads and notes of links, which a model kept for repetition does not need.
+  /// Forgets loads of links and notes about them, which a model kept for repetition does not need.
   void forget_links() {
     account_.forget_loads();
     check_.forget_links();
@@ -189,9 +188,9 @@ class FlowModel {
 
  private:
   static constexpr double kMostDoubt = 0.003;  ///< share of the time
-  /// Result of going through rounds in step.
+  /// Result of carrying out rounds in step.
   struct InStep {
-    bool to_the_end = true;  ///< false: stopped when ranks clearly did not keep in step
+    bool to_the_end = true;  ///< false: stopped early, because ranks clearly did not keep in step
     Refused refused = {};
   };
 
@@ -199,7 +198,7 @@ class FlowModel {
   /// Carries out rounds lane by lane. The dates of a rank's lanes are consecutive, and so are senders and receivers in
   /// patterns.
   InStep run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
-  /// Works out everything but dates, round by round.
+  /// Computes everything except dates, round by round.
   InStep work_out(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
   /// Carries out one round of the pattern, or several equal ones, and keeps the result if there is room.
   Refused time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
@@ -219,12 +218,12 @@ class FlowModel {
   RoundPatterns patterns_{ranks_, memory_};
   EventRounds followed_{ranks_};
   std::vector<RoundFlow> flows_;                ///< flows of the current round
-  const collectives::Rounds* known_ = nullptr;  ///< rounds whose results `timed_` holds completely
+  const collectives::Rounds* known_ = nullptr;  ///< rounds of which `timed_` holds all results
   std::vector<RoundFlows> timed_;
-  bool keeps_ = true;  ///< keep all results; else only patterns, for the following rounds
+  bool keeps_ = true;  ///< keeps all results; otherwise only patterns, for the following rounds
   bool follows_ = false;
   MaxPlusRounds* solved_ = nullptr;            ///< receives the times of messages
-  const collectives::Rounds* once_ = nullptr;  ///< rounds whose first run began at one date
+  const collectives::Rounds* once_ = nullptr;  ///< rounds whose first run began at one date for all ranks
 };
 
 }  // namespace dadsim::sim

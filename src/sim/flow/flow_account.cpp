@@ -34,7 +34,7 @@ void FlowAccount::describe(RoundFlows& timed) const {
   timed.latency = timed.flows[longest].before + timed.flows[longest].after;
   timed.path = timed.flows[longest].path;
   timed.software = std::max(0.0, timed.latency - network_[timed.path].way_seconds());
-  // The link on the path with the least bandwidth left for each of its messages.
+  // Finds the link of the path with the least bandwidth per message.
   const std::span<const FlowPattern::Crossing> on_way = pattern.crossings_of(longest);
   std::vector<double> messages(on_way.size(), 0);
   for (const FlowPattern::Crossing& crossing : pattern.crossings) {

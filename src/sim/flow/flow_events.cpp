@@ -100,8 +100,8 @@ void describe_rounds(
 namespace {
 
 constexpr double kSameDate = 1e-12;      // seconds within which SimGrid, too, counts events as simultaneous
-constexpr double kAllCarriedOut = 2e5;   // messages up to which no round is left out
-constexpr std::int64_t kFewRounds = 32;  // equal rounds that are carried out at first
+constexpr double kAllCarriedOut = 2e5;   // messages up to which all rounds are carried out
+constexpr std::int64_t kFewRounds = 32;  // equal rounds that are carried out first
 constexpr double kSettled = 1e-3;        // share of the whole time that rounds of unequal length may add
 
 }  // namespace
@@ -167,7 +167,7 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     account(last_cause(), (end - begin + more) / (end - begin));
     for (double& date : done) date += more;
     dates.swap(done);
-    // Counts the messages of the rounds left out.
+    // Counts the messages of the rounds that were left out.
     for (FollowedConnection& over : connections_) over.round = -1;
     for (const collectives::Rank rank : followed_) {
       for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
@@ -342,7 +342,7 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   const std::int32_t number =
       connection(followed_[static_cast<std::size_t>(from / lanes)], transfer.peer, transfer.channel);
   FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
-  // Pairs of a class that begin at one rank share one connection.
+  // Pairs of a class that begin at the same rank share one connection.
   const std::int64_t uplink_round = round * lanes + from % lanes;
   if (classes_ != nullptr && std::exchange(over.round, uplink_round) == uplink_round) return;
   const auto event = static_cast<std::int32_t>(events_.size());
@@ -353,8 +353,8 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   if (over.queue.size() == 1) begins_.push(leaves(over), number);
 }
 
-/// Returns when a message leaves, by the rule of TcpConnection::aim. First bytes that reach the tightest link later
-/// leave that link sooner by as much.
+/// Returns when a message leaves, by the rule of TcpConnection::aim. If first bytes reach the tightest link later, they
+/// leave it sooner by the same time.
 double FlowEvents::leaves(FollowedConnection& over) {
   const FollowedMessage& first = over.queue.front();
   cost_of(over, first.course, first.bytes);
@@ -441,7 +441,7 @@ void FlowEvents::deliver(std::int32_t number) {
   over.queue.pop_front();
   Course& course = courses_[static_cast<std::size_t>(message.course)];
   cost_of(over, message.course, message.bytes);
-  over.last = std::max(over.last, now_ + over.latency);  // messages of a connection arrive in order
+  over.last = std::max(over.last, now_ + over.latency);  // keeps the messages of a connection in order
   MessageEvent& event = events_[static_cast<std::size_t>(message.event)];
   event.arrived = over.last;
   event.latency = static_cast<float>(over.latency);
@@ -494,7 +494,7 @@ void FlowEvents::run_together(std::span<const collectives::Rounds* const> sequen
   marks_.clear();
   clear(followed_.size());
   now_ = -std::numeric_limits<double>::infinity();
-  // A collective of the sequence has no states until a rank has reached it.
+  // Prepares the collectives of a sequence, whose states are made when the first rank reaches them.
   for (const collectives::Rounds* rounds : sequence) courses_.push_back(course_of(*rounds, rounds->count(), 0));
   for (const collectives::Rank rank : followed_) begin(0, rank, {});
   go_on();
@@ -535,7 +535,9 @@ void FlowEvents::finish(std::int32_t number, std::int32_t of) {
     const FlowState& state = course.states[static_cast<std::size_t>(rank * course.lanes + lane)];
     if (lane == 0 || state.date > through.date) through = {state.date, state.cause};
   }
-  if (--course.ranks_left == 0) std::vector<FlowState>().swap(course.states);  // no rank returns to it
+  if (--course.ranks_left == 0)
+    std::vector<FlowState>().swap(course.states);  // frees the states, because no rank
+                                                   // returns to the collective
   begin(static_cast<std::size_t>(number) + 1, rank, through);
 }
 
@@ -563,13 +565,13 @@ void FlowEvents::add_loads() {
   }
 }
 
-/// Puts the rounds and their message times into `solved`; equal rounds take the mean.
+/// Puts the rounds and their message times into `solved`; equal rounds get the mean of their times.
 void FlowEvents::describe(MaxPlusRounds& solved) {
   const Course& course = courses_.front();
   solved.begin(*course.rounds);
   if (course.pace.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
   taken_.sort();
-  // Number of a round among those carried out.
+  // Returns a round's number among those carried out.
   const auto carried_out = [this](std::int64_t round) {
     return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
   };

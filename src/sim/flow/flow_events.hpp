@@ -34,13 +34,13 @@ collectives::RoundPhase longest_uniform(const collectives::Rounds& rounds);
 double messages_of_round(const collectives::Rounds& rounds, std::int64_t round,
                          const std::vector<collectives::Rank>& senders);
 
-/// Returns the number of messages that these ranks send in all; counting stops above `most`.
+/// Returns the number of messages that these ranks send in all rounds. Counting stops above `most`.
 double messages_of(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders, double most);
 
 /// A queue of items by date: the earliest first, and of equal dates the one inserted first.
 ///
-/// Most dates are the present plus one of few latencies, so an item usually comes after all others of its kind. It goes
-/// to the end of the first line that holds no later item, or into a heap if no line fits.
+/// Most dates are the present plus one of a few latencies, so an item usually comes after all earlier ones of its kind.
+/// It goes to the end of the first line that holds no later item, or into a heap if no line fits.
 class DateQueue {
  public:
   bool empty() const { return size_ == 0; }
@@ -112,7 +112,7 @@ class DateQueue {
 /// Transfer times of a collective that was followed message by message, per connection and round.
 class TransferTimes {
  public:
-  /// Begins another collective.
+  /// Forgets all transfers, for another collective.
   void forget() { of_connection_.clear(); }
   /// Adds a transfer of `connection`, in seconds. `round`: rounds · lanes + lane, as carried out.
   void add(std::int32_t connection, std::int64_t round, double seconds);
@@ -143,9 +143,9 @@ void describe_rounds(
 /// CollectiveRun does the same over connections of nvlink, rdma and plain links; this class saves SimGrid's
 /// bookkeeping.
 ///
-/// One member is followed for each equivalence class of ranks, pairs and links (EventClasses), if there are any.
+/// If there are equivalence classes of ranks, pairs and links (EventClasses), one member of each is followed.
 ///
-/// Equal rounds are carried out until each adds the same time, twice; the time of the others follows.
+/// Equal rounds are carried out until two in a row add the same time. The other rounds are assumed to do the same.
 ///
 /// Several consecutive collectives can be followed together: a rank that is early in one then shares links with ranks
 /// still in the previous one.
@@ -173,8 +173,9 @@ class FlowEvents {
     double date = 0;  ///< seconds
     std::int32_t cause = kStart;
   };
-  /// Returns when `rank` begins collective number `next` of a sequence, given that it was `through` with those before;
-  /// never earlier. Called for number 0 of all ranks; the result of the call after the last is ignored.
+  /// Returns when `rank` begins collective number `next` of a sequence. `through`: when it was done with the previous
+  /// collectives; the result is never earlier. Called for number 0 of all ranks; the result of the call after the last
+  /// collective is ignored.
   using Begins = std::function<Moment(collectives::Rank rank, std::size_t next, const Moment& through)>;
   /// Follows every message of consecutive collectives of the same ranks, each rank at its own pace. All collectives
   /// must be eager.
@@ -199,7 +200,7 @@ class FlowEvents {
     double bytes = 0;         ///< bytes of payload
     double ready = 0;         ///< seconds
     std::int32_t event = kStart;
-    bool word = false;  ///< a ready-to-receive notice for the round, without payload
+    bool word = false;  ///< true: a notice that the receiver is ready for the round, without payload
   };
   /// A connection; its number is also that of its transfers in `fluid_`.
   struct FollowedConnection {
@@ -209,14 +210,14 @@ class FlowEvents {
     Fifo<FollowedMessage> queue;  ///< the first message is under way, or waits for its date
     double last = 0;              ///< seconds, date of the last delivery
     double begun = 0;             ///< seconds, beginning of the current transfer
-    double most = 0;              ///< byte/s of the narrowest link that is not shared
+    double most = 0;              ///< byte/s of the narrowest link that transfers do not share
     double share = 1;             ///< share of the path, at most
-    double bytes = -1;            ///< payload of the message that `cost` holds for
+    double bytes = -1;            ///< bytes of payload of the message that `cost` holds for
     PathUse::Cost cost;
-    double latency = 0;            ///< seconds of that message after the end of its transfer
+    double latency = 0;            ///< seconds from the end of that message's transfer to its delivery
     double before = 0, post = 0;   ///< tcp: seconds of software, during the transfer before and after it
-    std::int32_t course = 0;       ///< course that `cost` holds for
-    std::int32_t shares_in = 0;    ///< course that `share` holds for
+    std::int32_t course = 0;       ///< course for which `cost` holds
+    std::int32_t shares_in = 0;    ///< course for which `share` holds
     std::int64_t round = -1;       ///< last round with a message, rounds · lanes + lane
     double payload = 0, wire = 0;  ///< bytes carried
   };
@@ -263,7 +264,7 @@ class FlowEvents {
     collectives::Rank lanes = 1;
     collectives::Pace pace;
     std::int64_t count = 0;                     ///< rounds to carry out
-    std::vector<FlowState> states;              ///< states per place and lane, while ranks are in the collective
+    std::vector<FlowState> states;              ///< states per place and lane, as long as ranks are in the collective
     std::vector<collectives::Rank> lanes_left;  ///< unfinished lanes, per place, in a sequence
     std::size_t ranks_left = 0;
   };
@@ -312,7 +313,7 @@ class FlowEvents {
   void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
-  /// Returns the message that the last rank to finish waited for.
+  /// Returns the message for which the rank that finished last waited.
   std::int32_t last_cause() const;
   void account(std::int32_t cause, double factor);
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kMostPasses = 16;
 constexpr std::size_t kFewPairs = 32;             // pairs below which division does not pay
-constexpr std::size_t kMostLinksKept = 16 << 20;  // links of all paths together; above, paths are looked up again
+constexpr std::size_t kMostLinksKept = 16 << 20;  // most links of all paths together; with more, paths are looked up
+                                                  // again
 
 /// The paths of all pairs, kept if there is room.
 class PairWays {
@@ -51,7 +52,7 @@ class PairWays {
   std::vector<std::int32_t> kept_;
 };
 
-/// Divides flows and links into equivalence classes: all of a class have the same rate.
+/// Divides flows and links into equivalence classes, whose members have equal rates.
 class Refinement {
  public:
   Refinement(FlowPattern& pattern, collectives::Rank lanes, FlowRoutes& routes, Interconnect& network,
@@ -107,7 +108,7 @@ class Refinement {
 
  private:
   struct FoundClass {
-    std::size_t first = 0;  ///< first pair
+    std::size_t first = 0;  ///< first pair of the class
     std::int64_t count = 0;
   };
 
@@ -209,7 +210,7 @@ class Refinement {
   Interconnect& network_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
   PairWays ways_;
-  std::vector<std::uint64_t> colours_, colours_before_;  ///< per link
+  std::vector<std::uint64_t> colours_, colours_before_;  ///< colours of the links, now and before
   std::vector<std::uint64_t> flows_on_;                  ///< sum of the contributions of the flows' colours, per link
   FlatMap<std::int32_t> class_of_colour_;
   std::vector<std::int32_t> class_of_pair_;

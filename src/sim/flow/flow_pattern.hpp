@@ -26,7 +26,7 @@ struct FlowPattern {
     std::int32_t flow = 0;
     bool operator==(const Pair&) const = default;
   };
-  /// Messages that differ only in their paths.
+  /// A kind of messages, which differ only in their paths.
   struct Kind {
     double bytes = 0;  ///< bytes of payload
     double share = 1;  ///< share of the path's bandwidth, at most
@@ -37,7 +37,7 @@ struct FlowPattern {
     collectives::Rank from = 0, to = 0;  ///< ranks of the first flow
     std::int32_t kind = 0;
     std::int32_t path = 0;   ///< path of the first flow
-    std::int64_t count = 1;  ///< flows
+    std::int64_t count = 1;  ///< number of flows
   };
   /// A class of links that the flows of a class cross.
   struct Crossing {
@@ -46,7 +46,7 @@ struct FlowPattern {
   };
   struct LinkClass {
     std::int32_t first = 0;  ///< first link
-    std::int64_t count = 1;  ///< links
+    std::int64_t count = 1;  ///< number of links
   };
 
   std::vector<Pair> pairs;
@@ -55,8 +55,8 @@ struct FlowPattern {
   std::vector<std::size_t> offsets;  ///< first crossing of each class of flows, and the end of the last
   std::vector<Crossing> crossings;
   std::vector<LinkClass> links;
-  std::vector<std::pair<std::int32_t, std::int32_t>> class_of;  ///< link of the network, class
-  bool is_divided = false;                                      ///< false: every pair is a class
+  std::vector<std::pair<std::int32_t, std::int32_t>> class_of;  ///< link of the network, and its class
+  bool is_divided = false;                                      ///< false: every pair and link is a class of its own
 
   std::span<const Crossing> crossings_of(std::size_t flow) const {
     return std::span(crossings).subspan(offsets[flow], offsets[flow + 1] - offsets[flow]);

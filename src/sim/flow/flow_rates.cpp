@@ -17,8 +17,8 @@ namespace dadsim::sim {
 namespace {
 
 constexpr int kMostChanges = 64;      // distinct beginnings and ends of transfers of one round, at most
-constexpr double kSameTime = 1e-9;    // relative
-constexpr double kNegligible = 1e-3;  // relative
+constexpr double kSameTime = 1e-9;    // relative difference of equal times
+constexpr double kNegligible = 1e-3;  // relative change of a rate that is ignored
 constexpr double kMostWork = 4e8;     // flows × changes of their rates in one round, at most
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
@@ -40,7 +40,7 @@ void FlowRates::prepare(std::vector<RoundFlow>& flows) const {
 }
 
 void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
-  // TCP: the state of the links that a message meets when all pairs have just sent theirs.
+  // TCP: loads of the links that a message meets if all pairs have just sent theirs.
   struct Load {
     double connections = 0, backlog = 0, arriving = 0;
   };
@@ -59,7 +59,7 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
     }
   }
   std::vector<tcp::LinkState> states;
-  std::unordered_map<std::int32_t, double> left;  // bytes sent earlier over a link
+  std::unordered_map<std::int32_t, double> left;  // bytes already sent over each link
   for (RoundFlow& flow : flows) {
     if (ranks_.network[flow.path].use.transport != spec::Transport::tcp) continue;
     const std::int32_t back = ranks_.network.path(ranks_.host_of(flow.to), ranks_.host_of(flow.from));
@@ -159,7 +159,7 @@ void FlowRates::share_once(const FlowPattern& pattern, std::vector<RoundFlow>& f
 
 Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const {
   std::vector<std::size_t> active;
-  std::vector<std::size_t> to_come;  // flows by beginning, the last first
+  std::vector<std::size_t> to_come;  // flows by beginning, the latest first
   std::vector<double> left(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
     left[i] = flows[i].wire_bytes;
@@ -170,7 +170,7 @@ Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<Roun
   double time = 0;
   for (int change = 0; !active.empty() || !to_come.empty(); ++change) {
     if (change == kMostChanges) {
-      if (!pattern.is_divided) {  // separate classes need fewer updates
+      if (!pattern.is_divided) {  // by dates, pairs without classes need fewer updates
         std::vector<double> begins;
         for (const RoundFlow& flow : flows) begins.push_back(flow.in_turn);
         return share_by_dates(pattern, flows, begins);

@@ -30,7 +30,7 @@ class FlowRates {
   double alone(const RoundFlow& flow) const;
   bool over_tcp(const RoundFlow& flow) const;
   /// Returns the seconds in doubt over TCP. Costs of sharing assume that all messages of the round are under way
-  /// together; for `seconds` they may not be.
+  /// together, but for `seconds` some may not be.
   double tcp_doubt(const std::vector<RoundFlow>& flows, double seconds) const;
   /// Returns whether sharing slows some transfers.
   bool is_contended(const std::vector<RoundFlow>& flows) const;

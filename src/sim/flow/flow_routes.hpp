@@ -15,18 +15,18 @@ class FlowRoutes {
  public:
   FlowRoutes(Interconnect& network, const std::vector<simgrid::s4u::Host*>& hosts);
 
-  /// Returns the links from host to host, by their numbers in `hosts`, as indices of the interconnect. Valid until the
-  /// next call.
+  /// Returns the links from host to host as indices of the interconnect. Hosts are given by their numbers in `hosts`.
+  /// Valid until the next call.
   const std::vector<std::int32_t>& links(std::size_t from, std::size_t to);
 
-  /// Returns whether a path consists of its links alone. Else it may have an additional latency.
+  /// Returns whether paths have no latency besides that of their links.
   bool are_links_alone() const { return declared_ != nullptr; }
 
  private:
   Interconnect& network_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
   const ClusterNetwork* declared_ = nullptr;
-  std::vector<std::int64_t> number_of_;  ///< number in the declared network, per host
+  std::vector<std::int64_t> number_of_;  ///< number of each host in the declared network
   Links on_route_;
   std::vector<std::int32_t> links_;
   int compared_ = 0;

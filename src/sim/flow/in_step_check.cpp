@@ -7,7 +7,8 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kAtOnce = 1e-4;  // share of a transfer's time alone within which beginnings count as simultaneous
+constexpr double kAtOnce = 1e-4;  // difference of beginnings that count as simultaneous, share of the transfer's time
+                                  // alone
 constexpr std::size_t kMostFollowed = 200'000;  // pairs of a round with dates of their own, at most
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
@@ -45,7 +46,7 @@ bool InStepCheck::begins_in_step(const RoundFlows& timed, const std::vector<Pair
   for (const RoundFlow& flow : timed.flows) {
     if (flow.wire_bytes > 0) least = std::min(least, rates_.alone(flow));
   }
-  if (first == kNotYet) return true;  // no bytes are sent
+  if (first == kNotYet) return true;  // no pair sends bytes
   if (last - first > kAtOnce * least || first < busy_until_) return false;
   last_in_step_ = {timed.known, timed.flows, first};
   busy_until_ = until;
@@ -79,7 +80,7 @@ Refused InStepCheck::out_of_step(const RoundFlows& timed, const std::vector<doub
     least = std::min(least, date);
     most = std::max(most, date);
   }
-  // Each pair gets rates from its own beginning if that matters and there are few enough pairs.
+  // Each pair's rates follow from its own beginning, if that matters and there are few enough pairs.
   const bool by_dates = !timed.contended || !known.pattern.is_divided || pairs.size() <= kMostFollowed;
   if (by_dates && timed.contended) {
     std::vector<RoundFlow> of_pairs;
@@ -105,7 +106,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
   watch_.resize(ranks_.network.links().size());
   ++checks_;
   double most = 0;
-  const bool one_by_one = steady.empty();  // single rounds, not those of a phase
+  const bool one_by_one = steady.empty();  // false: the rounds are those of a phase
   if (!one_by_one) {
     // Over TCP a pair that finishes its message early is idle while the others continue.
     double least = kNotYet;
@@ -123,7 +124,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
     const double end = begins[i] + flow.seconds;
     const double rate = flow.wire_bytes / std::max(flow.seconds, std::numeric_limits<double>::min());
     const std::vector<std::int32_t>& links = ranks_.links_of(known.pattern, flow.path, pairs[i]);
-    watch_.resize(ranks_.network.links().size());  // a path used for the first time may add links
+    watch_.resize(ranks_.network.links().size());  // paths used for the first time may add links
     for (const std::int32_t index : links) {
       LinkWatch& link = watch_[static_cast<std::size_t>(index)];
       if (link.round != checks_) {
@@ -157,7 +158,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
       if (link.busy_until > begins[i] && own + link.busy_behind > shared.bandwidth * kRoundedRates) {
         late = std::max(late, link.busy_until - begins[i]);
       }
-      // A pair that begins at another date would be alone for a while.
+      // Pairs that begin at different dates have the link to themselves for a while.
       if (!by_dates && link.last > link.first && link.fastest > shared.bandwidth * kRoundedRates) {
         most = std::max(most, std::min(link.last - link.first, flow.seconds - rates_.alone(flow)));
       }

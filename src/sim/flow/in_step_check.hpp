@@ -23,10 +23,10 @@ class InStepCheck {
   void forget_links() { std::vector<LinkWatch>().swap(watch_); }
   double doubt() const { return doubt_; }  ///< seconds by which the ranks' dates may be wrong
 
-  /// Notes a round that all ranks enter at one date, after all earlier messages, and returns true: nothing is in doubt.
-  /// Returns false for any other round.
+  /// Notes a round that all ranks enter at one date, after all earlier messages. Returns true, since nothing is in
+  /// doubt; false for any other round.
   bool begins_in_step(const RoundFlows& timed, const std::vector<Pair>& pairs, const std::vector<double>& dates);
-  /// Times and checks a round whose ranks are out of step. `flows` of `pairs` are worked out again from each pair's
+  /// Times and checks a round whose ranks are out of step. Computes `flows` of `pairs` again, from each pair's
   /// beginning.
   Refused out_of_step(const RoundFlows& timed, const std::vector<double>& dates, std::vector<Pair>& pairs,
                       std::vector<RoundFlow>& flows);
@@ -42,15 +42,16 @@ class InStepCheck {
  private:
   /// The use of a link, as needed to check flows of later rounds.
   struct LinkWatch {
-    std::int64_t round = -1;                 ///< number of the check that set the next four members
+    std::int64_t round = -1;                 ///< number of the last check that set `first` to `behind`
     double first = 0, last = 0;              ///< seconds, beginnings of transfers
-    double fastest = 0;                      ///< byte/s, sum over all transfers as if each were alone
+    double fastest = 0;                      ///< byte/s, sum of the rates of all transfers if each were alone
     double until = 0, behind = 0;            ///< seconds, end of this round's transfers; byte/s, sum of their rates
-    double busy_until = 0, busy_behind = 0;  ///< end and rates of earlier rounds
+    double busy_until = 0, busy_behind = 0;  ///< end of earlier rounds' transfers, seconds, and sum of their rates,
+                                             ///< byte/s
   };
-  /// The last round in which all sent at one date into an idle network.
+  /// The last round in which all pairs sent at one date into an idle network.
   struct LastInStep {
-    const KnownPattern* known = nullptr;  ///< null: none, or already checked
+    const KnownPattern* known = nullptr;  ///< null: no such round, or it has been checked
     std::vector<RoundFlow> flows;
     double begin = 0;
   };
@@ -59,12 +60,12 @@ class InStepCheck {
 
   FlowNetwork& ranks_;
   const FlowRates& rates_;
-  std::vector<LinkWatch> watch_;  ///< per link
+  std::vector<LinkWatch> watch_;  ///< use of each link
   LastInStep last_in_step_;
   double busy_until_ = 0;  ///< seconds, when all sent messages have passed
   std::int64_t checks_ = 0;
-  std::int64_t phase_begin_ = 0;  ///< first check of the phase
-  double doubt_ = 0;              ///< seconds
+  std::int64_t phase_begin_ = 0;  ///< number of the phase's first check
+  double doubt_ = 0;              ///< seconds by which dates may be wrong
 };
 
 }  // namespace dadsim::sim

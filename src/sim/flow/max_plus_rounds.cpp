@@ -9,8 +9,8 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSameStride = 1e-9;              // relative difference of delays that count as equal, round for round
-constexpr std::int64_t kGoneThrough = 2'000'000;  // messages of a ring that are followed one by one at most
+constexpr double kSameStride = 1e-9;              // relative difference of equal delays per round
+constexpr std::int64_t kGoneThrough = 2'000'000;  // most messages of a ring that are followed one by one
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::uint64_t bits_of(const MaxPlusRounds::RoundMessage& message) {
@@ -90,7 +90,7 @@ void MaxPlusRounds::enter(std::vector<double>& dates) const {
   }
 }
 
-/// Goes through the rounds.
+/// Carries out the rounds of the system.
 class MaxPlusRounds::RoundPassage {
  public:
   RoundPassage(const MaxPlusRounds& of, std::vector<double> dates, bool alone)
@@ -107,7 +107,7 @@ class MaxPlusRounds::RoundPassage {
     }
     double slowest = 0;
     for (const MatrixEntry& message : messages) slowest = std::max(slowest, seconds_of(kind(message)));
-    std::int64_t alike = 0;  // consecutive rounds that delay all ranks by as much as the round before
+    std::int64_t alike = 0;  // number of consecutive rounds that delay all ranks equally
     double stride = 0;
     for (std::int64_t i = 0; i < times; ++i) {
       one_round(messages);
@@ -172,7 +172,7 @@ class MaxPlusRounds::RoundPassage {
     std::vector<bool> seen(now_.size());
     for (std::size_t first = 0; first < now_.size(); ++first) {
       if (seen[first] || out[first] == nullptr) continue;
-      std::vector<std::size_t> ring;  // places, in order
+      std::vector<std::size_t> ring;  // places of the ring, in order
       for (std::size_t place = first; !seen[place]; place = static_cast<std::size_t>(out[place]->to)) {
         seen[place] = true;
         ring.push_back(place);
@@ -186,7 +186,7 @@ class MaxPlusRounds::RoundPassage {
     const auto size = std::ssize(ring);
     double slowest = 0;
     for (const std::size_t place : ring) slowest = std::max(slowest, seconds_of(kind(*out[place])));
-    // Sums of gains from moving through a pair instead of staying on the slowest, twice around.
+    // Sums the gains of moving to the next pair instead of staying on the slowest one, for two turns.
     std::vector<double> sum{0};
     for (std::int64_t i = 0; i < 2 * size; ++i) {
       const RoundMessage& takes = kind(*out[ring[static_cast<std::size_t>(i % size)]]);
@@ -195,11 +195,11 @@ class MaxPlusRounds::RoundPassage {
     const double whole = sum[static_cast<std::size_t>(size)];
     const std::int64_t turns = whole > 0 ? times / size : 0;
     std::vector<double> done(ring.size(), kNever);
-    // Chains of 1 … `longest` pairs in addition to as many whole turns as fit.
+    // Adds chains of 1 … `longest` pairs to `whole_turns` whole turns, as many as fit.
     const auto chains = [&](std::int64_t longest, std::int64_t whole_turns) {
       if (longest < 1 || whole_turns < 0) return;
       const double more = static_cast<double>(times) * slowest + static_cast<double>(whole_turns) * whole;
-      std::vector<std::int64_t> latest;  // beginnings with falling gains, at most `longest` back
+      std::vector<std::int64_t> latest;  // beginnings of chains with falling gains, at most `longest` back
       std::size_t head = 0;
       const auto gain = [&](std::int64_t place) {
         return now_[ring[static_cast<std::size_t>(place % size)]] - sum[static_cast<std::size_t>(place)];
@@ -225,10 +225,12 @@ class MaxPlusRounds::RoundPassage {
 
   const MaxPlusRounds& of_;
   bool alone_;
-  std::vector<double> now_, before_;          ///< dates per place, of the end of the last round and the one before it
-  std::vector<std::vector<double>> through_;  ///< dates of as many last rounds as ranks may be in at a time; empty: one
+  std::vector<double> now_, before_;          ///< dates of each place at the end of the last round, and of the round
+                                              ///< before it
+  std::vector<std::vector<double>> through_;  ///< dates of the last rounds, as many as ranks may be in at a time;
+                                              ///< empty: one
   std::vector<double> free_;                  ///< end of the last transfer, per line
-  std::int64_t number_ = 0;                   ///< number of the round
+  std::int64_t number_ = 0;                   ///< number of the present round
 };
 
 std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool alone) const {
@@ -257,7 +259,7 @@ bool MaxPlusRounds::in_single_file(std::span<const MatrixEntry> messages, std::s
     if (sends[from] || receives[to]) return false;
     sends[from] = receives[to] = true;
   }
-  return sends == receives;  // a closed ring
+  return sends == receives;  // true: the ring is closed
 }
 
 }  // namespace dadsim::sim

@@ -17,19 +17,19 @@ namespace dadsim::sim {
 /// Synchronization and Linearity, 1992.) A message costs some nanoseconds, against a microsecond for following messages
 /// that share links.
 ///
-/// Sharing of links is approximated: late ranks share as if all were there. Ranks that begin together get exactly the
-/// dates worked out; doubt() bounds the error of others.
+/// Sharing of links is approximated: late ranks share links as if all ranks were there. Dates of ranks that begin
+/// together are exact; doubt() bounds the error of others.
 class MaxPlusRounds {
  public:
   /// Times of a message, seconds.
   struct RoundMessage {
-    double before = 0;   ///< from sending to the transfer, if the pair has no other message under way
-    double seconds = 0;  ///< transfer, sharing links with the others
-    double after = 0;    ///< from the end of the transfer to the delivery
-    double alone = 0;    ///< transfer if alone on its links
+    double before = 0;   ///< seconds from sending to the transfer, if the pair has no other message under way
+    double seconds = 0;  ///< seconds of the transfer, sharing links with others
+    double after = 0;    ///< seconds from the end of the transfer to the delivery
+    double alone = 0;    ///< seconds of the transfer if it is alone on its links
     bool operator==(const RoundMessage&) const = default;
   };
-  static constexpr std::size_t kMostMessages = 12'000'000;  ///< messages kept at most, 16 bytes each
+  static constexpr std::size_t kMostMessages = 12'000'000;  ///< messages that are kept, at most; each takes 16 bytes
 
   // ---- building ----
 
@@ -51,13 +51,13 @@ class MaxPlusRounds {
   /// Returns the seconds that ranks take if they begin together.
   double seconds() const { return seconds_; }
   /// Returns the seconds by which dates may be wrong for ranks that begin `apart` seconds apart. The error is at most
-  /// `apart` plus a little of what sharing costs, as that changes once messages no longer arrive together. It is also
-  /// at most the time saved if no link were shared. A quarter of the whole time counts if that is more, as separate
-  /// rounds may then share a link.
+  /// `apart` plus a share of the costs of sharing, which change once messages no longer arrive together. It is also at
+  /// most the time saved if no link were shared. A quarter of the whole time counts if that is more, as separate rounds
+  /// may then share a link.
   double doubt(double apart) const { return std::min(apart + kSharing * saved_, std::max(saved_, 0.25 * seconds_)); }
-  /// Returns the number of messages, with those of all equal rounds.
+  /// Returns the number of messages, including those of all equal rounds.
   double carried() const { return carried_; }
-  /// Replaces dates per rank: when it begins, by when it is done.
+  /// Replaces each rank's date: its beginning becomes the date at which it is done.
   void enter(std::vector<double>& dates) const;
 
  private:
@@ -68,7 +68,7 @@ class MaxPlusRounds {
     std::int32_t kind;      ///< index in kinds_
   };
   struct SolvedRound {
-    std::size_t end = 0;  ///< end of its messages
+    std::size_t end = 0;  ///< end of the round's messages
     std::int64_t times = 1;
   };
   class RoundPassage;
@@ -84,10 +84,10 @@ class MaxPlusRounds {
   std::vector<RoundMessage> kinds_;
   FlatMap<std::int32_t> kind_of_;
   FlatMap<std::int32_t> line_of_;
-  std::vector<std::size_t> used_in_;  ///< round of the last use, per line
+  std::vector<std::size_t> used_in_;  ///< last round in which each line was used
   std::vector<MatrixEntry> messages_;
   std::vector<SolvedRound> rounds_;
-  std::vector<double> correction_;  ///< seconds by which the dates worked out are later than the system's, per rank
+  std::vector<double> correction_;  ///< seconds by which the computed dates are later than the system's, per rank
   double seconds_ = 0, saved_ = 0, carried_ = 0;
 };
 

@@ -18,7 +18,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns, per host, the links that every route from or to the host contains.
+/// Returns each host's own links: those that every route from or to the host contains.
 std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::vector<HostWay>& ways,
                                                 const std::vector<RouteFigures>& figures) {
   std::map<std::string, std::vector<std::size_t>> owners;
@@ -51,7 +51,7 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
     in[ways[i].second] = std::max(in[ways[i].second], figures[i].bandwidth);
   }
   const std::vector<std::vector<std::string>> own = own_links(hosts.size(), ways, figures);
-  // A host's own line has its own bandwidth, whatever routes get beyond it: a hub's line is wider than those of its
+  // The bandwidth of a host's own line counts, even if no route reaches it: a hub's line is wider than those of its
   // sites.
   std::vector<double> own_out(hosts.size(), std::numeric_limits<double>::infinity());
   std::vector<double> own_in = own_out;
@@ -78,7 +78,8 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
   return picture;
 }
 
-constexpr std::size_t kHostsAllPairs = 256;  // same number as in the header's comment
+constexpr std::size_t kHostsAllPairs = 256;  // hosts up to which all pairs are examined, as in the comment of the
+                                             // header
 
 const char* kind_of(const spec::PlatformSpec& platform) {
   constexpr std::array kNames{"file", "gpu-cluster", "federation", "wan", "composition"};
@@ -128,7 +129,7 @@ PlatformReport inspect_platform(const spec::PlatformSpec& platform) {
     return std::pair{a.bandwidth, -a.latency} > std::pair{b.bandwidth, -b.latency};
   };
   std::optional<std::size_t> best, worst;
-  std::vector<bool> joined(hosts.size(), true);  // true: the host has a route to the one half of all hosts further on
+  std::vector<bool> joined(hosts.size(), true);  // true: the host has a route to the host half of all hosts further on
   const std::size_t half = hosts.size() / 2;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     if (!(figures[i].bandwidth > 0)) {

@@ -55,7 +55,7 @@ void Outbox::reap() {
     if (*entry.ended == kCutOff) {
       let_go(entry);
     } else if (entry.serial < *entry.ended) {
-      entry.transfer->wait();  // is over, so returns at once
+      entry.transfer->wait();  // the transfer is over, so this returns at once
     } else {
       std::swap(entries_[kept++], entry);
     }
@@ -105,11 +105,11 @@ Connections* at_work = nullptr;  // the connections of this process
 
 }  // namespace
 
-/// Gives the links of new transfers their bandwidth once more, which marks them as changed. SimGrid 3.32 updates only
-/// links that it knows to have changed (System::enable_var in maxmin.cpp). For a transfer that begins after its latency
-/// these are the first link of its path and links connected to it by active transfers. If several transfers leave a
-/// host together, only the first is examined. The others then pass their further links without a limit, until something
-/// else happens there.
+/// Sets the bandwidth of new transfers' links again, which marks the links as changed. SimGrid 3.32 updates only links
+/// that it knows to have changed (System::enable_var in maxmin.cpp). For a transfer that begins after its latency these
+/// are the first link of its path and links connected to it by active transfers. If several transfers leave a host
+/// together, only the first is examined. Until another change there, the other transfers would pass their further links
+/// without a limit.
 void Connections::share_anew() {
   const double now = sg4::Engine::get_clock();
   std::vector<Beginning> ahead;
@@ -134,8 +134,8 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
       rendezvous_(rendezvous),
       peers_(hosts_.size()),
       idle_(sg4::Semaphore::create(0)) {
-  // A message may have to wait before its bytes move. SimGrid delays every transfer by a latency first, and asks for
-  // the factor to multiply the route's latency with.
+  // A message may have to wait before its bytes move. SimGrid delays every transfer by a latency, and asks for the
+  // factor of the route's latency.
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(
       [this](double size, const sg4::Host* from, const sg4::Host* to, const auto& /*links*/, const auto& /*zones*/) {
         return delay_factor(from, to, size);
@@ -185,7 +185,7 @@ double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, dou
       return network_.delay_factor(connection->path(), delay);
     }
   }
-  const std::int32_t path = network_.path(from, to);  // background traffic
+  const std::int32_t path = network_.path(from, to);  // route of background traffic
   const double delay = network_.latency_now(path);
   if (network_.varies()) wait_through_changes(path, delay);
   return network_.delay_factor(path, delay);
@@ -235,7 +235,7 @@ void Connections::reset(std::int32_t from, std::int32_t to) {
   const auto found = peers.all.find(key_of(static_cast<std::int64_t>(number(to)), 0));
   if (found == peers.all.end() || found->second == nullptr) return;
   Connection* connection = found->second;
-  if (connection->idle()) {  // most are, where hosts come and go; a cold connection is as good as a new one
+  if (connection->idle()) {  // most connections are idle where hosts come and go; a cold one is as good as a new one
     connection->close();
     return;
   }

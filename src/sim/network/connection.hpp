@@ -28,12 +28,12 @@ class SharedTransfers {
   SharedTransfers(const SharedTransfers&) = delete;
   SharedTransfers& operator=(const SharedTransfers&) = delete;
 
-  /// Adds a transfer over `path`, at most `most` byte/s on the wire; one at a time. `through` is called at each end.
-  /// Returns its number.
+  /// Adds a transfer over `path`, at most `most` byte/s on the wire; one at a time. `through` is called at the end of
+  /// each transfer. Returns its number.
   std::int32_t add(std::int32_t path, double most, std::function<void()> through);
   /// Begins the transfer of `bytes` (above 0) of the wire.
   void begin(std::int32_t transfer, double bytes);
-  /// Stops the transfer early, if under way, and for good; `through` is not called.
+  /// Stops the transfer for good, early if it is under way. `through` is not called.
   void stop(std::int32_t transfer);
 
  private:
@@ -42,8 +42,8 @@ class SharedTransfers {
 
   Interconnect& network_;
   LinkSharing sharing_;
-  std::vector<std::function<void()>> through_;      ///< callbacks, per transfer
-  bool settles_ = false;                            ///< a timer for this date is set
+  std::vector<std::function<void()>> through_;      ///< callbacks of the transfers
+  bool settles_ = false;                            ///< true: a timer for this date is set
   simgrid::kernel::timer::Timer* alarm_ = nullptr;  ///< timer of the next end
 };
 
@@ -66,7 +66,7 @@ inline void SharedTransfers::stop(std::int32_t transfer) {
   settle_soon();
 }
 
-/// Shares once for all transfers that begin at a date, after them.
+/// Shares the links anew after all transfers that begin at the present date.
 inline void SharedTransfers::settle_soon() {
   if (std::exchange(settles_, true)) return;
   simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [this] {
@@ -97,8 +97,8 @@ class Departures {
   /// in the order of writing.
   void write(std::int32_t event, double date, double bytes);
 
-  /// Returns when the message begins to leave, at or after its date; call it at that date. `rate`: of the link, byte/s.
-  /// `fits`: all messages written and not yet through fit into the queue.
+  /// Returns when the message begins to leave, at or after its date. The caller must call it at that date. `rate`: of
+  /// the link, byte/s. `fits`: true if all messages that are written and still to pass fit into the queue.
   double begin_of(std::int32_t event, double rate, bool fits);
 
   /// Removes a message that will not leave.
@@ -109,28 +109,28 @@ class Departures {
     std::int32_t event;
     double date;   ///< seconds
     double bytes;  ///< bytes of payload
-    double begin;  ///< seconds; negative: not known yet
+    double begin;  ///< seconds; negative: unknown so far
   };
-  std::vector<Entry> entries_;  ///< by date, then event
-  double free_ = 0;             ///< seconds, when all messages that have begun are through
+  std::vector<Entry> entries_;  ///< messages by date, then by event
+  double free_ = 0;             ///< date at which all messages that have begun are through, seconds
 };
 
 /// A message handed to a connection.
 struct Message {
-  std::int32_t operation = 0;  ///< operation that it belongs to
+  std::int32_t operation = 0;  ///< operation to which the message belongs
   std::int32_t round = 0;
-  std::int32_t from = 0, to = 0;  ///< nodes
+  std::int32_t from = 0, to = 0;  ///< nodes of the sender and the receiver
   std::int32_t channel = 0;       ///< number of the connection among those between the nodes
   double bytes = 0;               ///< bytes of payload
   collectives::Protocol protocol = collectives::Protocol::by_message;
   double share = 1;  ///< share of the path's bandwidth, at most
-  double post = 0;   ///< seconds that its connection (tcp) or the adapters spend on it in addition to its bytes
-  double ready = 0;  ///< seconds, date of sending; a past date means at once
+  double post = 0;   ///< seconds that its connection (tcp) or the adapters need for it in addition to its bytes
+  double ready = 0;  ///< date of sending, seconds; a past date: at once
   std::int32_t event = -1;
 };
 
-/// Transfers that an actor has started and whose end it has not yet noticed. SimGrid requires this of the actor that
-/// started a transfer, and stops transfers of actors that end.
+/// Transfers that an actor has started and whose end it has not noticed yet. SimGrid requires the actor that started a
+/// transfer to keep it, and stops the transfers of actors that end.
 class Outbox {
  public:
   static constexpr std::int64_t kCutOff = std::numeric_limits<std::int64_t>::max();
@@ -149,7 +149,8 @@ class Outbox {
   void reap();
   static void let_go(Entry& entry);
   std::vector<Entry> entries_;
-  std::size_t reap_at_ = 1;  ///< entries; finished transfers are released soon, so that memory stays in the cache
+  std::size_t reap_at_ = 1;  ///< number of entries above which finished transfers are released, so that memory stays in
+                             ///< the cache
 };
 
 /// A connection from one node to another: first in, first out. Made when first used.
@@ -162,25 +163,25 @@ class Connection {
 
   /// Accepts a message at once. Call in an actor on the host of message.from.
   virtual void send(const Message& message, Outbox& outbox) = 0;
-  /// Announces, with rendezvous, that the receiver is ready for one more message from `date` on; −∞: the notice arrived
+  /// Announces, with rendezvous, that the receiver is ready for one more message from `date` on. −∞: the notice arrived
   /// long ago.
   virtual void post(double date) = 0;
   /// Makes the connection as good as new.
   virtual void close() = 0;
-  /// Returns whether the connection carries nothing and no receiver waits for a message.
+  /// Returns whether the connection carries nothing, and no receiver waits for a message on it.
   virtual bool idle() = 0;
   /// Cuts off active transfers and forgets waiting ones. The connection must not be used again.
   virtual void abandon() = 0;
-  /// Handles the start of a transfer of this size on this connection's hosts. Returns true, and the seconds still to
-  /// wait, if it is a waiting transfer of this connection.
+  /// Handles the start of a transfer of this size between the connection's hosts. Returns true if it is a waiting
+  /// transfer of this connection. `delay`: the seconds that it must still wait.
   virtual bool begin(double wire_bytes, double& delay) = 0;
   virtual std::int32_t path() const = 0;
 };
 
 /// Delays of a message that has been transferred.
 struct Holdup {
-  std::int32_t bottleneck = -1;  ///< the message's narrowest link, or −1
-  std::int32_t queue = -1;       ///< over TCP: the link whose queue bursts overflow, or −1
+  std::int32_t bottleneck = -1;  ///< narrowest link of the message; −1: none
+  std::int32_t queue = -1;       ///< over TCP: the link whose queue bursts overflow; −1: none
   double queueing = 0;           ///< seconds of the transfer due to windows, losses and their repair
 };
 
@@ -208,8 +209,8 @@ class Connections {
 
   void on_arrival(Arrival arrival) { arrival_ = std::move(arrival); }
 
-  /// Lets `node` stand for host number `host` from now on; lower nodes stand for the hosts of their own number. In a
-  /// schedule of fewer workers than exist the aggregator follows directly after them.
+  /// Lets `node` stand for host number `host` from now on. Lower nodes stand for the hosts with their own numbers. In a
+  /// schedule with fewer workers than exist the aggregator follows directly after them.
   void number_aggregator(std::int32_t node, std::int32_t host) {
     for (Peers& peers : peers_) peers.last = -1;
     aggregator_node_ = node;
@@ -289,14 +290,14 @@ class Connections {
       return std::hash<const void*>()(pair.first) * 31 + std::hash<const void*>()(pair.second);
     }
   };
-  std::vector<Peers> peers_;  ///< per node
+  std::vector<Peers> peers_;  ///< connections of each node
   std::vector<std::unique_ptr<Connection>> connections_;
   std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
-  std::unordered_map<std::int32_t, Departures> departures_;  ///< by link
-  std::unordered_map<std::int32_t, LinkQueue> queues_;       ///< by link
-  using Beginning = std::pair<double, std::int32_t>;         ///< seconds, path
+  std::unordered_map<std::int32_t, Departures> departures_;  ///< departures from each link
+  std::unordered_map<std::int32_t, LinkQueue> queues_;       ///< queue of each link
+  using Beginning = std::pair<double, std::int32_t>;         ///< date in seconds, and path
   std::priority_queue<Beginning, std::vector<Beginning>, std::greater<>> beginnings_;
-  std::size_t abandoned_ = 0;  ///< abandoned connections
+  std::size_t abandoned_ = 0;  ///< number of abandoned connections
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;

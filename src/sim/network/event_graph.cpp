@@ -32,17 +32,18 @@ EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, double 
 
 std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, double since) const {
   const double total = end_of(last) - since;
-  std::map<std::array<std::string, 3>, double> seconds;  // by resource, kind and device
+  std::map<std::array<std::string, 3>, double> seconds;  // seconds by resource, kind and device
   const auto spend = [&](const std::string& resource, const char* kind, double duration,
                          const std::string& device = {}) {
     if (duration > 0) seconds[{resource, kind, device}] += duration;
   };
-  double lost = 0;  // seconds that a link's bandwidth costs, whichever link it is
+  double lost = 0;  // seconds due to a link's bandwidth, whichever link it is
   for (Id id = last; id != kStart && end_of(id) > since;) {
     const GraphEvent& event = events_.at(static_cast<std::size_t>(id));
     const auto place = static_cast<std::size_t>(event.place);
     const double duration = event.end - event.begin;
-    const double before = std::max(0.0, since - event.begin);  // seconds of it that do not count
+    const double before = std::max(0.0, since - event.begin);  // seconds of the event before `since`, which do not
+                                                               // count
     if (event.bottleneck == kComputation) {
       const Computer computer = names.computation(place);
       spend(computer.host, "compute", duration - before, computer.device);
@@ -55,7 +56,7 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     } else {
       const double software = std::min<double>(event.software, duration);
       double latency = std::min(names.route_latency(place), duration - software);
-      // An empty message, or a route without links: the remainder is rounding.
+      // For an empty message, or a route without links, the remainder is rounding.
       if (event.bottleneck < 0 || duration - latency - software <= 1e-9 * duration) latency = duration - software;
       // A message is transferred first and then propagates.
       const double transfer = duration - latency - software;

@@ -14,17 +14,17 @@ namespace dadsim::sim {
 class EventGraph {
  public:
   using Id = std::int32_t;
-  static constexpr Id kStart = -1;  ///< the beginning of the step
+  static constexpr Id kStart = -1;  ///< event at the beginning of the step
 
   explicit EventGraph(double begin) : begin_(begin) {}
 
   /// Adds a computation of `node`.
   Id add_computation(std::int32_t node, double begin, double end, Id cause);
-  /// Adds the framework's work at `node` for messages: work that they wait for, or work after them.
+  /// Adds work of the framework at `node`: work for which messages wait, or work after messages.
   Id add_framework(std::int32_t node, double begin, double end, Id cause);
-  /// Adds the time of `node` before the first message of a collective; faster links save `lost` seconds of it.
+  /// Adds the time of `node` before the first message of a collective. Faster links would save `lost` seconds of it.
   Id add_start(std::int32_t node, double begin, double end, double lost, Id cause);
-  /// Adds a message on `route`, under way from `begin`; software takes `software` seconds of it.
+  /// Adds a message on `route`, under way from `begin`. Software takes `software` seconds of its time.
   Id add_message(std::int32_t route, double begin, double software, Id cause);
   bool ended(Id event) const { return events_[static_cast<std::size_t>(event)].end >= 0; }
   void end(Id event, double time) { events_[static_cast<std::size_t>(event)].end = time; }
@@ -43,28 +43,28 @@ class EventGraph {
   struct Computer {
     std::string host, device;
   };
-  /// Names of the resources on the critical path.
+  /// Functions that name the resources on the critical path.
   struct Names {
     std::function<Computer(std::size_t node)> computation;
     std::function<std::string(std::size_t route)> latency;
-    std::function<double(std::size_t route)> route_latency;  ///< seconds, without software
+    std::function<double(std::size_t route)> route_latency;  ///< seconds of the route's links, without software
     std::function<std::string(std::size_t link)> link;
   };
 
   /// Returns the seconds of the critical path that ends with `last`, by resource, longest first. It counts from the
-  /// date `since`: the beginning or a later date. Shares add up to 1.
+  /// date `since`. Shares add up to 1.
   std::vector<step::Bound> critical_path(Id last, const Names& names, double since) const;
 
  private:
   struct GraphEvent {
     double begin;
-    double end;  ///< seconds; negative while under way
+    double end;  ///< end, seconds; negative: under way
     Id cause;
-    std::int32_t place;       ///< node of a computation, route of a message
-    std::int32_t bottleneck;  ///< link of a message; kComputation, kNoneYet, kFramework, kStartOf
-    std::int32_t queue = -1;  ///< link whose queue held a message up, or −1
-    float queueing = 0;       ///< seconds of that delay
-    float software = 0;       ///< seconds of a message, or of a start, due to software
+    std::int32_t place;       ///< node of a computation; route of a message
+    std::int32_t bottleneck;  ///< link of a message, or kComputation, kNoneYet, kFramework, kStartOf
+    std::int32_t queue = -1;  ///< link whose queue delayed a message; −1: none
+    float queueing = 0;       ///< seconds of delay in that queue
+    float software = 0;       ///< seconds of software, of a message or a start
   };
   static constexpr std::int32_t kComputation = -1;
   static constexpr std::int32_t kNoneYet = -2;

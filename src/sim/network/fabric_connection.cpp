@@ -67,7 +67,8 @@ class FabricConnection : public Connection {
     if (started_ > ended_) all_.network().leave(path_, load_, begin_, 0);
     ended_ = Outbox::kCutOff;
     carrier_->kill();    // also ends the transfer that it was receiving
-    carrier_ = nullptr;  // a reference to an actor keeps its stack, and a process has room for some thousands
+    carrier_ = nullptr;  // drops the reference, which would keep the actor's stack: a process has room for some
+                         // thousands
   }
 
   std::int32_t path() const override { return path_; }
@@ -76,7 +77,7 @@ class FabricConnection : public Connection {
   struct FabricEntry {
     Message message;
     double wire_bytes;
-    double overhead;  ///< seconds
+    double overhead;  ///< seconds in addition to the path's latency
   };
 
   double latency() { return all_.network().latency_now(path_) + queue_.front().overhead; }
@@ -87,9 +88,9 @@ class FabricConnection : public Connection {
         waits_for_post_ = true;
         post_->acquire();
       }
-      char* token = nullptr;  // get() would call SimGrid twice: to begin, and to wait
+      char* token = nullptr;  // avoids get(), which calls SimGrid twice: to begin, and to wait
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
-      if (ended_ == Outbox::kCutOff) return;  // abandoned, but killed only at its next wait
+      if (ended_ == Outbox::kCutOff) return;  // the connection is abandoned, but this actor ends only at its next wait
       ++ended_;
       if (all_.rendezvous()) posted_.pop_front();
       const std::int32_t bottleneck = all_.network().leave(path_, load_, begin_, queue_.front().message.bytes);

@@ -21,7 +21,7 @@ void Fluid::set_capacity(std::int32_t index, double capacity) {
   link(index).capacity = capacity;
 }
 
-/// Marks the links of a transfer, whose shares for others change.
+/// Marks the links of a transfer: other transfers' shares of them change.
 void Fluid::soil(const FluidTransfer& transfer) {
   for (const Hop& hop : hops_of(transfer)) {
     if (std::exchange(link(hop.link).dirty, true)) continue;
@@ -42,7 +42,7 @@ void Fluid::begin(std::int32_t number, double bytes, double date) {
     on_path.active.push_back({number, which++, hop.flows});
   }
   soil(transfer);
-  if (transfer.hops == 0) {  // shares with no other
+  if (transfer.hops == 0) {  // the transfer shares no link
     transfer.bottleneck = -1;
     transfer.rate = transfer.most;
     ends_.push({date + bytes / transfer.most, number, ++transfer.version});
@@ -101,7 +101,7 @@ void Fluid::fix(FluidTransfer& transfer, double rate, std::int32_t bottleneck) {
   }
 }
 
-/// Fills a transfer whose links have no other member: its rate is the least remainder of its links.
+/// Computes the rate of a transfer whose links have no other member: the least remainder of its links.
 bool Fluid::fill_alone(FluidTransfer& transfer) {
   double rate = std::numeric_limits<double>::infinity();
   std::int32_t tightest = -1;
@@ -164,7 +164,7 @@ void Fluid::fill() {
       std::ranges::pop_heap(shares_, later);
       shares_.pop_back();
       if (!is_open) continue;
-      shares_.emplace_back(rate, index);  // shares only grow while others are settled
+      shares_.emplace_back(rate, index);  // shares only grow while other members are settled
       std::ranges::push_heap(shares_, later);
       continue;
     }
@@ -186,12 +186,12 @@ void Fluid::fill() {
 void Fluid::complete() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {  // NOLINT(modernize-loop-convert): new members touch more links
     FluidLink& on_path = link(touched_[i]);
-    double most = 0;  // byte/s of a member
+    double most = 0;  // greatest rate of a member, byte/s
     double used = 0;
     std::size_t inside = 0;
     for (const auto& [number, which, flows] : on_path.active) {
       const FluidTransfer& transfer = at(number);
-      // A member that has just joined has no new rate yet; its present rate counts as a non-member's.
+      // A member that has just joined has no new rate yet, so it counts with its present rate like a non-member.
       const bool settled = transfer.member == epoch_ && transfer.next_rate >= 0;
       if (settled) {
         most = std::max(most, transfer.next_rate);

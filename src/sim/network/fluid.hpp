@@ -9,16 +9,16 @@
 
 namespace dadsim::sim {
 
-/// Transfers that share links max-min fairly, each from its own date until its bytes are through. When transfers begin
-/// or end, only rates that can change are computed anew. These belong at first to transfers that share a link with
-/// them; others join as long as their rates are no longer max-min fair.
+/// Transfers that share links max-min fairly. Each begins at a date of its own and ends when its bytes are through.
+/// When transfers begin or end, only rates that can change are computed anew. The transfers that share a link with them
+/// are the first members. Others join as long as their rates are no longer max-min fair.
 class Fluid {
  public:
-  /// Adds a transfer over `links`, shared with others, at most `most` byte/s. It may be under way many times, one at a
-  /// time. Returns its number.
+  /// Adds a transfer over `links`, shared with others, at most `most` byte/s. It may be under way many times, but only
+  /// once at a time. Returns its number.
   std::int32_t add(std::span<const std::int32_t> links, double most) { return add(links, {}, most); }
-  /// Adds a transfer that stands for an equivalence class, as links may: each link in the class of one of its links
-  /// carries `flows` of its class. No link may occur twice.
+  /// Adds a transfer that stands for an equivalence class of transfers. Links may stand for classes too: each link of a
+  /// class carries `flows` transfers of this class. No link may occur twice.
   std::int32_t add(std::span<const std::int32_t> links, std::span<const double> flows, double most);
   /// Sets a link's capacity, byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
@@ -39,28 +39,28 @@ class Fluid {
 
   /// Returns the rate of a transfer under way, byte/s, after share().
   double rate(std::int32_t transfer) const { return at(transfer).rate; }
-  /// Returns the link that limits the transfer, −1 if none does.
+  /// Returns the link that limits the transfer; −1 if there is none.
   std::int32_t bottleneck(std::int32_t transfer) const { return at(transfer).bottleneck; }
 
  private:
   static constexpr double kAlike = 1e-9;  // relative difference of equal rates
-  static constexpr double kNone = 1e-6;   // flows of classes that rounding may leave
+  static constexpr double kNone = 1e-6;   // flows left over by rounding, for classes
   /// A link of a transfer.
   struct Hop {
     std::int32_t link;
     std::int32_t place;  ///< place among the transfers on the link, while under way
-    double flows;        ///< flows of the transfer, on each link of this one's class
+    double flows;        ///< number of the class's flows on each link of the link's class
   };
   struct FluidTransfer {
     std::size_t first = 0;           ///< first of its hops, which are consecutive
     std::uint32_t hops = 0;          ///< number of its hops
-    double most = 0;                 ///< byte/s
+    double most = 0;                 ///< limit of the rate, byte/s
     double left = 0;                 ///< bytes left at `since`
-    double since = 0;                ///< seconds
+    double since = 0;                ///< date, seconds
     double rate = 0, next_rate = 0;  ///< byte/s
     std::int32_t bottleneck = -1;
-    std::uint32_t version = 0;  ///< version of its date in `ends_`
-    std::uint32_t member = 0;   ///< epoch in which its rate is computed anew
+    std::uint32_t version = 0;  ///< version of the transfer's date in `ends_`
+    std::uint32_t member = 0;   ///< epoch in which the rate is computed anew
     bool active = false;
   };
   struct OnLink {
@@ -71,9 +71,9 @@ class Fluid {
   struct FluidLink {
     double capacity = 0;
     std::vector<OnLink> active;
-    double left = 0;            ///< byte/s for the members without a rate
-    double fair = 0;            ///< byte/s of transfers whose bottleneck it is; negative: none
-    double open = 0;            ///< flows of members without a rate
+    double left = 0;            ///< byte/s left for the members without a rate
+    double fair = 0;            ///< byte/s of transfers with this link as bottleneck; negative: none
+    double open = 0;            ///< number of flows of members without a rate
     std::uint32_t touched = 0;  ///< epoch of the last touch
     bool dirty = false;
   };
@@ -103,8 +103,8 @@ class Fluid {
   std::vector<Hop> hops_;
   std::vector<FluidLink> links_;
   std::priority_queue<TransferEnd, std::vector<TransferEnd>, std::greater<>> ends_;
-  std::vector<std::int32_t> dirty_;    ///< links
-  std::vector<std::int32_t> members_;  ///< transfers
+  std::vector<std::int32_t> dirty_;    ///< links whose rates must be computed anew
+  std::vector<std::int32_t> members_;  ///< transfers whose rates are computed anew
   std::vector<std::int32_t> touched_;  ///< links of the members
   std::vector<std::pair<double, std::int32_t>> shares_, limited_;
   std::uint32_t epoch_ = 0;

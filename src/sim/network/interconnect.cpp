@@ -75,7 +75,7 @@ std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s
   double latency = 0;
   from->route_to(to, links, &latency);
   if (links.empty() && !(latency > 0)) {
-    // SimGrid's full routing treats a missing route as one without cost.
+    // SimGrid's full routing would treat a missing route as one without cost.
     throw std::runtime_error(fmt::format("there is no route from '{}' to '{}'", from->get_cname(), to->get_cname()));
   }
   Path& path = paths_.emplace_back();
@@ -136,9 +136,10 @@ double Interconnect::latency_now(std::int32_t index) {
 }
 
 double Interconnect::delay_factor(std::int32_t path, double delay) const {
-  // A transfer without a wait gets the weight 1, which equals that of others only where latencies are not SimGrid's.
+  // A transfer without a wait gets the weight 1. This equals the weight of other transfers only if SimGrid has no
+  // latencies.
   if (varies_) delay = std::max(delay, kTrifle);
-  // Added up again: a link in the middle of this path may have become the first of another path meanwhile.
+  // Adds the latencies up again, because a link in the middle of this path may have become the first of another path.
   const Path& on = paths_[static_cast<std::size_t>(path)];
   double simulated = on.links.empty() ? on.latency : 0;
   for (const std::int32_t index : on.links) {

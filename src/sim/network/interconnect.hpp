@@ -22,10 +22,10 @@ namespace dadsim::sim {
 /// A link of the loaded platform in one direction, as messages see it.
 struct NetworkLink {
   // Members that every message needs come first, next to each other.
-  double bandwidth = 0;       ///< byte/s, nominal, present value
+  double bandwidth = 0;       ///< nominal bandwidth at present, byte/s
   double bytes = 0;           ///< bytes on the wire since take_loads
-  double simulated = 0;       ///< seconds, SimGrid's latency of the link if constant
-  std::int32_t messages = 0;  ///< messages being transferred over it now
+  double simulated = 0;       ///< SimGrid's latency of the link, seconds, if constant
+  std::int32_t messages = 0;  ///< number of messages in transfer over it now
   bool shared = true;         ///< false: a fat pipe, which gives every message its whole bandwidth
   simgrid::s4u::Link* link = nullptr;
   double latency = 0;  ///< seconds, present value
@@ -33,11 +33,12 @@ struct NetworkLink {
   std::uint64_t kind = 0;        ///< number shared by links that differ only in their names
   LinkProperties use;            ///< transport, efficiency, queue, class
   std::int32_t connections = 0;  ///< tcp: connections with something under way on it
-  double backlog = 0;            ///< tcp: bytes of payload sent and not yet through
-  double arriving = 0;  ///< tcp in a cluster: byte/s of payload, summed once over the links by which connections arrive
+  double backlog = 0;            ///< tcp: bytes of payload sent and not through yet
+  double arriving = 0;  ///< tcp in a cluster: byte/s of payload of the connections, each link by which they arrive
+                        ///< counted once
   double payload_rate() const { return bandwidth * use.efficiency; }
-  /// Returns whether packets that exceed the link's queue are lost, given `come` byte/s of payload from other links. A
-  /// host waits for its own adapter, so nothing is lost there.
+  /// Returns whether packets that exceed the link's queue are lost. `come`: byte/s of payload from other links. A host
+  /// waits for its own adapter, so no packet is lost there.
   bool drops(double come) const {
     constexpr double kMore = 1.001;  // factor within which rates count as equal
     if (use.transport != spec::Transport::tcp || use.is_goodput) return false;
@@ -48,27 +49,27 @@ struct NetworkLink {
 /// The path from one host to another, looked up in the platform once.
 struct Path {
   std::vector<std::int32_t> links;  ///< links in order
-  double latency = 0;               ///< seconds, sum over the links, present value
+  double latency = 0;               ///< sum of the links' latencies at present, seconds
   PathUse use;                      ///< effect of the transports
-  /// Byte/s of payload of a transfer, at most; a line given by its goodput limits connections.
+  /// Highest payload rate of a transfer, byte/s. A line given by its goodput limits connections.
   double connection_rate = std::numeric_limits<double>::infinity();
   std::size_t limited_by = 0;  ///< index in `links` of the line that sets `connection_rate`
   /// Returns the seconds from end to end, without software.
   double way_seconds() const { return latency + use.overhead - use.host_software(); }
   /// Returns the payload rate of a transfer that shares its path with no other, byte/s.
   double transfer_rate() const { return std::min(use.payload_rate, connection_rate); }
-  double payload = 0;  ///< bytes handed over since take_loads
+  double payload = 0;  ///< bytes of payload handed over since take_loads
   const simgrid::s4u::Host* from = nullptr;
   const simgrid::s4u::Host* to = nullptr;
-  std::string name() const;  ///< "a → b"; composed when asked for, as there may be millions of paths
+  std::string name() const;  ///< "a → b"; composed on request, as there may be millions of paths
 };
 
 class LinkTrace;
 
 /// The load of a link.
 struct LinkLoad {
-  double payload = 0;  ///< bytes
-  double wire = 0;     ///< bytes
+  double payload = 0;  ///< bytes of payload
+  double wire = 0;     ///< bytes on the wire
 };
 
 /// The routes and links that messages use, and their load. SimGrid shares the links.
@@ -77,9 +78,9 @@ class Interconnect {
   /// Reads the interconnect of the loaded platform. `varies`: bandwidths and latencies change over time and are read
   /// again for every message. `fallback`: transport of links without a transport property.
   ///
-  /// SimGrid weighs transfers by 1 / latency of the route; here shares are equal, and latencies belong to connections.
-  /// So the links' latencies are noted and set to zero, but for unit_latency on the first link of a path. Latencies
-  /// that change over time stay with SimGrid, and act as weights.
+  /// SimGrid weighs transfers by 1 / latency of the route. Here shares are equal, and latencies belong to connections.
+  /// The latencies of links are therefore noted and set to zero, except for unit_latency on the first link of a path.
+  /// Latencies that change over time stay in SimGrid, and act as weights.
   Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback);
 
   /// Copies the network with these constant values of links: byte/s and seconds. For flows, which do not use SimGrid.
@@ -124,13 +125,13 @@ class Interconnect {
   /// Returns the factor for SimGrid's latency of the path, so that a transfer waits for `delay` seconds.
   double delay_factor(std::int32_t path, double delay) const;
 
-  /// Notes a message of `payload` bytes on this path.
+  /// Counts a message of `payload` bytes on this path.
   void hand_over(std::int32_t path, double payload) { paths_[static_cast<std::size_t>(path)].payload += payload; }
 
-  /// Notes that a connection of the path has something under way (join), or nothing more (part).
+  /// Counts a connection of the path that begins to have a message under way (join), or that has none any more (part).
   void join(std::int32_t path);
   void part(std::int32_t path);
-  /// Returns a key for the pair of a link and the next one.
+  /// Returns a key for two consecutive links of a path.
   static std::uint64_t feed_of(std::int32_t before, std::int32_t link) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(before)) << 32U | static_cast<std::uint32_t>(link);
   }
@@ -140,9 +141,10 @@ class Interconnect {
   void enter(std::int32_t path, double bytes, std::vector<std::int32_t>& load);
 
   /// Lets the message leave its links. Returns the link with the least bandwidth per message, the first of equals; −1
-  /// if the path has no links. The messages on a link are counted when this message came or left, whichever are more.
+  /// if the path has no links. Messages on a link are counted when this message came and when it left; the higher
+  /// number counts.
   ///
-  /// `payload` bytes of the message were under way since `begin`, seconds.
+  /// `payload`: bytes of the message, which were under way since `begin`, seconds.
   std::int32_t leave(std::int32_t path, const std::vector<std::int32_t>& load, double begin, double payload);
 
   /// Records loads of links in `trace` from now on; nullptr: stops.
@@ -156,7 +158,7 @@ class Interconnect {
   void read_again(Path& path);
   void limit(Path& path) const;
 
-  /// Traffic that reaches a link through another link.
+  /// Traffic that reaches a link over another link.
   struct Feed {
     std::int32_t connections = 0;
     double rate = 0;  ///< byte/s of payload
@@ -164,19 +166,20 @@ class Interconnect {
 
   bool varies_;
   spec::Transport fallback_;
-  std::unordered_map<std::uint64_t, Feed> feeds_;  ///< by feed_of
-  double window_ = spec::NetworkSpec{}.window;     ///< bytes
+  std::unordered_map<std::uint64_t, Feed> feeds_;  ///< traffic by feed_of
+  double window_ = spec::NetworkSpec{}.window;     ///< window of a connection, bytes
   double streams_ = 1;
   std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::int32_t>>
       path_index_;
-  FlatMap<std::int32_t> link_index_;                                                 ///< index, by address of the link
+  FlatMap<std::int32_t> link_index_;                                                 ///< index of a link, by its
+                                                                                     ///< address
   std::map<std::tuple<double, double, bool, LinkProperties>, std::uint64_t> kinds_;  ///< numbers of kinds of links
-  FlatMap<double> latency_of_;    ///< seconds as loaded, by address of the link
-  FlatMap<double> bandwidth_of_;  ///< byte/s where it is not SimGrid's, by address of the link
+  FlatMap<double> latency_of_;    ///< latency as loaded, seconds, by address of the link
+  FlatMap<double> bandwidth_of_;  ///< bandwidth, byte/s, where it differs from SimGrid's, by address of the link
   std::vector<Path> paths_;
   std::vector<NetworkLink> links_;
-  std::vector<PathLink> on_path_;              // memory of read_again
-  std::vector<simgrid::s4u::Link*> on_route_;  // memory of path
+  std::vector<PathLink> on_path_;              // reused by read_again
+  std::vector<simgrid::s4u::Link*> on_route_;  // reused by path
   LinkTrace* trace_ = nullptr;
 };
 

@@ -14,8 +14,8 @@ class LinkQueue {
     double begin, end;
   };
 
-  /// Adds a message whose bytes arrive during `arrives` and need `seconds` of the link. Returns the period in which the
-  /// link carries them. Events are numbered in the order of writing; jobs over by `now` are forgotten.
+  /// Adds a message whose bytes arrive during `arrives` and occupy the link for `seconds`. Returns the period in which
+  /// the link carries them. Events are numbered in the order of writing. Jobs that are over by `now` are forgotten.
   BusySpan add(std::int32_t event, BusySpan arrives, double seconds, double now);
 
   /// Returns the seconds until all messages that arrived by `date` are through, at most `longest`. Messages that arrive
@@ -27,7 +27,7 @@ class LinkQueue {
     std::int32_t event;
     BusySpan arrives, leaves;
   };
-  std::deque<QueuedJob> jobs_;  ///< in the order of leaving
+  std::deque<QueuedJob> jobs_;  ///< jobs in the order of leaving
   double free_ = 0;             ///< seconds, when the last job is through
 };
 

@@ -46,23 +46,23 @@ class LinkSharing {
   static constexpr std::int32_t kNone = -1;
   struct SharedTransfer {
     std::vector<std::int32_t> links;
-    double most = std::numeric_limits<double>::infinity();  ///< byte/s, limit given to add()
-    double cap = 0;              ///< byte/s, least of `most` and the links without other users
+    double most = std::numeric_limits<double>::infinity();  ///< limit given to add(), byte/s
+    double cap = 0;              ///< least of `most` and the bandwidths of links without other users, byte/s
     std::int32_t hub = kNone;    ///< link shared with other users
     std::int32_t fluid = kNone;  ///< number in `fluid_`
     bool active = false, held_by_hub = false;
     double left = 0, since = 0;  ///< bytes left at date `since`, if limited by its own line
-    double end = 0;              ///< date of its end, or virtual time of the hub at its end
+    double end = 0;              ///< date of the end; if held by a hub, the hub's virtual time at the end
   };
   using Ordered = std::set<std::pair<double, std::int32_t>>;  ///< key, transfer
   struct Link {
     double capacity = 0;
     bool shared = true;
-    bool is_hub = false;              ///< is in `hubs_`
+    bool is_hub = false;              ///< true: the link is in `hubs_`
     std::vector<std::int32_t> users;  ///< transfers with the link on their path
-    double v = 0, at = 0;             ///< bytes received by each transfer held here, until that date
-    double fair = 0;                  ///< byte/s of each transfer held here
-    double taken = 0;                 ///< byte/s of transfers limited by their own lines
+    double v = 0, at = 0;             ///< bytes received by each transfer held by this link, until date `at`
+    double fair = 0;                  ///< rate of each transfer held by this link, byte/s
+    double taken = 0;                 ///< rates of transfers limited by their own lines, in sum, byte/s
     Ordered held, others;             ///< transfers under way, by their caps
     Ordered ends;                     ///< held transfers, by virtual time of their end
   };
@@ -81,12 +81,12 @@ class LinkSharing {
 
   std::vector<SharedTransfer> transfers_;
   std::vector<Link> links_;
-  std::vector<std::int32_t> hubs_;  ///< links that have had several users
-  std::set<std::int32_t> dirty_;    ///< hubs whose shares change
-  Ordered ends_;                    ///< dates, of transfers limited by their own lines
-  std::unique_ptr<Fluid> fluid_;    ///< used once a transfer shares two links
+  std::vector<std::int32_t> hubs_;  ///< links that have had more than one user
+  std::set<std::int32_t> dirty_;    ///< hubs whose shares must be computed anew
+  Ordered ends_;                    ///< ends of transfers limited by their own lines, by date
+  std::unique_ptr<Fluid> fluid_;    ///< set once a transfer shares two links
   std::map<std::int32_t, std::int32_t> of_fluid_;
-  bool stale_ = false;  ///< true: new links are shared
+  bool stale_ = false;  ///< true: new links are shared, so that transfers must be assigned again
 };
 
 }  // namespace dadsim::sim

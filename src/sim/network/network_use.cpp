@@ -62,12 +62,12 @@ void LinkUseCount::describe(const Interconnect& network, step::NetworkUse& use) 
 
 namespace {
 
-/// Returns when the first simulated message of background traffic leaves, if the traffic is observed from `until` on. A
-/// message that ends before the next leaves has the same date there as if all had been simulated. Otherwise one message
-/// is under way at `until` in any case.
+/// Returns when the first simulated message of background traffic leaves, if the traffic is observed from `until` on.
+/// If messages end before the next one leaves, their dates equal those of a full simulation. Otherwise a message is
+/// under way at `until` in any case.
 double first_message(double every, double until) {
-  constexpr double kRunUp = 1;      // seconds
-  constexpr double kMessages = 16;  // messages in the run-up, if messages are rare
+  constexpr double kRunUp = 1;      // seconds simulated before `until`
+  constexpr double kMessages = 16;  // messages simulated before `until`, if messages are rare
   const double begin = until - std::max(kRunUp, kMessages * every);
   if (begin <= 0) return 0;
   return every > 0 ? std::floor(begin / every) * every : begin;

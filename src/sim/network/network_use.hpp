@@ -7,7 +7,7 @@
 
 namespace dadsim::sim {
 
-/// Fills in the kinds of link that were used, and their use.
+/// Fills in the kinds of the links that were used, and the use of each.
 void describe_links(const Interconnect& network, step::NetworkUse& use);
 
 /// Adds up the loads of links over the steps of a run.
@@ -15,7 +15,7 @@ class LinkUseCount {
  public:
   /// Adds a step of `seconds` that occurs `times` times; `loads` per link of the network.
   void add(const std::vector<LinkLoad>& loads, double seconds, double times);
-  /// Fills in the mean per step.
+  /// Fills in the mean use per step.
   void describe(const Interconnect& network, step::NetworkUse& use) const;
 
  private:
@@ -25,8 +25,8 @@ class LinkUseCount {
 };
 
 /// Starts background traffic, if any: actors that run as long as the simulation. `until`: no timing begins before this
-/// date, so only the last of the earlier messages is simulated. Otherwise a run that simulates its steps one by one,
-/// each at its date, would simulate all earlier traffic for each.
+/// date, so only the last of the earlier messages is simulated. Otherwise a run that simulates each step at its date
+/// would simulate all earlier traffic for each step.
 void start_background(const spec::PlatformSpec& platform, simgrid::s4u::Engine& engine, double until = 0);
 
 }  // namespace dadsim::sim

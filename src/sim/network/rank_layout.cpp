@@ -24,7 +24,7 @@ constexpr std::size_t kMostInOrder = 64;
 
 using Tour = std::vector<std::size_t>;
 
-/// Seconds per byte, from each host to each.
+/// Seconds per byte from each host to each other host.
 using Prices = std::vector<std::vector<double>>;
 
 Prices prices_between(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
@@ -39,7 +39,7 @@ Prices prices_between(const std::vector<simgrid::s4u::Host*>& hosts, Interconnec
   return prices;
 }
 
-/// Returns the cost of the slowest pair and the sum over all, compared in this order.
+/// Returns the cost of the slowest pair and the sum of all costs, which are compared in this order.
 std::pair<double, double> cost_of(const Tour& tour, const Prices& prices) {
   std::pair<double, double> cost{0, 0};
   for (std::size_t i = 0; i < tour.size(); ++i) {
@@ -147,8 +147,8 @@ GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
   return node;
 }
 
-/// The common library and generation of all devices, where known: MPI if devices differ, and the oldest generation,
-/// which NCCL uses.
+/// Library and generation common to all devices, where known. Different libraries give MPI; of generations NCCL uses
+/// the oldest.
 struct LayoutOfDevices {
   spec::CollectiveLibrary library;
   spec::GpuGeneration generation;
@@ -244,7 +244,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     node.generation = own->generation;
   };
   go_by_devices();
-  bool gpus = true;  // according to the links
+  bool gpus = true;  // true: the ranks are GPUs, according to the links
   bool plain = false;
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {

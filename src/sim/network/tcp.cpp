@@ -20,13 +20,13 @@ double waiting(const LinkState& link) { return link.backlog / link.efficiency; }
 
 /// Summary of all links of the path.
 struct Outlook {
-  double share = kEndless;  ///< byte/s
-  bool opposed = false;     ///< opposite data on the slowest link
-  double filling = 0;       ///< share of the fullest shared queue in use, 0…1
-  double queue = kEndless;  ///< bytes, of the link with the least queue per connection that bursts overflow
-  double sharers = 1;       ///< connections on that link
+  double share = kEndless;  ///< fair share of the slowest link, byte/s
+  bool opposed = false;     ///< true: the slowest link has data in the opposite direction
+  double filling = 0;       ///< used share of the fullest shared queue, 0…1
+  double queue = kEndless;  ///< least queue per connection, bytes, of the links whose queues bursts overflow
+  double sharers = 1;       ///< number of connections on that link
   double burst = kEndless;  ///< bytes that pass without a loss
-  double kept = kEndless;   ///< bytes, window after losses, of all connections that share it
+  double kept = kEndless;   ///< window after losses of all connections that share the queue, bytes
   std::size_t narrow = 0;   ///< index of that link
 };
 
@@ -63,7 +63,7 @@ Outlook look(std::span<const LinkState> path, bool cold) {
 /// factor due to windows.
 double transferred(std::span<const LinkState> path, const Outlook& outlook, double bytes, double round_trip,
                    double rate, double* longer = nullptr) {
-  double both_ends = 0;  // 2: both ends equally contended
+  double both_ends = 0;  // contention at both ends; 2: both ends equally contended
   for (const LinkState& link : path) {
     if (link.connections > 1) both_ends += std::pow(std::min(1.0, rate / share_of(link)), 2);
   }
@@ -115,7 +115,7 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
       repair += part * std::max(0.0, seconds) *
                 std::clamp((waiting(other) - other.queue) / (fitted().overflow_width * other.queue), 0.0, 1.0);
     }
-    if (bytes <= outlook.burst && repair == 0) continue;  // only sharing delays it
+    if (bytes <= outlook.burst && repair == 0) continue;  // only sharing delays this message
     result.floor = std::max(
         result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate + std::max(first_answer, repair));
   }

@@ -8,7 +8,7 @@ namespace dadsim::sim::tcp {
 
 /// Fitted constants of tcp_constants.csv, which explains each.
 struct Fitted {
-  double software = 0, cluster_software = 0;  ///< seconds
+  double software = 0, cluster_software = 0;  ///< seconds of software per message
   double kept_window = 0, cold_window = 0, cold_burst = 0, grown_window = 0, opposite_filling = 0, corner = 0,
          recovery = 0, cushion = 0, overflow_width = 0, matching_loss = 0;
 };
@@ -19,17 +19,17 @@ struct LinkState {
   double rate = 0;               ///< byte/s of payload
   double queue = 0;              ///< bytes on the wire
   double efficiency = 1;         ///< payload ÷ wire
-  double connections = 1;        ///< connections with something under way on it, this one included
-  double backlog = 0;            ///< bytes of payload written and not yet through, this message included
-  bool opposite_in_use = false;  ///< true: the other direction carries data of connections
-  /// Loss of packets that exceed the queue. False on InfiniBand, NVLink and plain links, and where the rate already
-  /// includes losses.
+  double connections = 1;        ///< number of connections with a message under way on the link, including this one
+  double backlog = 0;            ///< bytes of payload written and not through yet, including this message
+  bool opposite_in_use = false;  ///< true: connections have data in the other direction
+  /// True: packets that exceed the queue are lost. False on InfiniBand, NVLink and plain links, and where the rate
+  /// already includes losses.
   bool drops = true;
 };
 
 /// Costs of a message's transfer.
 struct TransferCost {
-  double share = 0;          ///< byte/s of payload, fair share of the tightest link, or the connection's limit
+  double share = 0;          ///< fair share of the tightest link, or the connection's limit, byte/s of payload
   double inflation = 1;      ///< bytes to transfer ÷ bytes of the message
   double floor = 0;          ///< least seconds of the transfer
   std::size_t tightest = 0;  ///< index of the path's link with the least share, the first of equals

@@ -34,7 +34,7 @@ void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_
   }
 }
 
-/// Returns the seconds that a message without bytes, leaving now, waits in the queues after messages written before it.
+/// Returns the seconds that a message without bytes, if it leaves now, waits in the queues behind earlier messages.
 double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std::int32_t event) {
   double seconds = 0;
   double date = simgrid::s4u::Engine::get_clock();
@@ -68,7 +68,7 @@ class LimitedFeed {
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
     } catch (const simgrid::NetworkFailureException&) {
       if (!stopped_) throw;
-      feeds_->acquire();  // after a stop this actor is ended next
+      feeds_->acquire();  // blocks, because this actor is ended next
     }
   }
   void stop() {
@@ -99,7 +99,7 @@ class LimitedFeed {
   simgrid::s4u::ActorPtr feeder_ = nullptr;
   simgrid::s4u::Mailbox* mailbox_ = nullptr;
   simgrid::s4u::SemaphorePtr feeds_ = simgrid::s4u::Semaphore::create(0);
-  double bytes_ = 0, rate_ = 0;  ///< bytes and byte/s of its next transfer
+  double bytes_ = 0, rate_ = 0;  ///< bytes and rate of the next transfer, byte and byte/s
   bool stopped_ = false;
   char token_ = 0;
 };
@@ -127,7 +127,7 @@ struct ConnectionCoroutine {
 
 /// Event that the coroutine waits for.
 enum class WaitFor : std::uint8_t {
-  word,     ///< a call that lets it go on
+  word,     ///< a call that resumes it
   seconds,  ///< a number of seconds
   date,     ///< a date, seconds
   bytes,    ///< bytes on the wire, transferred over shared links
@@ -196,7 +196,7 @@ class TcpConnection : public Connection {
   }
 
   bool begin(double /*wire_bytes*/, double& delay) override {
-    delay = 0;  // has waited already
+    delay = 0;  // the message has waited already
     return true;
   }
 
@@ -251,11 +251,11 @@ class TcpConnection : public Connection {
   /// A message as the application writes it to the socket.
   struct SendEntry {
     Message message;
-    double written;        ///< seconds
-    bool in_turn = false;  ///< leaves in turn with other messages of its host
+    double written;        ///< date of writing, seconds
+    bool in_turn = false;  ///< true: leaves in turn with other messages of its host
   };
 
-  /// Writes messages that, with rendezvous, have been sent and whose receivers' notices have arrived.
+  /// With rendezvous, writes the messages whose receivers' notices have arrived.
   void meet() {
     while (written_ < queue_.size() && !posted_.empty()) {
       SendEntry& entry = queue_[written_++];
@@ -265,7 +265,7 @@ class TcpConnection : public Connection {
     }
   }
 
-  /// Counts a written message.
+  /// Counts a message as written.
   void write(SendEntry& entry) {
     const double bytes = carried(entry.message);
     const double date = entry.written;
@@ -346,7 +346,7 @@ class TcpConnection : public Connection {
   ConnectionCoroutine<TcpConnection> carry() {
     for (;;) {
       idle_ = written_ == 0;
-      if (idle_ && !in_actor_) co_return;  // go_on begins it anew
+      if (idle_ && !in_actor_) co_return;  // go_on starts the coroutine anew
       if (idle_ || !take_up()) co_await wait(WaitFor::word);
       const SendEntry entry = queue_.front();
       const double from = now();
@@ -388,7 +388,7 @@ class TcpConnection : public Connection {
     }
   }
 
-  /// Returns when the message begins to leave its host, seconds.
+  /// Returns the date at which the message begins to leave its host, seconds.
   double turn_of(const Message& message) {
     const NetworkLink& first = link(links().front());
     const bool fits = first.backlog / first.use.efficiency <= first.use.queue_bytes;
@@ -396,7 +396,7 @@ class TcpConnection : public Connection {
   }
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
-  /// Returns the seconds from writing a message to its first bytes.
+  /// Returns the seconds from the writing of a message until its first bytes leave.
   double software() { return all_.network()[path_].use.software; }
   /// Returns the bytes of a message, including flags of its protocol.
   double carried(const Message& message) { return message.bytes * all_.network()[path_].use.carried(message.protocol); }
@@ -405,7 +405,7 @@ class TcpConnection : public Connection {
   /// the same path.
   double control_delay() {
     double seconds = latency();
-    for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // all but the link into the sender
+    for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // counts all links except the one into the sender
       const std::int32_t index = opposite_[opposite_.size() == 1 ? 0 : i];
       if (index < 0) continue;
       const NetworkLink& way_back = link(index);
@@ -435,7 +435,7 @@ class TcpConnection : public Connection {
                          .opposite_in_use = duplex && !on_path.use.in_cluster && link(opposite_[i]).connections > 0,
                          .drops = on_path.drops(on_path.arriving)});
     }
-    // In a cluster a new connection meets the same losses as any other.
+    // In a cluster, a new connection meets the same losses as any other connection.
     const bool cold = cold_ && !all_.network()[path_].use.in_cluster;
     tcp::TransferCost fare = tcp::transfer_cost(states_, bytes, 2 * latency(), cold, most());
     double share = std::numeric_limits<double>::infinity();  // byte/s, fair share of the tightest link
@@ -447,7 +447,7 @@ class TcpConnection : public Connection {
     return fare;
   }
 
-  /// Puts `payload` bytes onto the links. Returns the bytes on the wire, with those that the costs add.
+  /// Puts `payload` bytes onto the links. Returns the bytes on the wire, including those added by the costs.
   double enter(double payload) {
     begin_ = now();
     const double efficiency = all_.network()[path_].use.efficiency;
@@ -480,30 +480,30 @@ class TcpConnection : public Connection {
   Connections& all_;
   const bool in_actor_;
   sg4::ActorPtr carrier_;            ///< actor at the receiving end; null where SimGrid does not share the links
-  std::coroutine_handle<> waits_{};  ///< the waiting coroutine, if there is no actor
+  std::coroutine_handle<> waits_{};  ///< the waiting coroutine, if the connection has no actor
   std::unique_ptr<std::byte[]> frame_;
-  std::unique_ptr<LimitedFeed> feed_;  ///< used where the rate is limited
+  std::unique_ptr<LimitedFeed> feed_;  ///< set where the rate is limited
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;
-  Departures* departures_ = nullptr;    ///< departures over the host's own link, if that uses TCP
-  std::vector<std::int32_t> opposite_;  ///< opposite direction of each link of the path, −1 if unknown
-  Fifo<SendEntry> queue_;               ///< messages sent, not yet transferred
-  std::size_t written_ = 0;             ///< messages written, from the front
-  Fifo<double> posted_;                 ///< seconds, when the sender learns of receivers without a message yet
+  Departures* departures_ = nullptr;    ///< departures from the host's own link, if it uses TCP; otherwise null
+  std::vector<std::int32_t> opposite_;  ///< opposite direction of each link of the path; −1: unknown
+  Fifo<SendEntry> queue_;               ///< messages sent and not transferred yet
+  std::size_t written_ = 0;             ///< number of written messages, from the front of the queue
+  Fifo<double> posted_;                 ///< dates at which the sender learns of receivers that are ready, seconds
   std::int32_t under_way_ = 0;          ///< messages written and not delivered
-  double counted_ = 0;                  ///< bytes of messages written and not yet through
-  bool dead_ = false;                   ///< abandoned
+  double counted_ = 0;                  ///< bytes of messages written and not through yet
+  bool dead_ = false;                   ///< true: the connection is abandoned
   bool moving_ = false;                 ///< true: bytes are on the links
   std::int32_t transfer_ = -1;          ///< number of the transfer where SimGrid does not share the links
-  double begin_ = 0;                    ///< seconds, since when bytes are on the links
+  double begin_ = 0;                    ///< date from which bytes are on the links, seconds
   bool cold_ = true;
   bool idle_ = !in_actor_;
-  double last_end_ = -1;    ///< seconds, end of the last transfer
-  bool follows_ = false;    ///< true: the present or next message follows the one before without a pause
+  double last_end_ = -1;    ///< end of the last transfer, seconds
+  bool follows_ = false;    ///< true: the present or next message follows the previous one without a pause
   tcp::TransferCost fare_;  ///< costs of the present message
-  double upstream_ = 0;     ///< seconds from its host to its tightest link
-  double least_end_ = 0;    ///< seconds, earliest end
+  double upstream_ = 0;     ///< seconds from the message's host to its tightest link
+  double least_end_ = 0;    ///< earliest end of the transfer, seconds
   double last_delivery_ = -1;
   std::vector<tcp::LinkState> states_;
   std::vector<std::int32_t> load_;

@@ -15,33 +15,33 @@ namespace dadsim::sim {
 struct Protocol {
   collectives::Protocol name = collectives::Protocol::simple;
   double latency = 0;     ///< seconds of a message in addition to the links' latencies
-  double efficiency = 1;  ///< share of the path's payload rate
-  /// Bytes of a single message up to which it uses this protocol; 0: only where the library has chosen it.
+  double efficiency = 1;  ///< share of the path's payload rate that messages reach
+  /// Size up to which a single message uses this protocol, bytes; 0: only messages for which the library has chosen it.
   double most_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// The transports' effect on a path.
 struct PathUse {
   spec::Transport transport = spec::Transport::plain;  ///< the slowest kind on the path: tcp, else rdma, nvlink, plain
-  double efficiency = 1;    ///< wire bytes = payload ÷ efficiency, of the link with the lowest payload rate
-  double payload_rate = 0;  ///< byte/s of a message without others
+  double efficiency = 1;    ///< payload ÷ wire bytes, of the link with the lowest payload rate
+  double payload_rate = 0;  ///< byte/s of a message that shares its links with no other
   double software = 0;      ///< tcp: seconds of `overhead` before the transfer
   bool in_cluster = false;  ///< tcp: the whole path lies in a cluster of GPUs
   bool posts = false;       ///< rdma: software posts each message to the adapters
   double overhead = 0;  ///< seconds in addition to the links' latencies: frames stored and forwarded, software (tcp)
-  std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
+  std::span<const Protocol> protocols;  ///< protocols of the path; empty: a message takes `overhead`
 
   /// Bytes on the wire and extra seconds of a message by a protocol. If the path lacks the protocol, the one with the
   /// full bandwidth is used.
   struct Cost {
     double wire_bytes = 0;
-    double overhead = 0;  ///< seconds
+    double overhead = 0;  ///< seconds in addition to the transfer
   };
   /// Returns the seconds of `overhead` due to software, which faster links do not shorten.
   double host_software() const { return protocols.empty() ? std::min(overhead, 2 * software) : overhead; }
   /// Returns the seconds of software for a message; `post` as in cost().
   double software_of(double bytes, collectives::Protocol protocol, double post) const;
-  /// tcp: returns the bytes of the connection per byte of payload.
+  /// Returns the bytes that a tcp connection carries per byte of payload.
   double carried(collectives::Protocol protocol) const;
   /// Returns the cost of a message. `post`: seconds that adapters spend on it in addition to its bytes, counted as
   /// bytes on the wire.

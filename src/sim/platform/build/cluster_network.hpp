@@ -19,8 +19,8 @@ struct GpuNode {
   spec::CollectiveLibrary library = spec::CollectiveLibrary::nccl;
   spec::GpuGeneration generation = spec::GpuGeneration::ampere;
   std::int64_t gpus = 1, rails = 1;
-  bool library_is_given = false;  ///< true: the library holds whatever the devices are
-  /// Byte/s of payload, in and out together, of the slots that its GPUs share.
+  bool library_is_given = false;  ///< true: the library does not depend on the devices
+  /// Payload rate of the slots that its GPUs share, byte/s, in and out together.
   double slots = std::numeric_limits<double>::infinity();
 };
 
@@ -41,16 +41,17 @@ class ClusterNetwork {
   virtual void leave(std::int64_t from, Links& links) const = 0;
   /// Appends the links from the border of the cluster to a host.
   virtual void enter(std::int64_t to, Links& links) const = 0;
-  /// Returns the node that a host is a GPU of; nullptr if it is none.
+  /// Returns the node to which a host belongs as a GPU; nullptr if the host is no GPU.
   virtual const GpuNode* gpu_node(std::int64_t /*host*/) const { return nullptr; }
   /// Returns the number of the node's adapter that a host uses, from 0 on.
   virtual std::int64_t rail(std::int64_t /*host*/) const { return 0; }
-  /// Returns the number of hosts along each axis of a torus of single chips, the first fastest; empty: it is none.
+  /// Returns the number of hosts along each axis of a torus of single chips, the first axis fastest; empty for other
+  /// clusters.
   virtual std::vector<std::int64_t> torus() const { return {}; }
 };
 
-// One function and file per kind. Each makes hosts and links in the zone. Without a zone (nullptr) it only checks the
-// numbers, and the network has no paths. All throw std::runtime_error if the numbers do not fit.
+// Makes a network of hosts and links in the zone; each kind has a function and a file. Without a zone (nullptr) it only
+// checks the numbers, and the network has no paths. Throws std::runtime_error if the numbers do not fit.
 
 std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
 std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::FederationSpec& spec);
@@ -67,7 +68,7 @@ DuplexLink make_duplex_link(simgrid::s4u::NetZone* zone, const std::string& name
 /// Makes a link of one direction.
 simgrid::s4u::Link* make_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::LinkSpec& spec);
 
-/// Makes the line of a pair in the pair's direction.
+/// Makes the line from one place of a pair to the other.
 simgrid::s4u::Link* make_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::WanSpec::Pair& pair);
 
 /// Marks an adapter on a fabric whose switches can sum, or that AMD's library drives.

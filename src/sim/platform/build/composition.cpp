@@ -17,7 +17,8 @@ std::vector<std::string> names(const spec::CompositionSpec& spec) {
   return clusters;
 }
 
-/// Joins clusters: a path leads to the border of the one, over the pair's line, and from the border of the other.
+/// Joins clusters. A path leads to the border of the first cluster, over the pair's line, and from the border of the
+/// second.
 class Composition : public ClusterNetwork {
  public:
   Composition(sg4::NetZone* zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {
@@ -64,7 +65,7 @@ class Composition : public ClusterNetwork {
 
   PairLinks pairs_;
   std::vector<std::unique_ptr<ClusterNetwork>> clusters_;
-  std::vector<std::int64_t> first_;  ///< number of each cluster's first host, then the number of all
+  std::vector<std::int64_t> first_;  ///< number of each cluster's first host; the last entry is the number of all hosts
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ class Dragonfly : public Fabric {
   }
   /// Returns the router of `group` that has the line to the group `other`; lines are dealt to the routers in turn.
   std::int64_t gateway(std::int64_t group, std::int64_t other, std::int64_t line) const {
-    const std::int64_t offset = (other - group - 1 + groups_) % groups_;  // 0 … groups − 2
+    const std::int64_t offset = (other - group - 1 + groups_) % groups_;  // from 0 to groups − 2
     return (offset * parallel_ + line) % routers_;
   }
 
@@ -95,10 +95,11 @@ class Dragonfly : public Fabric {
   }
 
   NodeOfAdapter node_of_;
-  std::int64_t groups_ = 1, routers_ = 1, nodes_ = 1;  ///< groups, routers per group, nodes per router
-  std::int64_t parallel_ = 1;                          ///< lines between two groups
-  std::vector<DuplexLink> local_;                      ///< [group][a][b], a < b
-  std::vector<DuplexLink> global_;                     ///< [a][b][line], a < b
+  std::int64_t groups_ = 1, routers_ = 1, nodes_ = 1;  ///< number of groups, of routers per group, and of nodes per
+                                                       ///< router
+  std::int64_t parallel_ = 1;                          ///< number of lines between two groups
+  std::vector<DuplexLink> local_;                      ///< lines inside groups, [group][a][b], a < b
+  std::vector<DuplexLink> global_;                     ///< lines between groups, [a][b][line], a < b
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace dadsim::sim {
 
-/// The switches between nodes and the lines between switches, from the adapter of one node to that of another. Adapters
-/// are numbered node by node over the whole cluster.
+/// The lines and switches between the adapters of different nodes. Adapters are numbered node by node over the whole
+/// cluster.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -43,14 +43,15 @@ class NodeOfAdapter {
 
  private:
   struct SwitchGroup {
-    std::int64_t behind = 0, first_behind = 0;  ///< first adapter and first node of the next group
+    std::int64_t behind = 0, first_behind = 0;  ///< first adapter and first node after this group
     std::int64_t rails = 1;
-    std::int64_t first = 0, first_node = 0;  ///< first adapter, first node
+    std::int64_t first = 0, first_node = 0;  ///< first adapter and first node of this group
   };
   std::vector<SwitchGroup> groups_;
 };
 
-// One function and file per kind. All throw std::runtime_error if the numbers do not fit the cluster.
+// Makes the fabric of one kind; each kind has a function and a file. Throws std::runtime_error if the numbers do not
+// fit the cluster.
 
 std::unique_ptr<Fabric> make_one_switch();
 std::unique_ptr<Fabric> make_fat_tree(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);

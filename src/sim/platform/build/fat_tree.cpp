@@ -53,7 +53,7 @@ class FatTree : public Fabric {
 
   FatTreeSize size_;
   std::int64_t nodes_per_leaf_;
-  std::int64_t adapters_per_leaf_;  ///< adapters of every leaf; 0: leaves differ
+  std::int64_t adapters_per_leaf_;  ///< number of adapters of every leaf; 0: leaves differ
   NodeOfAdapter node_of_;
   std::vector<DuplexLink> lines_;  ///< [leaf · spines + spine]
 };

@@ -56,7 +56,7 @@ class GpuCluster : public ClusterNetwork {
       group.meshed = nodes.inside == spec::InsideNode::mesh;
       group.has_bridges = nodes.gpus > 1 && nodes.inside == spec::InsideNode::shared && nodes.bridge.bandwidth > 0;
       group.slot_gpus = has_adapters(spec, nodes) && shared_slot(nodes) ? *nodes.slot_gpus : 1;
-      // Between single chips only the fabric's links tell whose they are.
+      // Between single chips only the fabric's links show whose chips they are.
       const bool by_fabric = nodes.gpus == 1 && spec.fabric.link.library == spec::CollectiveLibrary::xla;
       group.node = {*nodes.inside,
                     by_fabric && !spec.library_is_given ? spec.fabric.link.library : nodes.port.library,
@@ -86,7 +86,7 @@ class GpuCluster : public ClusterNetwork {
         const std::int64_t first = group.behind(node - 1);
         const std::int64_t a = std::min(from, to) - first;
         const std::int64_t b = std::max(from, to) - first;
-        // Pairs are in order: before those of `a` are those of 0 … a − 1.
+        // Pairs are in order: those of lower GPUs come before those of `a`.
         const std::int64_t pair = a * gpus - a * (a + 1) / 2 + b - a - 1;
         const DuplexLink& line =
             mesh_[static_cast<std::size_t>(group.first_mesh + node * (gpus * (gpus - 1) / 2) + pair)];
@@ -123,7 +123,7 @@ class GpuCluster : public ClusterNetwork {
     std::int64_t first_node = 0, first_gpu = 0, first_port = 0, first_mesh = 0, first_bridge = 0, first_adapter = 0,
                  first_slot = 0;
     bool meshed = false, has_bridges = false;
-    std::int64_t slot_gpus = 1;  ///< GPUs per slot; 1: slots are no links of their own
+    std::int64_t slot_gpus = 1;  ///< GPUs per slot; 1: slots have no links of their own
 
     std::int64_t node_of(std::int64_t gpu) const { return (gpu - first_gpu) / node.gpus; }
     /// Returns the first GPU after node `of`.
@@ -197,13 +197,13 @@ class GpuCluster : public ClusterNetwork {
 
   std::int64_t hosts_;
   std::vector<GroupOfNodes> groups_;
-  std::vector<DuplexLink> ports_;  ///< per GPU, group by group; none where a node has one GPU or a mesh
-  std::vector<DuplexLink> mesh_;   ///< mesh: per node and pair
-  Links bridges_;                  ///< per node; none where the bridge is no limit
+  std::vector<DuplexLink> ports_;  ///< port of each GPU, group by group; empty where a node has one GPU or a mesh
+  std::vector<DuplexLink> mesh_;   ///< link of each node and pair, in a mesh
+  Links bridges_;                  ///< bridge of each node; empty where the bridge is no limit
   std::vector<DuplexLink> slots_;  ///< slots shared by several GPUs, node by node
   std::vector<DuplexLink> adapters_;
   std::unique_ptr<Fabric> fabric_;
-  std::vector<std::int64_t> torus_;  ///< nodes along each axis, of one GPU each; empty: no such torus
+  std::vector<std::int64_t> torus_;  ///< nodes along each axis of a torus of single GPUs; empty: no such torus
 };
 
 }  // namespace
