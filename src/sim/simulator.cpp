@@ -24,7 +24,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Throws the reason for which a child ended early, with `done` of `all` results.
+/// Throws an error with the reason for which a child ended early. The message gives `done` of `all` results.
 [[noreturn]] void give_up(const ChildOutcome& outcome, std::string failure, const std::string& what, std::size_t done,
                           std::size_t all) {
   failure = failure_of(outcome, std::move(failure));
@@ -96,7 +96,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
         message >> result.network >> without;
         complete = true;
         return;
-      case TimingTopic::timeline:  // comes before the timing of its schedule
+      case TimingTopic::timeline:  // arrives before the timing of its schedule
         timelines[simulated.size()] = std::make_shared<const step::Timeline>(message.read<step::Timeline>());
         return;
       case TimingTopic::first_timeline:

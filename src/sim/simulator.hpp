@@ -29,21 +29,20 @@ class SimulationError : public std::runtime_error {
 /// The simulated cluster: the host and device of each worker.
 struct Cluster {
   spec::PlatformSpec platform;
-  std::vector<std::string> hosts;         ///< per worker
-  std::vector<spec::DeviceSpec> devices;  ///< per worker
-  std::string aggregator_host;            ///< empty without an aggregator
+  std::vector<std::string> hosts;         ///< host of each worker
+  std::vector<spec::DeviceSpec> devices;  ///< device of each worker
+  std::string aggregator_host;            ///< host of the aggregator; empty without an aggregator
   spec::DeviceSpec aggregator_device;
   spec::NetworkSpec network;
   spec::FrameworkSpec framework = {};  ///< framework that carries out collectives, and messages of event-driven runs
   std::uint64_t seed = 1;              ///< seed of the jitter
-  /// Number of each worker in a larger cluster, and of the aggregator after them, which select its jitter. Empty: 0, 1,
-  /// 2, …
+  /// Numbers of the workers, and then of the aggregator, in a larger cluster; they select the jitter. Empty: 0, 1, 2, …
   std::vector<std::uint32_t> numbers = {};
-  /// Changes of the platform's links, in order; a link that several fit gets the product. Variations over time are
-  /// relative to the changed numbers.
+  /// Changes of the platform's links, in order. A link that several changes match gets the product. Variations over
+  /// time are relative to the changed numbers.
   std::vector<spec::LinkChange> changes;
-  /// Forbids message-by-message simulation: collectives that flow refuses fail, and overlooked effects are reported as
-  /// possible errors. For a search that times many.
+  /// Forbids simulation message by message. Collectives that flow refuses then fail, and overlooked effects are
+  /// reported as possible errors. For a search that times many schedules.
   bool flow_alone = false;
   /// Times steps again without each of their causes (computing, the network, the framework), which bounds the cause's
   /// share of the critical path. False if only times are needed: shares may then exceed what removing a cause saves.
@@ -53,31 +52,33 @@ struct Cluster {
 /// Times of the steps of a run.
 struct TimedRun {
   std::vector<step::StepTiming>
-      steps;  ///< per schedule, on warm connections; interpolated steps have only seconds and bytes
-  /// Steps of the run that the parts of a schedule's time stand for in means over the run, if some are interpolated.
-  /// Empty: the number of its occurrences.
+      steps;  ///< timing of each schedule on warm connections; interpolated steps have only seconds and bytes
+  /// Number of the run's steps that each schedule's time represents in means over the run, if some are interpolated.
+  /// Empty: each schedule represents its own occurrences.
   std::vector<double> stand_for;
-  std::optional<step::StepTiming> first;  ///< the first schedule on cold connections, if different
+  std::optional<step::StepTiming> first;  ///< timing of the first schedule on cold connections, if different
   /// Filled for a run without a barrier between its steps (see schedule::has_barrier); otherwise empty. Seconds from
   /// the run's beginning, on cold connections, until the last worker was done with the first, the second … step. Every
   /// further step takes the time in `steps`.
   std::vector<double> first_steps;
   step::NetworkUse network;
-  std::vector<std::shared_ptr<const step::Timeline>> timelines;  ///< timelines asked for
-  std::shared_ptr<const step::Timeline> first_timeline;          ///< nullptr unless asked for
+  std::vector<std::shared_ptr<const step::Timeline>> timelines;  ///< requested timelines
+  std::shared_ptr<const step::Timeline> first_timeline;          ///< requested timeline of the first step; otherwise
+                                                                 ///< nullptr
 };
 
 /// Options of time_schedules.
 struct TimingRequest {
-  /// Number of steps of the run with each schedule, for means over the run. Empty: one each.
+  /// Number of steps of the run with each schedule, for means over the run. Empty: one step each.
   std::vector<double> occurrences;
-  const schedule::StepKinds* kinds = nullptr;  ///< kinds of the schedules, if already known
+  const schedule::StepKinds* kinds = nullptr;  ///< kinds of the schedules; null: not known yet
   std::vector<std::size_t> trace;              ///< schedules that need a timeline
   /// Requests a timeline of the first schedule as the first step of the run: on cold connections, if these cost time.
   bool trace_first = false;
   std::size_t first_step = 0;        ///< number of the first schedule's step in the run, which selects its jitter
-  double begins_at = 0;              ///< seconds, date of the first schedule, where the platform changes over time
-  std::size_t most_spans = 300'000;  ///< spans of a timeline at most, roughly; workers and links are left out above
+  double begins_at = 0;              ///< date of the first schedule, seconds; matters where the platform changes over
+                                     ///< time
+  std::size_t most_spans = 300'000;  ///< spans of a timeline at most, roughly; more workers and links are left out
 };
 
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
@@ -98,7 +99,7 @@ bool network_differs(const Cluster& cluster);
 struct CollectiveJob {
   collectives::CollectiveRequest request;
   std::string algorithm = "auto";
-  std::vector<std::size_t> ranks = {};  ///< workers of the cluster that are its ranks; empty: all
+  std::vector<std::size_t> ranks = {};  ///< workers of the cluster that are the ranks; empty: all workers
   bool traffic = false;                 ///< asks for the bytes of every rank
 };
 
@@ -109,13 +110,13 @@ struct CollectiveTiming {
   std::optional<Statement> quicker;   ///< algorithms of the library that are quicker than its choice
   spec::Fidelity fidelity = spec::Fidelity::message;
   double seconds = 0;       ///< seconds until the last rank is done, on warm connections
-  double cold_seconds = 0;  ///< seconds on new connections
+  double cold_seconds = 0;  ///< seconds until the last rank is done, on new connections
   double messages = 0;
-  std::vector<double> sent, received;  ///< bytes, per rank; empty unless asked for
+  std::vector<double> sent, received;  ///< bytes of each rank; empty unless requested
 };
 
 struct TimedCollectives {
-  std::vector<CollectiveTiming> timings;  ///< per job
+  std::vector<CollectiveTiming> timings;  ///< timing of each job
   step::NetworkUse network;
 };
 

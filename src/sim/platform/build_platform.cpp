@@ -73,7 +73,7 @@ std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
 
 namespace {
 
-/// A file without a name, which vanishes when the process ends in any way.
+/// A file without a name, which vanishes when the process ends, for whatever reason.
 class NamelessFile {
  public:
   explicit NamelessFile(const std::string& content) : file_(std::tmpfile()) {
@@ -121,8 +121,8 @@ void build(const spec::PlatformFileSpec& file) {
     }
   }
   const NamelessFile copy(text);
-  // Folder of other files that the platform names; SimGrid uses its own path for relative names and loses absolute
-  // ones.
+  // Sets the folder of other files that the platform names. SimGrid uses its own path for relative names and loses
+  // absolute names.
   sg4::Engine::set_config("path", std::filesystem::absolute(file.path).parent_path().string());
   load(copy.path(), file.path);
 }

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
     {"network/bandwidth-factor", "1"},
     {"network/weight-S", "0"},
     {"network/crosstraffic", "0"},    // acknowledgements do not slow the opposite direction
-    {"network/TCP-gamma", "1e20"},    // bytes; a window that never limits: rate ≤ gamma / (2 × latency)
+    {"network/TCP-gamma", "1e20"},    // bytes of a window that never limits a transfer: rate ≤ gamma / (2 × latency)
     {"network/loopback-bw", "1e10"},  // byte/s, between two workers on one host
     {"network/loopback-lat", "1"},    // seconds, see unit_latency
     {"network/optim", "Lazy"},
@@ -86,8 +86,8 @@ constexpr std::array<AllowedOption, 2> allowed_options{{
 /// stop. So the precision covers the spacing of numbers as large as a long step over the slowest link (a hundred
 /// megabytes).
 void fit_precision(const simgrid::s4u::Engine& engine) {
-  constexpr double kLongStep = 1e8;       // bytes
-  constexpr double kOfFastLinks = 1e-12;  // seconds, as in the settings
+  constexpr double kLongStep = 1e8;       // bytes of a long step
+  constexpr double kOfFastLinks = 1e-12;  // seconds, as in the settings above
   double slowest = std::numeric_limits<double>::infinity();
   for (const simgrid::s4u::Link* link : engine.get_all_links()) {
     if (link->get_bandwidth() > 0) slowest = std::min(slowest, link->get_bandwidth());

@@ -26,12 +26,12 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& plat
 /// without a wait with 1. Equal shares need equal weights, hence this value; connections add the true latencies.
 inline constexpr double kUnitLatency = 1;
 
-/// Returns whether a platform's <config> of this SimGrid option is ignored and kept from SimGrid. So are options that
-/// dadsim sets itself, and options that neither change results nor do harm.
+/// Returns whether dadsim ignores this SimGrid option in a platform's <config> and keeps it from SimGrid. It does so
+/// for options that dadsim sets itself, and for options that neither change results nor do harm.
 bool is_passed_over(std::string_view option);
 
 /// Returns why a platform's <config> must not set this SimGrid option to this value, and a remedy: "what", "remedy".
-/// Nothing if it may (computation of rates) or if it is ignored.
+/// Returns nothing if it may (computation of rates), or if the option is ignored.
 std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value);
 
 }  // namespace dadsim::sim

@@ -52,7 +52,7 @@ class PlatformSize {
   struct Zone {
     std::string routing;
     int line = 0;
-    std::int64_t points = 0;  ///< hosts, routers and zones in the zone
+    std::int64_t points = 0;  ///< number of hosts, routers and zones in the zone
   };
   void add_hosts(double count, int line);
   void add_point();
@@ -66,10 +66,11 @@ class PlatformSize {
 };
 
 constexpr double kMostHosts = 100'000;     // same limit as for declared platforms (docs/platforms.md)
-constexpr double kMostParts = 4'000'000;   // switches and links that a topology makes by itself, about 1 kB each
-constexpr double kMostTableBytes = 2.0e9;  // bytes of tables of routes
-constexpr double kBytesOfRoute = 8;        // a pointer for each ordered pair in a zone of the kind Full
-constexpr double kBytesOfFloydRoute = 24;  // a cost, a predecessor and a pointer
+constexpr double kMostParts = 4'000'000;   // switches and links that topologies make by themselves, at most, about 1 kB
+                                           // each
+constexpr double kMostTableBytes = 2.0e9;  // bytes of tables of routes, at most
+constexpr double kBytesOfRoute = 8;        // size of a pointer; zones of the kind Full have one for each ordered pair
+constexpr double kBytesOfFloydRoute = 24;  // size of a cost, a predecessor and a pointer
 
 std::optional<double> whole_number(std::string_view word) {
   constexpr std::string_view kBlank = " \t\r\n";
@@ -109,7 +110,7 @@ double parts_of_fat_tree(const std::vector<std::string_view>& groups) {
   double parts = 0;
   double ways_up = 1;
   for (std::size_t i = 0; i < levels; ++i) {
-    double below = ways_up;  // parts that level i is below
+    double below = ways_up;  // number of parts below level i
     for (std::size_t k = i; k < levels; ++k) below *= down[k];
     ways_up *= up[i];
     double switches = ways_up;
@@ -254,7 +255,7 @@ const NamedFiles& named_files(const std::string& platform) {
   return last.named;
 }
 
-/// Attributes by which messages and results name an element.
+/// Attributes by which messages and results refer to an element.
 constexpr std::array kNames{"id", "prefix", "suffix"};
 
 /// Notes the files that SimGrid reads in addition to the platform: it searches its working folder, then the platform's
@@ -311,7 +312,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   bool doctype_seen = false;
   bool in_config = false;
   PlatformSize size(file);
-  std::vector<Diagnostic> rates;  // reported only if profiles have no other fault
+  std::vector<Diagnostic> rates;  // reported only if profiles have no other faults
   while (const auto piece = markup.next()) {
     if (piece == Markup::Piece::doctype) {
       doctype_seen = true;

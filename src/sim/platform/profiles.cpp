@@ -50,7 +50,7 @@ SteadyStates::SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4
 }
 
 std::pair<std::size_t, double> SteadyStates::factor_at(const spec::PlatformSpec::Profile& profile, double date) const {
-  // A change closer than the precision of dates has taken place.
+  // A change that is closer than the precision of dates has already taken place.
   constexpr double kTrue = 1e-9;
   const double begun = profile.period > 0 ? profile.period * std::floor(date / profile.period + kTrue) : 0;
   const double within = date - begun + kTrue * std::max(1.0, date);
@@ -93,7 +93,7 @@ void apply_profiles(const spec::PlatformSpec& platform, const simgrid::s4u::Engi
     bool used = false;
     std::vector<std::string> names;
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
-      if (link->get_name() == "__loopback__") continue;  // SimGrid's own link, which is sealed
+      if (link->get_name() == "__loopback__") continue;  // skips SimGrid's own link, which is sealed
       names.push_back(link->get_name());
       if (!fits(profile.link, link->get_name())) continue;
       used = true;

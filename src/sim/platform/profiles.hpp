@@ -21,7 +21,7 @@ class SteadyStates {
   /// Reads the profiles of a platform that is built and has not begun.
   SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4u::Engine& engine);
 
-  /// Index of the factor in force, per profile that changes something.
+  /// Index of the factor in force, for each profile that changes something.
   using State = std::vector<std::size_t>;
   State at(double date) const;
   /// Returns the first change after the date; infinity if there is none.
@@ -37,7 +37,7 @@ class SteadyStates {
  private:
   std::pair<std::size_t, double> factor_at(const spec::PlatformSpec::Profile& profile, double date) const;
   std::vector<spec::PlatformSpec::Profile> profiles_;
-  std::vector<std::vector<ProfileNumbers>> nominal_;  ///< per profile
+  std::vector<std::vector<ProfileNumbers>> nominal_;  ///< nominal numbers of each profile's links
 };
 
 }  // namespace dadsim::sim

@@ -13,12 +13,12 @@ namespace {
 /// A measurement between two regions; zero if there is none.
 struct MeasuredPair {
   double megabits = 0;      ///< Mbit/s of payload
-  double milliseconds = 0;  ///< round-trip time
+  double milliseconds = 0;  ///< round-trip time, ms
 };
 
 struct Regions {
-  std::vector<std::string> names;                   ///< sorted
-  std::vector<std::vector<MeasuredPair>> measured;  ///< from, to
+  std::vector<std::string> names;                   ///< names of the regions, sorted
+  std::vector<std::vector<MeasuredPair>> measured;  ///< measurements, [from][to]
 
   Regions() {
     // The header of the file names the regions, one column each.
@@ -29,7 +29,7 @@ struct Regions {
     }
     const FactTable table(tables::kRegions, names);
     names.erase(names.begin());
-    names.resize(names.size() - 2);  // without the date and the source
+    names.resize(names.size() - 2);  // removes the columns of the date and the source
     for (const FactTable::Row& row : table.rows()) {
       if (measured.size() == names.size() || row.text("from") != names[measured.size()])
         row.wrong("'" + row.text("from") + "' here", "rows in the order of the columns");

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kWithState{"host", "link", "peer"};
-constexpr std::size_t kProfileLimit = 64U << 20U;  // bytes
+constexpr std::size_t kProfileLimit = 64U << 20U;  // most bytes of a file of profiles
 constexpr const char* kLineForm = "write a date in seconds and 1 for on or 0 for off, e.g. 10.0 0";
 
 std::optional<double> number(const std::string& word) {
@@ -44,7 +44,7 @@ class ProfileReader {
   }
 
  private:
-  /// Position of a profile.
+  /// Position of a profile in the files.
   struct Source {
     std::string file;
     int line = 0;  ///< line of the file on which the text begins
@@ -120,7 +120,7 @@ class ProfileReader {
       source = {read->file, read->line, read->text, source.period};
     }
     const auto& names = names_[one.links];
-    // Names that a cluster generates are known to SimGrid only.
+    // Only SimGrid knows the names that a cluster generates.
     if (!generated_names_ && !names.contains(one.element) && !is_direction(one)) {
       fault(file_, one.line, fmt::format("there is no {} '{}'", one.links ? "link" : "host", one.element),
             one.links ? "use the id of a <link>" : "use the id of a <host> or <peer>");
@@ -174,7 +174,7 @@ class ProfileReader {
         loop_line = line_number;
         continue;
       }
-      if (word[0].find_first_of("SDNGEU") == 0) {  // STOCHASTIC, DET, NORM, GAUSS, EXP, UNIF
+      if (word[0].find_first_of("SDNGEU") == 0) {  // first letters of STOCHASTIC, DET, NORM, GAUSS, EXP and UNIF
         return refuse(line_number, fmt::format("'{}' is a random state profile", word[0]),
                       "use <fails mtbf=\"…\" mttr=\"…\"/> in the <failures> of a scenario");
       }
@@ -205,7 +205,7 @@ class ProfileReader {
   StateProfiles found_;
   bool generated_names_ = false;
   std::map<bool, std::map<std::string, bool>>
-      names_;  ///< names of links (true) or hosts (false), and whether a name occurs twice
+      names_;  ///< names of links (true) and of hosts (false); true: a link with two directions
   std::map<std::string, Source> traces_;
   std::vector<ProfileConnection> connections_;
 };
@@ -277,7 +277,7 @@ std::string without_state_profiles(const std::string& text, bool and_options) {
     }
   };
   Markup markup(text);
-  bool connects = false;              // the last element connects a profile
+  bool connects = false;              // true: the last element connects a profile
   std::optional<std::size_t> config;  // beginning of the <config>
   for (std::size_t begin = text.find('<'), end = 0; begin != std::string::npos; begin = text.find('<', end)) {
     end = end_of_markup(text, begin);

@@ -27,7 +27,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t kOutputKept = 65536;  // bytes
+constexpr std::size_t kOutputKept = 65536;  // bytes of a child's output that are kept
 constexpr std::size_t kMostPosted = 32768;  // bytes, at most half of a pipe's capacity
 constexpr std::chrono::milliseconds kLongestPosted{20};
 constexpr int kFailureStatus = 70;      // EX_SOFTWARE of sysexits.h: the body threw
@@ -42,7 +42,7 @@ constexpr int kLookAgain = 100;  // milliseconds between checks; a signal may wa
   throw EnvironmentError(fmt::format("the pipe from a child process is broken: {}", std::strerror(code)));
 }
 
-/// The child of this child, which examines one thing at a time and must not outlive its parent.
+/// Process of this child's own child. A child examines one thing at a time, and its child must not outlive it.
 std::atomic<pid_t> child_of_child = 0;
 
 /// Ends the child when memory can no longer be allocated. `words` and the exit status inform the parent.
@@ -63,7 +63,7 @@ std::atomic<pid_t> child_of_child = 0;
 /// Grows the heap in one step. A thread's heap grows by each request, with a system call for each page or two; a
 /// simulation needs hundreds.
 void grow_heap_at_once() {
-  constexpr int kRoom = 1 << 20;  // bytes
+  constexpr int kRoom = 1 << 20;  // bytes by which the heap grows
   ::mallopt(M_MMAP_THRESHOLD, 2 * kRoom);
   ::mallopt(M_TRIM_THRESHOLD, 64 * kRoom);
   std::free(std::malloc(kRoom));  // NOLINT(cppcoreguidelines-no-malloc): the heap itself is meant
@@ -214,7 +214,7 @@ void MessageSink::send(std::string_view message) const {
     add(message);
     return flush();
   }
-  flush();  // and sends a long message without a copy
+  flush();  // also sends a long message without a copy
   const std::uint64_t length = message.size();
   write_to_parent(descriptor_, {reinterpret_cast<const char*>(&length), sizeof length});
   write_to_parent(descriptor_, message);

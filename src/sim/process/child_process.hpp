@@ -54,7 +54,7 @@ class MessageSplitter {
   }
 
  private:
-  static constexpr std::size_t kLong = std::size_t{1} << 17U;  // bytes, more than are read at a time
+  static constexpr std::size_t kLong = std::size_t{1} << 17U;  // bytes of a long message, more than are read at a time
 
   std::string buffer_;
   std::size_t start_ = 0;
@@ -80,7 +80,7 @@ class MessageSink {
   mutable std::chrono::steady_clock::time_point first_posted_;
 };
 
-/// The end of a child process.
+/// Describes the end of a child process.
 struct ChildOutcome {
   enum class ChildEnd { complete, exited, killed, timed_out };
   ChildEnd end = ChildEnd::exited;

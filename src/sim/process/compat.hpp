@@ -32,7 +32,7 @@ void start(const ActivityPtr& activity) {
 #endif
 }
 
-/// Names of the two precisions: of dates in seconds, and of remaining work relative to the smallest unit.
+/// Names of two settings: the precision of dates in seconds, and of remaining work relative to the smallest unit.
 #if SIMGRID_VERSION >= 33400
 inline constexpr const char* timing_precision = "precision/timing";
 #else

@@ -10,7 +10,7 @@ namespace dadsim::sim {
 void throw_if_crashed(const ChildOutcome& outcome);
 
 /// Returns why a simulating child failed: the `reported` reason, or SimGrid's last words; may be empty. Throws as
-/// above.
+/// throw_if_crashed.
 std::string failure_of(const ChildOutcome& outcome, std::string reported);
 
 }  // namespace dadsim::sim

@@ -21,18 +21,19 @@ class BesideCommunication {
   bool slows_any() const {
     return std::ranges::any_of(slowed_, [](double share) { return share > 0; });
   }
-  /// Returns the share by which a node is slower.
+  /// Returns the share by which a node computes more slowly while it communicates.
   double of(std::size_t node) const { return slowed_[node]; }
 
-  /// Returns the seconds of a computation that begins at `begin` and takes `seconds` without communication. The node
-  /// communicates until the date `until`, and computes more slowly before it.
+  /// Returns the seconds of a computation that begins at `begin` and would take `seconds` without communication. The
+  /// node communicates until the date `until`, and computes more slowly until then.
   double seconds(std::size_t node, double begin, double seconds, double until) const {
     const double slower = 1 + slowed_[node];
     if (until <= begin || slower == 1) return seconds;
     const double done = (until - begin) / slower;
     return done < seconds ? until - begin + (seconds - done) : seconds * slower;
   }
-  /// Returns the same, with the latest date in `free`, per node and line, at which the next collective may begin.
+  /// Returns the seconds of such a computation. The node communicates until the latest date in `free`, which has the
+  /// date at which the next collective may begin for each node and line.
   double seconds(std::size_t node, double begin, double seconds, const std::vector<double>& free) const {
     double until = begin;
     for (std::size_t line = 0; line < parts_.lines(); ++line) {

@@ -13,8 +13,8 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t kTimed = 5;               // candidates timed by flow
-constexpr std::size_t kMostLookedAt = 500'000;  // messages of unequal rounds
+constexpr std::size_t kTimed = 5;               // candidates timed by flow, at most
+constexpr std::size_t kMostLookedAt = 500'000;  // most messages of unequal rounds for which a collective is examined
 
 /// Returns whether the rounds, counting one of each equal phase, have few enough messages to examine each.
 bool is_small(const collectives::Rounds& rounds) {
@@ -33,7 +33,7 @@ bool is_small(const collectives::Rounds& rounds) {
   return true;
 }
 
-/// Returns the seconds by flow. For a collective that flow refuses, the time of ranks in step counts.
+/// Returns the seconds by flow; for a collective that flow refuses, the time of ranks in step.
 double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                Interconnect& network) {
   std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
@@ -88,7 +88,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     for (const collectives::Rank rank : group.ranks) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
     return own;
   };
-  // Groups of a request are equal, so its first stands for them.
+  // All groups of a request are equal, so the first represents them.
   const auto groups_by = [&](const std::string& name) {
     std::vector<collectives::RankGroup> groups;
     groups.reserve(requests.size());
@@ -150,7 +150,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
 std::optional<Statement> quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
                                             const collectives::RankLayout& layout,
                                             const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
-  constexpr double kNotable = 0.9;      // share of the chosen algorithm's time
+  constexpr double kNotable = 0.9;      // longest time that is reported, share of the chosen algorithm's time
   constexpr std::size_t kRanks = 1024;  // ranks examined at most
   const std::vector<collectives::CollectiveChoice> choices = library_choices(request, layout);
   if (choices.size() < 2 || hosts.size() > kRanks) return {};

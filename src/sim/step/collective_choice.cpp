@@ -32,7 +32,7 @@ std::string settle_algorithm(std::vector<Request>& requests, schedule::Among amo
     const std::string choice = choose_collective(request.collective, request.layout);
     if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
   }
-  if (choices.size() > 1) choices.emplace_back("ring");  // serves any ranks
+  if (choices.size() > 1) choices.emplace_back("ring");  // "ring" serves any ranks
   for (const std::string& choice : choices) {
     for (Request& request : requests) request.algorithm = choice;
     if (choices.size() == 1) return choice;
@@ -173,8 +173,7 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const schedule::Task& task,
 }
 
 void CollectiveChoices::keep_largest(const Request& request) {
-  constexpr std::size_t kRanks =
-      64;  // ranks at most: examining costs as much as carrying the collective out several times by flow
+  constexpr std::size_t kRanks = 64;  // most ranks; examining an algorithm costs as much as several runs of it by flow
   const std::size_t ranks = request.groups.front().size();
   if (network_ == nullptr || ranks < 2 || ranks > kRanks) return;
   const auto bytes = [](const Request& one) { return *std::ranges::max_element(one.collective.bytes); };

@@ -25,8 +25,8 @@ collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::
 /// Returns a layout with every rank on a node of its own.
 collectives::RankLayout ranks_apart(std::size_t ranks);
 
-/// Returns whether workers send to one another in any of the schedules. If not, the platform needs no routes between
-/// them.
+/// Returns whether workers send messages to one another in any of the schedules. If not, the platform needs no routes
+/// between them.
 bool workers_meet(std::span<const schedule::Schedule> schedules, const schedule::StepKinds* kinds);
 
 /// Chooses how the collectives of schedules are carried out: replaces `auto`, and counts messages.
@@ -41,9 +41,9 @@ class CollectiveChoices {
 
   /// Settles the algorithms of a schedule. Returns the messages of all collectives.
   double settle(schedule::Schedule& schedule);
-  /// Returns the bytes sent and received in the schedule's collectives that are not at a star.
+  /// Returns the bytes sent and received in the schedule's collectives, except for those at a star.
   schedule::Traffic traffic_elsewhere(const schedule::StepKinds::Kind& kind, const schedule::Schedule& schedule);
-  /// Notes the collectives of the kind of schedule at a star.
+  /// Notes the collectives at a star of a kind of schedule.
   void note(const schedule::StepKinds::Kind& kind);
   void note(std::string_view kind, std::string_view algorithm, double bytes);
   /// Notes whether other algorithms of the library would be quicker, for the largest collective of each kind that the
@@ -57,9 +57,9 @@ class CollectiveChoices {
   /// The choice for a task's collectives.
   struct Chosen {
     std::string algorithm;
-    double bytes = 0;                                   ///< bytes of the worker that hands over most
+    double bytes = 0;                                   ///< bytes of the worker that hands over most bytes
     double messages = 0;                                ///< messages of all groups
-    std::shared_ptr<const collectives::Rounds> rounds;  ///< filled if asked for
+    std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of the collective; filled if requested
   };
   /// Chooses for a task. `known`: choices for the same schedule.
   Chosen& choose(const schedule::Task& task, const schedule::Schedule& schedule, const collectives::RankLayout& layout,
@@ -69,7 +69,7 @@ class CollectiveChoices {
   step::NetworkUse& use_;
   std::vector<simgrid::s4u::Host*> hosts_;
   Interconnect* network_;
-  std::map<std::pair<std::string, std::string>, Request> largest_;  ///< by kind and algorithm
+  std::map<std::pair<std::string, std::string>, Request> largest_;  ///< largest request, by kind and algorithm
   std::string of_peers_;
 };
 

@@ -11,9 +11,9 @@ namespace dadsim::sim {
 
 /// The rounds of messages of a task's collectives among the nodes of its schedule; ranks are node numbers.
 struct CollectiveLayout {
-  std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of all groups as one
+  std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of all groups, combined
   std::vector<collectives::RankGroup> groups;
-  std::vector<std::int32_t> group_of;  ///< group, per node; −1: none
+  std::vector<std::int32_t> group_of;  ///< group of each node; −1: none
 };
 
 /// The collectives of a schedule; equal ones are laid out once.

@@ -15,7 +15,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns whether its devices compute between a collective and the wait for it.
+/// Returns whether devices compute between a collective of their stage and the wait for it.
 bool is_computed_beside(const schedule::Schedule& schedule, std::size_t collective) {
   const std::int32_t stage = schedule.tasks[collective].stage;
   for (std::size_t i = collective + 1; i < schedule.tasks.size(); ++i) {
@@ -141,7 +141,7 @@ class Groups {
   std::vector<Request> requests_;
 };
 
-/// The devices of a group among those of a stage: `size` of them, `step` apart, in ranges of size × step.
+/// Positions of a group's devices among those of a stage: `size` devices, `step` apart, in ranges of size × step.
 struct Stride {
   std::int32_t size = 1;
   std::int32_t step = 1;
@@ -151,7 +151,7 @@ struct Stride {
 Stride stride_of(schedule::Among among, const schedule::Schedule& schedule, std::int32_t of_stage) {
   const std::int32_t of_replica = schedule.tensor * schedule.context;
   switch (among) {
-    case schedule::Among::replicas:  // includes parts of sequences, whose gradients belong together
+    case schedule::Among::replicas:  // includes devices with parts of one sequence, whose gradients belong together
       return {of_stage / schedule.tensor, schedule.tensor};
     case schedule::Among::tensor:
       return {schedule.tensor, 1};

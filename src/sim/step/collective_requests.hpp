@@ -15,8 +15,8 @@ struct Request {
   collectives::CollectiveRequest collective;
   std::string algorithm;
   collectives::RankLayout
-      layout;  ///< layout of the ranks; an aggregator that takes part is the last rank, on a node of its own
-  std::vector<std::vector<collectives::Rank>> groups;  ///< devices by rank, per group
+      layout;  ///< layout of the ranks; an aggregator that takes part is the last rank, alone on a node
+  std::vector<std::vector<collectives::Rank>> groups;  ///< devices of each group, by rank
 };
 
 /// Returns the requests of a collective task; if replicas are single devices, one group of all. Gathers and broadcasts

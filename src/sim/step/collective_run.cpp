@@ -8,7 +8,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Encodes a receiver's ready notice for a round as the round of a message; also decodes it.
+/// Encodes a receiver's ready notice for a round as the round of a message, or decodes it.
 std::int32_t word_of(std::int64_t round) { return static_cast<std::int32_t>(-1 - round); }
 
 }  // namespace
@@ -103,7 +103,7 @@ void CollectiveRun::finish(collectives::Rank rank, Outbox& outbox) {
 
 void CollectiveRun::advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox) {
   RankState& state = state_of(rank, lane);
-  if (state.advancing) return;  // the call already in progress will see the new state
+  if (state.advancing) return;  // the call in progress will use the new state
   state.advancing = true;
   const std::int64_t count = rounds_.count();
   while (state.through < count) {

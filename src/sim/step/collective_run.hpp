@@ -14,7 +14,7 @@ namespace dadsim::sim {
 /// A collective in progress, message by message: every rank goes through the rounds at its own pace.
 class CollectiveRun {
  public:
-  /// Callback when a rank has done its part, at a date that may lie in the future.
+  /// Callback when a rank has done its part. `date` may lie in the future.
   using Done = std::function<void(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox)>;
 
   /// Opens all connections that the collective needs. Its messages carry `serial` as their operation. Call while
@@ -46,21 +46,21 @@ class CollectiveRun {
   struct Meeting {
     struct Word {
       collectives::Rank from;
-      double date;  ///< seconds
+      double date;  ///< date from which the receiver is ready, seconds
       EventGraph::Id event;
     };
     std::vector<Word> words;                     ///< notices that arrived before the rank entered the round
-    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers are not ready
-    double entered = 0;                          ///< seconds
+    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers are not ready yet
+    double entered = 0;                          ///< date at which the rank entered the round, seconds
     EventGraph::Id cause = EventGraph::kStart;
   };
   /// State of a rank in one lane.
   struct RankState {
     bool begun = false;
-    bool advancing = false;    ///< an actor that waits for SimGrid to take its messages is at work
-    std::int64_t entered = 0;  ///< rounds entered
-    std::int64_t through = 0;  ///< rounds completed
-    double date = 0;           ///< seconds, the rank's own progress
+    bool advancing = false;    ///< true: an actor that waits for SimGrid to take its messages is at work
+    std::int64_t entered = 0;  ///< number of rounds entered
+    std::int64_t through = 0;  ///< number of rounds completed
+    double date = 0;           ///< date that the rank has reached, seconds
     EventGraph::Id cause = EventGraph::kStart;
     Fifo<RunningRound> rounds;                     ///< rounds, from `through` on
     Fifo<Meeting> meetings;                        ///< rounds with a handshake, from `through` on
@@ -91,7 +91,7 @@ class CollectiveRun {
   collectives::Pace pace_;
   Done done_;
   std::size_t lanes_;
-  std::vector<RankState> states_;          ///< per rank and lane
+  std::vector<RankState> states_;          ///< states of the ranks' lanes
   std::vector<collectives::Rank> to_end_;  ///< unfinished lanes, per rank
 };
 

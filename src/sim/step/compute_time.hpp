@@ -9,14 +9,14 @@
 
 namespace dadsim::sim {
 
-/// Returns whether a computation belongs to compression, which a plain step does not have.
+/// Returns whether a computation belongs to compression. Plain steps have no such computations.
 bool is_compression(step::Phase phase);
 
-/// Returns the measured step ÷ the roofline's, for the device's computations of entry `entry` of the schedule. A slower
-/// device of the same kind takes longer in proportion. In a pipeline only computations of `stage` count, because the
-/// measured step is that of the device. Without a measurement the factor is 1. It is larger if the host takes longer to
-/// launch all kernels than they run: the host runs ahead, so the longer of both sums counts, not the longer time of
-/// each kernel.
+/// Returns the measured time of a step ÷ its time by the roofline, for the device's computations of `entry` of the
+/// schedule. A slower device of the same kind takes longer in proportion. In a pipeline only computations of `stage`
+/// count, because the measured step is that of one device. Without a measurement the factor is 1, or larger if the host
+/// takes longer to launch all kernels than they run. As the host runs ahead, the longer of both sums counts, not the
+/// longer time of each kernel.
 double step_factor(const spec::DeviceSpec& device, const schedule::Schedule& schedule, step::Role who,
                    std::size_t entry, std::int32_t stage = schedule::kEveryStage);
 
@@ -39,7 +39,7 @@ class ComputeTime {
  private:
   const std::vector<const spec::DeviceSpec*>& devices_;
   spec::Precision precision_;
-  std::vector<double> factor_;  ///< step_factor(), per device; empty if all are 1
+  std::vector<double> factor_;  ///< step_factor() of each device; empty: all are 1
 };
 
 }  // namespace dadsim::sim

@@ -9,11 +9,11 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostMessagesAtAll = 2e9;      // messages simulated one by one: hours
-constexpr double kMostSecondsAtAll = 4 * 3600;  // seconds of a processor, more than a user waits
-constexpr double kMostOverlooked = 0.005;       // share of a step
-constexpr double kLittleTime = 20;              // seconds of a processor
-constexpr double kWorthSaying = 1e-3;           // share of a step
+constexpr double kMostMessagesAtAll = 2e9;      // most messages that are simulated one by one, which takes hours
+constexpr double kMostSecondsAtAll = 4 * 3600;  // most seconds of a processor; a user waits no longer
+constexpr double kMostOverlooked = 0.005;       // most overlooked time, share of a step
+constexpr double kLittleTime = 20;              // seconds of a processor that messages may take without being asked for
+constexpr double kWorthSaying = 1e-3;           // least share of a step that is reported
 const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
 
 /// Returns whether there is background traffic, or changes of the network that only SimGrid knows.
@@ -21,7 +21,7 @@ bool changes_unknown(const Cluster& cluster) {
   return !cluster.platform.background.empty() || (network_differs(cluster) && cluster.platform.profiles.empty());
 }
 
-/// Returns whether neither flow nor the closed form supports the cluster, whatever is sent.
+/// Returns whether neither flow nor the closed form supports the cluster, whatever messages are sent.
 bool by_messages_only(const Cluster& cluster) { return changes_unknown(cluster) || cluster.network.rendezvous; }
 
 }  // namespace
@@ -100,7 +100,7 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
   std::string why = too_much(), wait;
-  // A scenario that asks for messages, or sets their budget, waits for them.
+  // If a scenario asks for messages or sets their budget, the user waits for them.
   if (why.empty() && asked_ != spec::Fidelity::message && is_budget_unsaid_ && effort().seconds > kLittleTime) {
     why = fmt::format("{:.3g} messages would take about {:.2g} s to simulate one by one", messages_, effort().seconds);
     wait = "fidelity=\"message\" to wait for them, ";

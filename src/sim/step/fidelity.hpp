@@ -26,8 +26,8 @@ class FidelityChoice {
   /// Returns the fidelity finally chosen.
   spec::Fidelity chosen() const;
 
-  /// Switches to messages. Throws std::runtime_error if there are too many, or if they take longer than allowed to a
-  /// run that does not ask for messages. `only_flow`: the closed form would support it.
+  /// Switches to messages. Throws std::runtime_error if there are too many messages, or if they take longer than
+  /// allowed for a run that does not ask for messages. `only_flow`: the closed form would support the run.
   void refuse(const std::string& reason, bool only_flow = false);
   /// Notes that flow supports the run. Throws std::runtime_error, which advises flow, if messages were asked for.
   void timed_by_flow();
@@ -38,13 +38,14 @@ class FidelityChoice {
   /// links. Returns false if messages are quick enough to be preferred.
   bool may_enter_late(double share) { return may_be_wrong(share, kMostLate); }
   bool may_share_links(double share) { return may_be_wrong(share, kMostShared); }
-  /// Reports the same for steps during which links change.
+  /// Reports the share of a step by which flow may be wrong because links change. Returns false if messages are quick
+  /// enough to be preferred.
   bool may_change(double share);
   void describe(step::NetworkUse& use) const;
 
  private:
   static constexpr double kMostLate = 0.01;  ///< share of a step above which messages are preferred if they are quick
-  static constexpr double kMostShared = 0.005;  ///< share of a step, for shared links
+  static constexpr double kMostShared = 0.005;  ///< share of a step on shared links, above which messages are preferred
 
   bool is_worth_messages(double share, double most);
   bool may_be_wrong(double share, double most);
@@ -59,10 +60,10 @@ class FidelityChoice {
   std::function<MessageEffort()> ask_effort_;
   std::optional<MessageEffort> effort_;
   bool by_flow_ = false;
-  bool is_refused_ = false;       ///< messages were asked for, and are too many
-  std::vector<Statement> notes_;  ///< one note at most
-  double wrong_by_ = 0;           ///< share of a step
-  double changes_ = 0;            ///< share of a step, as links change
+  bool is_refused_ = false;       ///< true: messages were asked for and are too many
+  std::vector<Statement> notes_;  ///< notes for the result, at most one
+  double wrong_by_ = 0;           ///< possible error, share of a step
+  double changes_ = 0;            ///< possible error because links change, share of a step
 };
 
 }  // namespace dadsim::sim

@@ -16,12 +16,12 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostKeptMessages = 2e7;  // messages in models, some 100 bytes each
-constexpr double kManyMessages = 2e5;      // messages; up to here following each takes less than a second
-constexpr double kTooMany = 2e7;           // messages too many to follow, as FlowEvents::kMostMessages
-constexpr std::int64_t kFollowed = 32;     // least rounds of equal ones to follow, where each message is followed
-constexpr std::size_t kFewNodes = 4473;    // nodes; among fewer, no supported collective has too many messages
-constexpr std::size_t kKeptApart = 16;     // outcomes kept per collective whose ranks began apart
+constexpr double kMostKeptMessages = 2e7;  // most messages in kept models; each takes some 100 bytes
+constexpr double kManyMessages = 2e5;      // messages up to which following each takes less than a second
+constexpr double kTooMany = 2e7;           // messages above which a collective is refused, as FlowEvents::kMostMessages
+constexpr std::int64_t kFollowed = 32;     // least number of equal rounds that are followed message by message
+constexpr std::size_t kFewNodes = 4473;    // nodes below which no supported collective has too many messages
+constexpr std::size_t kKeptApart = 16;     // outcomes kept per collective whose ranks began apart, at most
 constexpr double kSameBegin = 1e-12;       // seconds within which SimGrid, too, counts events as simultaneous
 
 /// Calls `visit(rank, transfer, times)` for every message that stands for `times` messages in as many rounds.
@@ -40,7 +40,7 @@ void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
   }
 }
 
-/// Returns the least number of messages to follow if ranks get out of step.
+/// Returns the least number of messages that must be followed if ranks get out of step.
 double least_followed(const collectives::Rounds& rounds) {
   double messages = 0;
   std::vector<collectives::Transfer> transfers;
@@ -114,7 +114,7 @@ std::vector<FlowPart> FlowCollectives::divided(const Groups& groups) {
     return parts;
   }
   DisjointSets sets(groups.size());
-  std::unordered_map<std::int32_t, std::size_t> user_of;  // one group that uses the link
+  std::unordered_map<std::int32_t, std::size_t> user_of;  // one group that uses each link
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::vector<collectives::Rank>& ranks = groups[i]->ranks;
     const auto host = [&](collectives::Rank rank) {

@@ -21,11 +21,11 @@ namespace dadsim::sim {
 
 /// Times of a collective by flow, for one set of dates at which ranks begin.
 struct FlowOutcome {
-  std::vector<double> seconds;  ///< seconds per rank, from the first beginning until the rank is done
+  std::vector<double> seconds;  ///< seconds from the first beginning until a rank is done, per rank
   SpentSeconds spent;
 };
 
-/// An outcome for ranks that began apart, at `begins` after the first.
+/// Outcome for ranks that began apart. `begins`: seconds after the first beginning.
 struct FlowApart {
   std::vector<double> begins;
   FlowOutcome outcome;
@@ -33,37 +33,37 @@ struct FlowApart {
 
 /// Traffic of a collective, which does not depend on when ranks begin.
 struct FlowTraffic {
-  std::vector<double> sent, received;                    ///< bytes, per rank
-  double messages = 0;                                   ///< distinct messages; equal rounds count once
+  std::vector<double> sent, received;                    ///< bytes of each rank
+  double messages = 0;                                   ///< number of distinct messages; equal rounds count once
   std::vector<std::pair<std::int32_t, LinkLoad>> loads;  ///< loads of links in use
 };
 
-/// Groups of a task that share no link with its other groups, and so can be timed separately.
+/// Groups of a task that share no link with the task's other groups, and so can be timed separately.
 struct FlowPart {
-  std::vector<std::size_t> nodes;  ///< nodes by rank: the first group's, then the next one's
-  std::vector<std::size_t> ends;   ///< end of each group's ranks
+  std::vector<std::size_t> nodes;  ///< nodes by rank: those of the first group, then those of the next one
+  std::vector<std::size_t> ends;   ///< end of each group among the ranks
   std::shared_ptr<const collectives::Rounds> rounds;
   std::vector<simgrid::s4u::Host*> hosts;       ///< hosts by rank
-  std::unique_ptr<const FlowOutcome> together;  ///< outcome if all begin together, once known
+  std::unique_ptr<const FlowOutcome> together;  ///< outcome if all ranks begin together, once known
   std::vector<std::unique_ptr<const FlowApart>>
       apart;                                    ///< last distinct outcomes of ranks that began apart, oldest first
-  std::unique_ptr<const FlowTraffic> traffic;   ///< filled once carried out
-  std::unique_ptr<const MaxPlusRounds> solved;  ///< filled once asked for; may be unknown
+  std::unique_ptr<const FlowTraffic> traffic;   ///< traffic, once the part has been carried out
+  std::unique_ptr<const MaxPlusRounds> solved;  ///< solution for late ranks, once requested; may be unknown
   std::unique_ptr<FlowModel> model;             ///< model kept for other dates
   std::int64_t times = 0;                       ///< number of occurrences that all ranks began together
-  std::optional<bool> is_large;                 ///< filled once asked for
-  std::optional<std::vector<FrameworkCost>> framework;  ///< by rank, filled once asked for; empty: no costs
+  std::optional<bool> is_large;                 ///< true: following each message would take seconds; once requested
+  std::optional<std::vector<FrameworkCost>> framework;  ///< costs by rank, once requested; empty: no costs
   std::optional<std::size_t> number;                    ///< number in FlowOverlaps, once it has occurred
-  /// Messages on a link at a time, averaged over the rounds that use it; filled once asked for.
+  /// Messages on a link at a time, averaged over the rounds that use the link; once requested.
   std::optional<std::unordered_map<std::int32_t, double>> messages_on;
-  std::optional<double> software;  ///< seconds, filled once asked for
-  std::vector<double> latencies;   ///< seconds by rank that only sends; negative, or empty: not asked for yet
-  SpentSeconds spent;              ///< seconds by cause of runs that are not in `together`
-  std::vector<FlowPart> stages;    ///< parts of single stages, if it has groups of several stages
+  std::optional<double> software;  ///< seconds over links without limits, once requested
+  std::vector<double> latencies;   ///< seconds of each rank that only sends; negative, or empty: not requested yet
+  SpentSeconds spent;              ///< seconds by cause of runs without the outcome `together`
+  std::vector<FlowPart> stages;    ///< parts of single stages, if the part has groups of several stages
 };
 
-/// The collectives of a schedule by flow. Each is worked out once, and again only if its ranks begin apart and
-/// differently from recent times.
+/// The collectives of a schedule by flow. Each is computed once. It is computed again only if its ranks begin apart, at
+/// dates that differ from recent ones.
 class FlowCollectives {
  public:
   FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
@@ -79,12 +79,12 @@ class FlowCollectives {
   /// reuse their outcome. `follow`: message by message.
   [[nodiscard]] Refused carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
                                         const FlowOutcome*& outcome, bool follow);
-  /// Solves a part once for ranks that begin together, so that others can enter it late. For ranks of unequal speed,
+  /// Solves a part for ranks that begin together, so that others can enter it late. Serves ranks of unequal speed,
   /// which begin apart by more than messages take. TCP is not supported.
   [[nodiscard]] Refused solve(FlowPart& part);
-  /// Carries out first the collectives that flow refuses if their ranks get out of step, as they have too many messages
-  /// to follow. Ranks begin together, and the largest comes first, so that a refusal costs little time. Over free links
-  /// (see software()) none is needed.
+  /// Carries out the collectives that have too many messages to follow if ranks get out of step. Ranks begin together,
+  /// and the largest collective comes first, so that a refusal costs little time. Over free links (see software()) no
+  /// collective is refused.
   [[nodiscard]] Refused carry_out_largest(bool over_free_links = false);
   /// Begins a step. `known`: the same step as before, whose numbers in FlowOverlaps stay valid.
   void begin_step(bool known);
@@ -96,7 +96,7 @@ class FlowCollectives {
   double latency(FlowPart& part, std::size_t rank, std::size_t to, double bytes);
   /// Returns the seconds of the part over links without limits.
   double software(FlowPart& part);
-  /// Ends every group that much later than its last rank begins.
+  /// Sets the end of each group: the date at which its last rank begins, plus the seconds of software.
   void pass_by_software(FlowPart& part, std::vector<double>& dates);
   /// Returns whether following each message would take seconds.
   bool is_large(FlowPart& part) const;
@@ -126,8 +126,8 @@ class FlowCollectives {
   const schedule::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
-  std::vector<simgrid::s4u::Host*> hosts_;                               ///< hosts, per node
-  double kept_ = 0;                                                      ///< messages in kept models
+  std::vector<simgrid::s4u::Host*> hosts_;                               ///< host of each node
+  double kept_ = 0;                                                      ///< number of messages in kept models
   std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< shared by all models
   PerCollective<std::vector<FlowPart>> known_;
 };

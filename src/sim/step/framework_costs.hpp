@@ -11,10 +11,11 @@ namespace dadsim::sim {
 
 /// Seconds that a framework adds to a rank's part in a collective.
 struct FrameworkCost {
-  double before = 0;  ///< from its call to its first message
-  double after = 0;   ///< from its last message until it is done
-  double beside = 0;  ///< least time from its first message until it is done
-  /// Returns when a rank is done that began at `begin` and whose messages are through at `through`; dates.
+  double before = 0;  ///< seconds from the rank's call to its first message
+  double after = 0;   ///< seconds from the rank's last message until it is done
+  double beside = 0;  ///< least seconds from the rank's first message until it is done
+  /// Returns the date at which a rank is done. `begin`: date of its call; `through`: date at which its messages are
+  /// through.
   double done(double begin, double through) const {
     const double date = through + after;
     return begin + beside > date ? begin + beside : date;

@@ -13,12 +13,12 @@ namespace dadsim::sim {
 /// factor per node is permanent (spatial), times one per node and step (temporal).
 class Jitter {
  public:
-  /// `numbers`: number of each node for its random numbers; empty: 0, 1, 2, … `first`: number of step 0.
+  /// `numbers`: numbers of the nodes, which select their random numbers; empty: 0, 1, 2, … `first`: number of step 0.
   Jitter(const spec::JitterSpec& jitter, std::uint64_t seed, std::size_t nodes, std::vector<std::uint32_t> numbers = {},
          std::size_t first = 0)
       : jitter_(jitter), seed_(seed), nodes_(nodes), numbers_(std::move(numbers)), first_(first) {}
 
-  /// Returns the factors per node; empty if nothing jitters. `step`: of the run, from 0.
+  /// Returns the factor of each node; empty if nothing jitters. `step`: number in the run, from 0.
   std::vector<double> of_step(std::size_t step) const;
   /// Returns the factor of one node.
   double of(std::size_t node, std::size_t step) const;

@@ -21,8 +21,9 @@ struct MessageEffort {
 
   double messages = 0;
   double seconds = 0;      ///< estimated seconds of a processor
-  std::size_t actors = 0;  ///< one per rank and one per pair that exchanges messages; counting stops above kMostActors
-  std::size_t pairs = 0;   ///< pairs among the actors
+  std::size_t actors = 0;  ///< number of actors: one per rank, and one per pair that exchanges messages; counting stops
+                           ///< above kMostActors
+  std::size_t pairs = 0;   ///< number of pairs among the actors
   bool fits() const { return actors <= kMostActors && pairs <= kMostConnections; }
 };
 
@@ -33,7 +34,7 @@ MessageEffort most_effort(double messages, std::size_t ranks);
 class MessageEffortCount {
  public:
   explicit MessageEffortCount(std::size_t ranks) { effort_.actors = ranks; }
-  /// Adds rounds, `times` times. `ranks`: numbers of the rounds' ranks; empty: the same.
+  /// Adds rounds that occur `times` times. `ranks`: numbers of the rounds' ranks; empty: unchanged.
   void add(const collectives::Rounds& rounds, std::span<const collectives::Rank> ranks, double times);
   MessageEffort effort() const;
 

@@ -19,7 +19,7 @@ namespace dadsim::sim {
 template <class Value>
 class PerCollective {
  public:
-  /// Returns null if there is no value for an equal task.
+  /// Returns the value of an equal task; null if there is none.
   Value* find(const schedule::Task& task) {
     const auto [from, to] = places_.equal_range(hash_of(task));
     for (auto place = from; place != to; ++place) {
@@ -50,7 +50,7 @@ class PerCollective {
     Value value;
   };
 
-  /// Hashes the members that differ most often.
+  /// Returns a hash of the members that differ most often.
   static std::uint64_t hash_of(const schedule::Task& task) {
     const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     std::uint64_t mixed = std::hash<std::string>()(collective.algorithm);

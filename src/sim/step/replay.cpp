@@ -56,7 +56,7 @@ class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepRepl
   const Nodes& nodes_;
   Interconnect& network_;
   Connections& connections_;
-  std::vector<Actor> actors_;  ///< per host of the cluster
+  std::vector<Actor> actors_;  ///< actor of each host of the cluster
   StepRun* steps_ = nullptr;
   std::size_t running_ = 0;  ///< unfinished streams
   sg4::SemaphorePtr all_ended_ = sg4::Semaphore::create(0);

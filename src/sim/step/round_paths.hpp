@@ -25,7 +25,7 @@ void for_each_path(const collectives::Rounds& rounds, std::int64_t round, const 
   }
 }
 
-/// Calls `visit(round, times)` for the rounds that differ: for the first of a phase of equal ones.
+/// Calls `visit(round, times)` for each different round. Of equal rounds in a phase it visits the first.
 template <class Visit>
 void for_each_different_round(const collectives::Rounds& rounds, const Visit& visit) {
   for (const collectives::RoundPhase& phase : rounds.phases()) {

@@ -21,11 +21,11 @@ namespace dadsim::sim {
 /// before. `finished`: per step and worker, seconds since the beginning.
 std::optional<std::size_t> period_of(const std::vector<std::vector<double>>& finished);
 
-/// A run of enough equal steps to settle.
+/// A run of equal steps, long enough to settle.
 struct SteadyState {
   std::unique_ptr<StepRun> run;
-  std::size_t steps = 0;   ///< steps of the run
-  std::size_t period = 0;  ///< last steps of the run, which stand for all further ones
+  std::size_t steps = 0;   ///< number of steps of the run
+  std::size_t period = 0;  ///< number of the run's last steps that represent all further ones
   step::StepTiming timing() const { return run->timing(steps - period, steps); }
 };
 
@@ -33,8 +33,8 @@ struct SteadyState {
 /// second half is taken. Quick workers that do not depend on slow ones never settle.
 std::size_t most_steps(std::size_t workers);
 
-/// Replays longer and longer runs of the schedule until it has settled. `cold`: every run on new connections.
-/// `slowdown`: per host, multiplies the seconds of computations; empty: 1.
+/// Replays longer and longer runs of the schedule until a run has settled. `cold`: every run uses new connections.
+/// `slowdown`: factor on the seconds of computations, per host; empty: 1.
 SteadyState until_settled(StepReplayer& replayer, const collectives::RankLayout& layout,
                           const schedule::Schedule& schedule, Connections& connections, bool cold,
                           const std::vector<double>& slowdown = {});

@@ -57,7 +57,7 @@ class NodeSeconds {
                    std::ranges::adjacent_find(workers, std::not_equal_to()) != workers.end();
   }
 
-  /// Returns whether workers compute at different speeds, or different amounts.
+  /// Returns whether workers compute at different speeds or compute different amounts.
   bool are_unequal() const { return are_unequal_; }
 
   /// Returns the seconds that a worker computes in a step, over all stages.
@@ -79,7 +79,7 @@ class NodeSeconds {
     uniform_ = is_uniform(task);
     std::ranges::fill(known_, -1);
   }
-  /// Returns the seconds of the task that has begun.
+  /// Returns the node's seconds for the task that has begun.
   double of(std::size_t node, const schedule::ComputeTask& task) {
     double seconds = uniform_ ? known_[class_of_[node]] : -1;
     if (seconds < 0) {
@@ -99,9 +99,9 @@ class NodeSeconds {
   const schedule::Schedule& schedule_;
   const std::vector<double>& slowdown_;
   ComputeTime compute_;
-  std::vector<std::size_t> class_of_;  ///< number of its device and slowdown, per node
+  std::vector<std::size_t> class_of_;  ///< class of each node, by device and slowdown
   std::vector<double> known_;          ///< seconds of the current task, per class
-  double of_step_ = -1;                ///< seconds; negative: not known yet
+  double of_step_ = -1;                ///< seconds of a step; negative: not known yet
   bool uniform_ = false, are_unequal_ = false;
 };
 
@@ -132,7 +132,7 @@ class StageSeconds {
   }
 
  private:
-  std::vector<double> all_, worst_, of_task_;  ///< per stage
+  std::vector<double> all_, worst_, of_task_;  ///< sums for each stage
 };
 
 /// Doubts about a step by flow, one for each assumption.
@@ -146,7 +146,8 @@ class FlowDoubts {
     entered_late_.next();
     overlooked_.next();
   }
-  /// Adds the seconds between the first and the last rank that begin a collective, which counts as begun together.
+  /// Adds the seconds between the first and the last rank that begin a collective. The collective counts as begun
+  /// together.
   void apart(std::size_t stage, const schedule::Task& task, double seconds) {
     if (seconds > worst_apart_) {
       worst_apart_ = seconds;
@@ -191,11 +192,11 @@ class FlowDoubts {
   }
 
  private:
-  static constexpr double kMost = 0.005;  ///< share of the step, over all its collectives
+  static constexpr double kMost = 0.005;  ///< most doubt over all collectives, share of the step
   StageSeconds apart_, entered_late_, overlooked_;
   std::map<std::pair<std::size_t, std::size_t>, double>
-      through_;             ///< dates of the last followed collective, per stage and line
-  double worst_apart_ = 0;  ///< seconds, largest of a single collective
+      through_;             ///< dates at which the last followed collective was through, per stage and line
+  double worst_apart_ = 0;  ///< largest difference between ranks at a single collective, seconds
   std::string worst_;
 };
 
@@ -239,12 +240,12 @@ class FollowedStep {
   const Parts& parts_;
   const schedule::Schedule& schedule_;
   FlowCollectives& collectives_;
-  std::vector<const FlowPart*> sequence_;  ///< parts, in the order of collectives
-  std::vector<std::size_t> number_of_;     ///< number of the collective, per task
+  std::vector<const FlowPart*> sequence_;  ///< parts of the collectives, in order
+  std::vector<std::size_t> number_of_;     ///< number of each task's collective
   std::vector<Action> actions_;
   std::vector<std::vector<double>> seconds_;       ///< seconds of computing, per action and worker
-  std::vector<DeviceStream> streams_;              ///< per worker
-  std::vector<std::vector<double>> through_;       ///< per collective and worker
+  std::vector<DeviceStream> streams_;              ///< stream of each worker
+  std::vector<std::vector<double>> through_;       ///< date at which a worker is through, per collective and worker
   std::vector<std::vector<std::int32_t>> causes_;  ///< message that each worker waited for, per collective
   SpentSeconds spent_;
 };
@@ -300,7 +301,7 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
     const schedule::Task& task = schedule_.tasks[i];
     if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
       if (compute->who != step::Role::workers) continue;
-      // Consecutive computations are merged.
+      // Merges consecutive computations.
       if (actions_.empty() || actions_.back().kind != Action::Kind::compute) {
         actions_.push_back({.compute = seconds_.size(), .kind = Action::Kind::compute});
         seconds_.emplace_back(parts_.workers(), 0.0);
@@ -337,11 +338,11 @@ FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collectiv
   return collective > 0 && through.date > stream.at.date ? through : stream.at;
 }
 
-constexpr double kLeast = 0.5;       // least share of a link next to another collective
-constexpr double kMostLonger = 7.0;  // relative delay up to which overlaps are looked for
+constexpr double kLeast = 0.5;       // least share of a link that another collective leaves
+constexpr double kMostLonger = 7.0;  // greatest relative delay for which overlaps are searched
 
-/// Returns the relative delay of sending all the time at this share of a link. Another sender takes a share and leaves
-/// at least `fair` of the link.
+/// Returns the relative delay of a collective that sends all the time at this share of a link. Another sender takes
+/// `others_share`, and leaves at least `fair` of the link.
 double longer_by(double share, double others_share, double fair) {
   return share / std::min(share, std::max(1 - others_share, fair)) - 1;
 }
@@ -451,7 +452,7 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
   other.link = link;
 }
 
-/// Adds the periods of another collective that overlap, those since `begin` and the expected ones.
+/// Adds the overlapping periods of another collective: those since `begin`, and the expected ones.
 void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double begin, double until) {
   if (of.last_end > begin) {
     std::size_t i = of.near_span =
@@ -468,7 +469,8 @@ void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double be
   }
 }
 
-/// Returns the pace of the current occurrence. Other collectives on one link add up, and the tightest link counts.
+/// Returns the pace of the current occurrence. Delays by other collectives on one link add up, and the tightest link
+/// counts.
 double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& holds_up) {
   double pace = 1;
   longer_on_.clear();
@@ -631,7 +633,7 @@ class CriticalPaths {
   void line_begins(std::size_t node, std::size_t line, double date) {
     busy_since_[node * lines_ + line] = {date, paths_[node]};
   }
-  /// Notes that the node waited from `begin` to `end` for a collective that it only receives.
+  /// Notes that the node waited from `begin` to `end` for a collective in which it only receives.
   void received(std::size_t node, double begin, double end, double for_others) {
     paths_[node].network += end - begin - for_others;
     paths_[node].for_others += for_others;
@@ -644,7 +646,7 @@ class CriticalPaths {
   }
 
  private:
-  /// A stretch in which a line was busy: its beginning, and the node's path to it.
+  /// A stretch of time in which a line was busy: its beginning, and the node's path up to it.
   struct PathStretch {
     double begin = 0;
     CriticalPath path;
@@ -676,11 +678,11 @@ std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& 
   return bounds;
 }
 
-/// Dates of a collective for its participants: first the nodes that issue it, then the nodes that only receive. A
-/// single value if all are equal.
+/// Dates of a collective for its participants. The nodes that issue the collective come first, then the nodes that only
+/// receive. Equal dates are one value.
 struct CollectiveDates {
   std::vector<double> done;
-  std::vector<double> issued;  ///< date of the last issue by those from which a node gets something
+  std::vector<double> issued;  ///< date of the last issue among the nodes from which a node gets data
 
   static double of(const std::vector<double>& dates, std::size_t slot) {
     return dates.size() == 1 ? dates[0] : dates[slot];
@@ -730,8 +732,8 @@ class CarriedTraffic {
   std::vector<LinkLoad> loads_;          ///< per link of the network; links after the end carried nothing
 };
 
-/// Share of the step so far by which large collectives may begin apart, in sum, and still count as begun together, with
-/// the last rank. No message then leaves too early, or too late by more than that.
+/// Sum of the time by which large collectives may begin apart and still count as begun together, share of the step so
+/// far. They then begin with the last rank, and no message leaves too early, or too late by more than this time.
 constexpr double kLateShare = 1e-4;
 
 class StepByFlow {
@@ -886,7 +888,7 @@ class StepByFlow {
       latest = std::max(latest, dates[rank]);
     }
     bool even = earliest >= latest;
-    if (!even && !part.stages.empty()) {  // stages are apart by design, and each then has the network to itself
+    if (!even && !part.stages.empty()) {  // stages begin apart by design; each then has the network to itself
       for (FlowPart& of_stage : part.stages) {
         if (Refused refused = communicate(index, of_stage)) return refused;
       }
@@ -983,8 +985,9 @@ class StepByFlow {
     }
   }
 
-  /// Does the same where ranks enter at the dates of `begun_`: a group begins with its last rank. Waiting for ranks,
-  /// and the time between groups, is not lengthened: it would grow from collective to collective.
+  /// Lengthens a collective that shares links, and that ranks enter at the dates of `begun_`. A group begins with its
+  /// last rank. Waiting for ranks, and the time between groups, is not lengthened, because it would grow from
+  /// collective to collective.
   void groups_beside_others(FlowPart& part) {
     group_begins_.clear();
     double seconds = 0;
@@ -1004,7 +1007,7 @@ class StepByFlow {
     }
   }
 
-  /// Returns by what a collective of `seconds` alone is longer because it shares its links; at least 1.
+  /// Returns the factor, at least 1, by which sharing links lengthens a collective that takes `seconds` alone.
   double longer_beside_others(FlowPart& part, double begin, double seconds) {
     if (single() || by_closed_form_ || part.traffic->loads.empty() || !(seconds > 0)) return 1;
     if (!part.number)
@@ -1080,7 +1083,8 @@ class StepByFlow {
     }
   }
 
-  /// Adds up repeated collectives once: traffic, and the network seconds of those that the last worker takes part in.
+  /// Adds up repeated collectives once: their traffic, and the network seconds of those in which the last worker takes
+  /// part.
   void count_occurrences(std::size_t last) {
     collectives_.for_each([&](const FlowPart& part) {
       const bool has_part = std::ranges::count(part.nodes, last) > 0;
@@ -1109,21 +1113,23 @@ class StepByFlow {
   NodeSeconds seconds_;
   FlowCollectives& collectives_;
   FlowFramework framework_;
-  std::optional<FollowedStep> followed_;  ///< gives the dates at which collectives are through, if used
+  std::optional<FollowedStep> followed_;  ///< computes the dates at which collectives are through; none: not used
   FlowOverlaps& overlaps_;
   std::vector<StreamTime> streams_;  ///< compute streams, per node
   std::vector<HostLink> host_links_;
   BesideCommunication beside_;
-  std::vector<double> free_;                    ///< dates per node and line, when its next collective may begin to send
+  std::vector<double> free_;                    ///< date at which the next collective may begin to send, per node and
+                                                ///< line
   std::vector<double> dates_, begins_, begun_;  ///< dates of the current collective, per rank
-  std::vector<double> group_begins_;            ///< dates at which its groups have all their ranks
-  std::vector<CollectiveDates> progress_;       ///< per task, while nodes wait for it
-  std::vector<std::size_t> last_wait_;          ///< last task that waits for it, per task; 0: none
+  std::vector<double> group_begins_;            ///< dates at which all ranks of a group have begun
+  std::vector<CollectiveDates> progress_;       ///< dates of each task's collective, while nodes wait for it
+  std::vector<std::size_t> last_wait_;          ///< last task that waits for each task; 0: none
   std::vector<const FlowPart*> together_;       ///< parts with a known outcome, in the order of their first use
   CarriedTraffic carried_;
   SpentSeconds spent_;
   FlowDoubts doubts_;
-  double taken_together_ = 0;  ///< seconds between first and last, summed over collectives that count as begun together
+  double taken_together_ = 0;  ///< seconds between the first and the last rank, summed over collectives that count as
+                               ///< begun together
   step::StepTiming timing_;
 };
 

@@ -20,9 +20,9 @@ namespace dadsim::sim {
 
 /// Rules for two collectives that share a link.
 enum class SharedLinks : std::uint8_t {
-  expected,  ///< each gets its messages' share of the link, as if it sent all the time
-  least,     ///< share as in `expected`, but its own messages count once per round that may be in flight
-  most,      ///< the other sends whenever this one does, and its messages count once per round in flight
+  expected,  ///< each collective gets its messages' share of the link, as if it sent all the time
+  least,     ///< like `expected`, but its own messages count once per round that may be in flight
+  most,      ///< the other collective sends whenever this one does, and its messages count once per round in flight
 };
 
 /// Collectives that are under way at the same time and share links, of different devices or different lines of a
@@ -35,7 +35,7 @@ class FlowOverlaps {
  public:
   explicit FlowOverlaps(const Interconnect& network) : network_(network) {}
 
-  /// Begins a step without knowledge of earlier ones.
+  /// Begins a step for which no occurrences are known.
   void begin();
   /// Begins the same step again, and expects every collective when it occurred last; repeat(): when it was expected
   /// last.
@@ -51,7 +51,8 @@ class FlowOverlaps {
 
   struct Occurrence {
     double seconds = 0;     ///< seconds with the others
-    double overlooked = 0;  ///< seconds by which others, which did not expect it, are delayed without being lengthened
+    double overlooked = 0;  ///< seconds by which this one delays other collectives that did not expect it and are not
+                            ///< lengthened
   };
   /// Notes an occurrence that begins at `begin` and would take `seconds` alone. Returns its time with the others.
   Occurrence occur(std::size_t number, double begin, double seconds);
@@ -60,14 +61,15 @@ class FlowOverlaps {
   /// Effect of another collective that is under way at the same time.
   struct Other {
     std::size_t number;
-    double pace = 1;      ///< relative to its own pace alone
-    double holds_up = 0;  ///< share of time by which the other is slower meanwhile, with equal shares of messages
+    double pace = 1;      ///< pace, relative to the collective's pace alone
+    double holds_up = 0;  ///< share of time by which the other collective is slower meanwhile, with equal shares of
+                          ///< messages
     double longer = 0;    ///< relative delay with equal shares of messages on a link
-    double least = 0, most = 0;  ///< delays by SharedLinks::least and SharedLinks::most
+    double least = 0, most = 0;  ///< relative delays by SharedLinks::least and SharedLinks::most
     std::int32_t link = -1;      ///< link of the greatest delay
   };
   struct StepSpan {
-    double begin, end;  ///< seconds
+    double begin, end;  ///< dates, seconds
   };
   struct Expected {
     StepSpan span;
@@ -78,16 +80,17 @@ class FlowOverlaps {
     const Other* other;
   };
   struct TimedCollective {
-    std::vector<Other> others;    ///< others that exceed a link together with it
-    double longer = 0, most = 0;  ///< relative delay with all of them together
-    double in_flight = 1;         ///< rounds in flight
+    std::vector<Other> others;    ///< other collectives that exceed a link together with this one
+    double longer = 0, most = 0;  ///< relative delay with all other collectives together
+    double in_flight = 1;         ///< number of rounds in flight
     MessagesOn messages_on;
     std::vector<StepSpan> spans;                   ///< occurrences by their beginnings
     std::vector<StepSpan> in_order;                ///< occurrences in the order of the calls
-    std::vector<Expected> expected;                ///< by their beginnings; those that have not occurred yet count
-    std::vector<double> expected_begins;           ///< beginnings, per occurrence
+    std::vector<Expected> expected;                ///< expected occurrences by their beginnings; those that have not
+                                                   ///< occurred yet count
+    std::vector<double> expected_begins;           ///< beginning of each occurrence
     double last_end = 0;                           ///< latest end of its occurrences
-    double late = 0;                               ///< seconds by which the last one was later than expected
+    double late = 0;                               ///< seconds by which the last occurrence was later than expected
     std::size_t near_span = 0, near_expected = 0;  ///< place of the last search
   };
   void add_beside(TimedCollective& of, const Other& other, double begin, double until);
@@ -96,37 +99,39 @@ class FlowOverlaps {
   void forget_spans();
   struct User {
     std::size_t number;
-    double share;  ///< share of the link if alone
+    double share;  ///< share of the link that the collective takes alone
   };
   void meet(std::int32_t link, std::size_t number, double share, const User& user);
 
   const Interconnect& network_;
   std::vector<TimedCollective> collectives_;
-  bool is_again_ = false;                        ///< true: occurrences are expected
+  bool is_again_ = false;                        ///< true: the step is repeated, so occurrences are expected
   SharedLinks sharing_ = SharedLinks::expected;  ///< rule given to repeat()
-  std::vector<BesideWork> beside_;               ///< overlapping occurrences of others
-  std::vector<double> dates_;                    ///< beginnings and ends of these
-  std::vector<std::size_t> order_, there_;       ///< indices of these: by their beginnings; under way at a date
+  std::vector<BesideWork> beside_;               ///< overlapping occurrences of other collectives
+  std::vector<double> dates_;                    ///< beginnings and ends of overlapping occurrences
+  std::vector<std::size_t> order_, there_;       ///< indices of overlapping occurrences: by beginning; under way at a
+                                                 ///< date
   std::vector<std::pair<std::int32_t, double>> longer_on_;     ///< relative delays, by link
-  std::unordered_map<std::int32_t, std::vector<User>> users_;  ///< by link
+  std::unordered_map<std::int32_t, std::vector<User>> users_;  ///< users of each link
 };
 
 /// Times and loads of a step; loads per link of the network.
 struct FlowStep {
   step::StepTiming timing;
   std::vector<LinkLoad> loads;
-  double entered_late = 0;  ///< seconds by which collectives may be wrong that ranks enter late, added up
-  double messages = 0;      ///< messages of collectives that ranks enter late
-  double overlooked = 0;    ///< seconds by which collectives delay one another on shared links, not counted
-  double wrong_by = 0;      ///< possible error of the step in seconds, for both reasons
+  double entered_late = 0;  ///< possible error in seconds, summed over collectives that ranks enter late
+  double messages = 0;      ///< number of messages of these collectives
+  double overlooked = 0;    ///< seconds by which collectives delay one another on shared links and which are not
+                            ///< counted
+  double wrong_by = 0;      ///< possible error of the step for both reasons, seconds
   /// Seconds of `wrong_by` due to collectives that share links with others.
   double shared_wrong_by = 0;
-  double across_changes = 0;  ///< seconds by which it may be wrong because links change meanwhile
+  double across_changes = 0;  ///< possible error because links change meanwhile, seconds
 };
 
-/// Treatment of a collective at which ranks of unequal speed arrive apart.
+/// Treatment of a collective at which ranks of unequal speed arrive at different dates.
 enum class LateRanks : std::uint8_t {
-  enter,    ///< ranks enter it, and share links as if all had begun together (MaxPlusRounds)
+  enter,    ///< ranks enter it when they arrive, and share links as if all had begun together (MaxPlusRounds)
   sooner,   ///< ranks enter it and are through sooner by the whole doubt
   later,    ///< ranks enter it and are through later by the whole doubt
   followed  ///< all collectives are followed message by message (FollowedStep), or if unsupported, each separately
@@ -135,11 +140,11 @@ enum class LateRanks : std::uint8_t {
 /// Knowledge about overlapping collectives when a step begins.
 enum class KnownOverlaps : std::uint8_t {
   nothing,
-  last_time,  ///< when each occurred in the last timing of the step
-  before,     ///< the knowledge of the last timing
+  last_time,  ///< dates of each occurrence in the last timing of the step
+  before,     ///< knowledge of the last timing
 };
 
-/// Cause that a step is timed without.
+/// Cause that takes no time in a step.
 enum class Without : std::uint8_t {
   nothing,
   network,   ///< collectives take only the time of software
@@ -150,7 +155,7 @@ struct FlowStepRequest {
   const Nodes& nodes;
   const Parts& parts;
   const schedule::Schedule& schedule;
-  const std::vector<double>& slowdown;  ///< per host, multiplies the seconds of computations; empty: 1
+  const std::vector<double>& slowdown;  ///< factor on the seconds of computations, per host; empty: 1
   FlowCollectives& collectives;         ///< collectives of the schedule
   Interconnect& network;
   FlowOverlaps& overlaps;
@@ -159,7 +164,7 @@ struct FlowStepRequest {
   bool closed_form = false;
   Without without = Without::nothing;
   LateRanks late_ranks = LateRanks::enter;
-  bool all_enter = false;                ///< all ranks may enter late, not only those that compute for unequal times
+  bool all_enter = false;                ///< lets all ranks enter late, not only those that compute for unequal times
   TimelineRecorder* recorder = nullptr;  ///< records the step, if any, except for links
 };
 

@@ -192,7 +192,7 @@ void StepRun::issue(std::size_t task, std::size_t node) {
   begin_next(node, *tasks_[task], streams_[node].outbox);
 }
 
-/// Begins the collectives that the node has issued on the line of this one, in order, as many as its library allows.
+/// Begins the collectives that the node has issued on the line of `of_line`, in order, as many as its library allows.
 void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox) {
   RunLine& own = line(node, of_line);
   const auto on_line = [&](std::size_t task) {
@@ -228,7 +228,7 @@ void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox
 void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
   RunPart& part = operations_[task].parts[node];
   if (const std::vector<FrameworkCost>& framework = *operations_[task].framework; !framework.empty()) {
-    // A node that only receives has nothing to begin: its messages arrive once the others have issued theirs.
+    // A node that only receives begins nothing: its messages arrive once the other nodes have issued theirs.
     const double begin = parts_.only_receives(*tasks_[task], node) ? operations_[task].last_issued : part.leaves_at;
     if (const double end = framework[node].done(begin, date); end > date) {
       cause = graph_.add_framework(static_cast<std::int32_t>(node), date, end, cause);
@@ -354,8 +354,8 @@ double date_now() { return simgrid::s4u::Engine::get_clock(); }
 
 }  // namespace
 
-/// Executes consecutive computations as one in SimGrid, unless speeds change meanwhile; in between, the node does not
-/// see others. Returns the task after them.
+/// Executes consecutive computations as one in SimGrid, unless speeds change meanwhile. Between them the node does not
+/// notice other nodes. Returns the task after them.
 std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const RunStage& stage) {
   ComputeStream& own = streams_[node];
   const std::vector<double>& slowdown = stage.step->slowdown;
@@ -395,7 +395,7 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Run
 }
 
 /// Computes for `seconds`, more slowly while the node communicates. The end of the node's collectives is not known in
-/// advance. Where speeds change over time, only these changes count.
+/// advance. If speeds change over time, only these changes count.
 void StepRun::compute(std::size_t node, double seconds) {
   const double slowed = beside_.of(node);
   if (slowed == 0 || network_.varies()) {
@@ -408,7 +408,9 @@ void StepRun::compute(std::size_t node, double seconds) {
     own.computes_beside = true;
     const bool is_done = own.wake->acquire_timeout(seconds * (1 + slowed));
     own.computes_beside = false;
-    if (is_done && !own.wake->would_block()) own.wake->acquire();  // both at the same date
+    if (is_done && !own.wake->would_block())
+      own.wake->acquire();  // the computation and the collective ended at the
+                            // same date
     seconds = is_done ? 0 : seconds - (date_now() - begin) / (1 + slowed);
   }
   if (seconds > 0)

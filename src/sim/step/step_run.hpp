@@ -27,7 +27,7 @@ class TimelineRecorder;
 /// A step to be replayed.
 struct ReplayStep {
   const schedule::Schedule* schedule = nullptr;
-  std::vector<double> slowdown{};  ///< per host, multiplies the seconds of computations; empty: 1
+  std::vector<double> slowdown{};  ///< factor on the seconds of computations, per host; empty: 1
 };
 
 /// Consecutive steps without a barrier, with every message: a node begins its next step when it is done with the
@@ -54,8 +54,8 @@ class StepRun {
   std::vector<std::vector<double>> finished() const;
   /// Returns the seconds from the beginning until the last worker was done with the first, the second … step.
   std::vector<double> ends() const;
-  /// Returns the mean timing of steps number `from` to before `until`; of a single step, (0, 1). Bytes are those of the
-  /// last of them.
+  /// Returns the mean timing of the steps from number `from` to before `until`; of a single step, for (0, 1). Bytes are
+  /// those of the last step.
   step::StepTiming timing(std::size_t from, std::size_t to) const;
 
  private:
@@ -63,17 +63,17 @@ class StepRun {
 
   /// The state of a node's compute stream, an actor that goes through the tasks in order.
   struct ComputeStream {
-    EventId cause = EventGraph::kStart;  ///< event that it waited for last
-    StreamTime time;                     ///< times so far
+    EventId cause = EventGraph::kStart;  ///< event that the stream waited for last
+    StreamTime time;                     ///< times of the stream so far
     HostLink host_link;
-    std::optional<std::size_t> waits_for;  ///< task that it waits for
-    bool computes_beside = false;          ///< true: wake it when the node has nothing more under way
+    std::optional<std::size_t> waits_for;  ///< task for which the stream waits
+    bool computes_beside = false;          ///< true: wake the stream when the node has no collective under way any more
     simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
     Outbox outbox;
     /// A computation of a merged sequence.
     struct RunPiece {
       std::size_t task;
-      double until;  ///< seconds of computing since the first began
+      double until;  ///< seconds of computing since the first piece began
     };
     std::vector<RunPiece> pieces;
   };
@@ -81,9 +81,9 @@ class StepRun {
   /// A node's part in a collective.
   struct RunPart {
     bool issued = false;
-    double begun_at = 0;    ///< when earlier collectives on the same line were done
-    double leaves_at = 0;   ///< when its first message may leave, after the framework has packed it
-    double through_at = 0;  ///< when its last message had arrived; only if recorded
+    double begun_at = 0;    ///< date at which earlier collectives on the same line were done, seconds
+    double leaves_at = 0;   ///< date at which its first message may leave, after the framework has packed it, seconds
+    double through_at = 0;  ///< date at which its last message had arrived, seconds; only if recorded
     double issued_at = 0;
     EventId issued_by = EventGraph::kStart;
     bool done = false;
@@ -94,31 +94,31 @@ class StepRun {
   struct RunOperation {
     std::shared_ptr<const CollectiveLayout> laid_out;
     std::unique_ptr<CollectiveRun> run;
-    std::vector<RunPart> parts;                                   ///< per node
-    std::shared_ptr<const std::vector<FrameworkCost>> framework;  ///< per node; empty: no costs
-    double last_issued = 0;                                       ///< seconds, date of the last issue so far
+    std::vector<RunPart> parts;                                   ///< part of each node
+    std::shared_ptr<const std::vector<FrameworkCost>> framework;  ///< costs of each node; empty: no costs
+    double last_issued = 0;                                       ///< date of the last issue so far, seconds
   };
 
   /// A node's collectives on one line in which it sends. They begin in order, as many at once as their library allows.
   struct RunLine {
     struct RunEnd {
-      double date;  ///< seconds, perhaps in the future
+      double date;  ///< date, seconds; may lie in the future
       EventId by;
     };
     std::size_t next = 0;          ///< task that begins next
-    std::int32_t in_progress = 0;  ///< collectives under way
-    std::int32_t most = 0;         ///< collectives allowed at once, the least among them
-    std::vector<RunEnd> ends;      ///< ends of finished collectives that may matter, the last first
+    std::int32_t in_progress = 0;  ///< number of collectives under way
+    std::int32_t most = 0;         ///< number of collectives that all of them allow at once
+    std::vector<RunEnd> ends;      ///< ends of finished collectives that may matter, the latest first
   };
 
   /// A step of the run.
   struct RunStage {
     const ReplayStep* step = nullptr;
-    std::size_t first = 0, behind = 0;  ///< range of its tasks
+    std::size_t first = 0, behind = 0;  ///< range of the step's tasks: from `first` to before `behind`
     const ComputeTime* measured = nullptr;
-    std::vector<StreamTime> streams;     ///< times of the streams at their ends, per node
+    std::vector<StreamTime> streams;     ///< times of each node's stream at its end
     std::vector<EventId> causes;         ///< event that each node waited for last
-    std::vector<double> sent, received;  ///< bytes, per node
+    std::vector<double> sent, received;  ///< bytes of each node
   };
 
   void add_stage(const ReplayStep& step, const collectives::RankLayout& layout);
@@ -149,14 +149,14 @@ class StepRun {
   BesideCommunication beside_;
   double begin_;
   EventGraph graph_;
-  std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< one per distinct schedule
+  std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< seconds of computations, for each distinct schedule
   std::vector<RunStage> stages_;
   std::vector<const schedule::Task*> tasks_;  ///< tasks of all stages, one after the other
-  std::vector<std::size_t> stage_of_;         ///< per task
-  std::vector<simgrid::s4u::Host*> hosts_;    ///< per node
-  std::vector<ComputeStream> streams_;        ///< per node
-  std::vector<RunOperation> operations_;      ///< per task; empty unless the task is a collective
-  std::vector<RunLine> lines_;                ///< per node and line
+  std::vector<std::size_t> stage_of_;         ///< stage of each task
+  std::vector<simgrid::s4u::Host*> hosts_;    ///< host of each node
+  std::vector<ComputeStream> streams_;        ///< stream of each node
+  std::vector<RunOperation> operations_;      ///< operation of each task; empty unless the task is a collective
+  std::vector<RunLine> lines_;                ///< line of each node, line by line
 };
 
 }  // namespace dadsim::sim

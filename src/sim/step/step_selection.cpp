@@ -12,7 +12,7 @@ StepSelection::StepSelection(std::size_t schedules, const schedule::StepKinds* k
     throw std::invalid_argument(fmt::format("{} occurrences for {} schedules", asked.occurrences.size(), schedules));
   }
   const std::size_t count = kinds == nullptr ? schedules : kinds->kinds().size();
-  std::vector<double> occurrences(count);  // per kind
+  std::vector<double> occurrences(count);  // number of occurrences of each kind
   for (std::size_t i = 0; i < schedules; ++i) {
     kind_of_.push_back(kinds == nullptr ? i : kinds->of().at(i));
     occurrences[kind_of_.back()] += asked.occurrences.empty() ? 1 : asked.occurrences[i];
@@ -81,7 +81,7 @@ std::vector<step::StepTiming> StepSelection::timings_of_all(std::vector<step::St
   } else {
     kinds = std::move(simulated);
   }
-  if (kinds.size() == kind_of_.size()) return kinds;  // no two are equal, so each is its own kind
+  if (kinds.size() == kind_of_.size()) return kinds;  // no two schedules are equal, so each is a kind of its own
   std::vector<step::StepTiming> timings;
   timings.reserve(kind_of_.size());
   for (const std::size_t kind : kind_of_) timings.push_back(kinds.at(kind));

@@ -15,8 +15,8 @@ namespace dadsim::sim {
 class StepSelection {
  public:
   struct Asked {
-    std::size_t most = 0;             ///< distinct schedules to simulate at most; 0: all
-    std::vector<double> occurrences;  ///< steps of the run, per schedule; empty: one each
+    std::size_t most = 0;             ///< most distinct schedules to simulate; 0: all
+    std::vector<double> occurrences;  ///< number of the run's steps with each schedule; empty: one each
     std::vector<std::size_t> trace;   ///< schedules to simulate in any case
   };
   /// Without kinds (null), equal schedules count as different: all are simulated, in order. Throws
@@ -24,19 +24,20 @@ class StepSelection {
   StepSelection(std::size_t schedules, const schedule::StepKinds* kinds, const Asked& asked);
 
   struct Simulated {
-    std::size_t schedule = 0;  ///< index
+    std::size_t schedule = 0;  ///< index of the schedule
     double times = 0;          ///< steps of the run that it stands for
     bool trace = false;
   };
   /// Returns the schedules to simulate, in order. Those that stand for steps of the run come first, the first schedule
   /// before all others.
   const std::vector<Simulated>& simulated() const { return simulated_; }
-  /// Returns how many of them stand for steps of the run; the others are simulated only for their timelines.
+  /// Returns the number of simulated schedules that represent steps of the run. The others are simulated only for their
+  /// timelines.
   std::size_t of_run() const { return of_run_; }
   /// Returns whether the schedule at this place is timed without each of its causes: up to 16, spread over those of the
   /// run.
   bool is_looked_into(std::size_t place) const { return place < of_run_ && place % (of_run_ / 16 + 1) == 0; }
-  /// Returns kinds without a simulated schedule, whose bytes are needed.
+  /// Returns the kinds that have no simulated schedule but whose bytes are needed.
   const std::vector<std::size_t>& others() const { return others_; }
 
   /// Returns the number of schedules that are done after `simulated` simulations.
@@ -55,8 +56,8 @@ class StepSelection {
  private:
   std::vector<double> seconds_of_run(const std::vector<step::StepTiming>& simulated) const;
 
-  std::vector<std::size_t> kind_of_;        ///< per schedule
-  std::vector<std::size_t> place_of_kind_;  ///< in simulated_, followed by those in others_
+  std::vector<std::size_t> kind_of_;        ///< kind of each schedule
+  std::vector<std::size_t> place_of_kind_;  ///< place of each kind in simulated_, followed by others_
   std::optional<step::StepSample> sample_;
   std::vector<Simulated> simulated_;
   std::size_t of_run_ = 0;

@@ -7,7 +7,7 @@
 #include "schedule/schedule.hpp"
 #include "step/timing.hpp"
 
-// The meaning of a schedule for the nodes that simulate it, message by message or by flow.
+// Meaning of a schedule for the nodes that simulate it, message by message or by flow.
 
 namespace dadsim::sim {
 
@@ -37,7 +37,7 @@ class Parts {
   /// Returns whether replicas are single devices.
   bool single_devices() const { return single_; }
   bool is_worker(std::size_t node) const { return node < workers_; }
-  /// Returns the index of the node's host and device in the cluster.
+  /// Returns the index in the cluster of the node's host and device.
   std::size_t host_index(std::size_t node) const { return is_worker(node) ? node : cluster_workers_; }
   /// Returns the entry of a computation's amounts that belongs to the node.
   std::size_t entry(std::size_t node) const {
@@ -71,7 +71,7 @@ class Parts {
   RankRange receivers(const schedule::Task& task) const;
   bool issues(const schedule::Task& task, std::size_t node) const { return issuers(task).holds(node); }
   bool only_receives(const schedule::Task& task, std::size_t node) const { return receivers(task).holds(node); }
-  /// Returns whether a node gets data from a collective; other nodes wait only until their own messages have arrived.
+  /// Returns whether a node gets data from a collective. Other nodes wait only until their own messages have arrived.
   bool gets_something(const schedule::Task& task, std::size_t node) const;
   /// Returns whether a task concerns the compute stream of a node.
   bool concerns(const schedule::Task& task, std::size_t node) const;
@@ -88,18 +88,18 @@ class Parts {
   std::size_t workers_;
   std::size_t nodes_;
   std::size_t cluster_workers_;
-  std::size_t tensor_;      ///< devices
-  std::size_t replicas_;    ///< replicas, which is also the number of entries per amount
-  std::size_t of_replica_;  ///< devices of a stage of one replica
-  std::size_t of_stage_;    ///< devices of a stage, of all replicas
+  std::size_t tensor_;      ///< number of devices that divide a layer
+  std::size_t replicas_;    ///< number of replicas, and of entries per amount
+  std::size_t of_replica_;  ///< number of devices of one replica in a stage
+  std::size_t of_stage_;    ///< number of devices of all replicas in a stage
   bool single_;
 };
 
 /// Seconds of a node's compute stream, by use.
 struct StreamTime {
-  double end = 0;  ///< date at which it was done with its tasks so far
+  double end = 0;  ///< date at which the stream was done with its tasks so far
   double busy = 0;
-  double compressing = 0;  ///< part of `busy` due to compression, which a plain step does not have
+  double compressing = 0;  ///< part of `busy` due to compression; 0 in a plain step
   double waiting = 0;      ///< part of idle time due to nodes that had not issued a collective yet
 };
 
@@ -113,7 +113,7 @@ inline double waiting_for_others(double begin, double end, double all_issued) {
 /// Returns the worker that is done last, the first of equals.
 std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t workers);
 
-/// Divides a step of `seconds` into parts: those of the worker that ends last.
+/// Divides a step of `seconds` into its parts, by the worker that ends last.
 void split_among_parts(const std::vector<StreamTime>& streams, std::size_t last, double seconds,
                        step::StepTiming& timing);
 

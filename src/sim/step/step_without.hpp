@@ -14,21 +14,22 @@
 
 namespace dadsim::sim {
 
-/// Seconds of a step in which one of its causes takes no time, with all else unchanged; nothing: unknown.
+/// Seconds of a step if one of its causes takes no time and all else is unchanged; nothing: unknown.
 struct SecondsWithout {
   std::optional<double> computing = {}, network = {}, framework = {};
 };
 
-/// The seconds of one of several steps, by its place among them.
+/// Seconds of one of several steps without its causes. `place`: index of the step.
 struct StepWithout {
   std::uint64_t place = 0;
   SecondsWithout seconds = {}, cold = {};  ///< cold: on new connections, if different
 };
 
-/// Reduces each cause's share of the critical path to the time that the step saves without it. The remainder is
-/// overlap: without one cause another one takes that time.
+/// Reduces each cause's share of the critical path to the time that the step saves without the cause. The remainder is
+/// overlap, in which another cause takes the time.
 void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing);
-/// Does the same for a step similar to the one of `seconds` that `without` describes, in proportion.
+/// Reduces the shares of a step that is similar to the one described by `without`, which takes `seconds`; in
+/// proportion.
 void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& timing);
 
 /// Balances the steps of a run: the first on new connections, `cold` seconds long, the others `warm`; `times` in all.
@@ -36,7 +37,7 @@ void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& t
 /// below what the run saves.
 void weigh_first_step(StepWithout& without, double cold, double warm, double times);
 
-/// A copy of nodes with devices that compute in no time. Hosts still take time to launch kernels.
+/// A copy of nodes whose devices compute in no time. Hosts still take time to launch kernels.
 class InstantNodes {
  public:
   explicit InstantNodes(const Nodes& as);

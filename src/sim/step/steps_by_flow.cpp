@@ -13,18 +13,22 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSaid = 3e-3;            // share of the step overlooked that is reported and timed again
-constexpr int kMostAgain = 6;             // repetitions at most
-constexpr double kLarge = 1e7;            // tasks × devices of a stage: timing it once takes seconds of a processor
-constexpr double kSaidOfLarge = 5e-3;     // share of the step overlooked, for a large step or a quick answer
-constexpr int kLargeAgain = 2;            // repetitions of a large step
-constexpr double kSettled = 1e-3;         // share of the step, change between two repetitions
-constexpr double kLargestDoubt = 0.3;     // share of the step that may be wrong, with a note
-constexpr double kOverlooked = 1e-3;      // share of the step in doubt from late ranks that is ignored
-constexpr double kMostWrong = 5e-3;       // share of the step above which messages are followed if they are few
+constexpr double kSaid = 3e-3;            // overlooked share of the step above which it is reported and the step is
+                                          // timed again
+constexpr int kMostAgain = 6;             // most repetitions
+constexpr double kLarge = 1e7;            // tasks × devices of a stage of a large step, which takes seconds of a
+                                          // processor to time once
+constexpr double kSaidOfLarge = 5e-3;     // overlooked share of the step that is reported, for a large step or a quick
+                                          // answer
+constexpr int kLargeAgain = 2;            // most repetitions of a large step
+constexpr double kSettled = 1e-3;         // change between two repetitions that count as equal, share of the step
+constexpr double kLargestDoubt = 0.3;     // most that may be wrong with a note, share of the step
+constexpr double kOverlooked = 1e-3;      // doubt from late ranks that is ignored, share of the step
+constexpr double kMostWrong = 5e-3;       // doubt above which messages are followed if they are few, share of the step
 constexpr std::size_t kManyRanks = 256;   // ranks whose separate dates take seconds and gigabytes
 constexpr double kFewMessages = 400'000;  // messages followed in less than half a second
-constexpr double kTooWrong = 1e-2;  // share of the step above which messages would be simulated where that is quick
+constexpr double kTooWrong = 1e-2;  // doubt above which messages would be simulated if they are quick, share of the
+                                    // step
 constexpr double kSomeMessages = 2.5e6;  // messages that are followed in a tenth of that time
 
 }  // namespace
@@ -43,7 +47,7 @@ struct StepsByFlow::KnownTiming {
   const Parts parts;
   FlowCollectives collectives;
   FlowOverlaps overlaps;
-  bool all_enter = false;  ///< collectives may be entered late; else they are refused
+  bool all_enter = false;  ///< true: ranks may enter collectives late; false: this is refused
 };
 
 StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick)
@@ -59,7 +63,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const schedule:
   FlowStepRequest request = request_of(nodes_, slowdown);
   if (Refused refused = choose(request, result)) return refused;
   if (recorder == nullptr) return {};
-  // The timeline shows the chosen treatment.
+  // The timeline shows the step with the chosen treatment.
   request.recorder = recorder;
   const double wrong_by = result.wrong_by;
   const double shared_wrong_by = result.shared_wrong_by;
@@ -100,8 +104,9 @@ bool StepsByFlow::is_large(const schedule::Schedule& schedule) {
          kLarge;
 }
 
-/// Estimates the doubt about shared links. Two collectives that send all the time share a link by their messages on it.
-/// A collective that waits between its messages may be delayed less, or by each of them.
+/// Estimates the doubt about shared links. The rule for two collectives is that both send all the time and share a link
+/// by their messages on it. In fact a collective that waits between its messages may be delayed less, or by each
+/// message of the other.
 Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
   double most = 0;
   for (const SharedLinks sharing : {SharedLinks::least, SharedLinks::most}) {

@@ -9,10 +9,10 @@
 
 namespace dadsim::sim {
 
-/// Times schedules by flow, one after the other (step_by_flow). Results are reused while the same schedule follows.
+/// Times schedules by flow, one after the other (step_by_flow). Reuses results as long as the same schedule follows.
 class StepsByFlow {
  public:
-  /// `quick`: refuses collectives that would need the dates of every rank among many.
+  /// `quick`: refuses collectives that need a date for each of many ranks.
   StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick = false);
   ~StepsByFlow();
   StepsByFlow(const StepsByFlow&) = delete;
@@ -23,7 +23,7 @@ class StepsByFlow {
   [[nodiscard]] Refused time(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result,
                              TimelineRecorder* recorder = nullptr);
-  /// Returns the times of the last schedule if one of its causes takes no time.
+  /// Returns the last schedule's times without each of its causes.
   SecondsWithout without(const std::vector<double>& slowdown);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostWorkers = 64;         // workers in a timeline; more do not fit on a screen
 constexpr std::size_t kMostLinkTracks = 256;     // links in a timeline
 constexpr std::size_t kMostEntries = 4'000'000;  // nodes × tasks that are kept until the last worker is known
-constexpr double kShareOfLinks = 0.25;           // share of the spans
+constexpr double kShareOfLinks = 0.25;           // share of the spans that links get
 
 /// Returns `count` of 0 … all−1, evenly spaced, with the first and the last.
 std::vector<std::size_t> evenly(std::size_t count, std::size_t all) {
@@ -42,7 +42,7 @@ TimelineRecorder::TimelineRecorder(const Nodes& nodes, const schedule::Schedule&
 void TimelineRecorder::add(std::size_t node, std::size_t task, double begin, double end, std::size_t track) {
   if (!keeps_[node]) return;
   std::vector<RecordedEntry>& entries = streams_[node].entries[track];
-  // A message waits in line after earlier ones of its direction.
+  // A message begins after earlier messages in its direction.
   if (!entries.empty()) begin = std::max(begin, entries.back().end);
   if (end > begin) entries.push_back({static_cast<std::int32_t>(task), begin, end});
 }
@@ -79,7 +79,7 @@ double TimelineRecorder::amount(std::size_t node, std::size_t task) const {
   if (const auto* collective = std::get_if<schedule::CollectiveTask>(&what)) {
     if (collective->kind == step::CollectiveKind::broadcast) return collective->bytes[0];
     if (worker) return collective->bytes[parts_.entry(node)];
-    double all = 0;  // bytes that the aggregator receives
+    double all = 0;  // bytes that the aggregator receives from all workers
     for (std::size_t from = 0; from < schedule_.workers; ++from) all += collective->bytes[from];
     return all;
   }
@@ -98,7 +98,7 @@ std::vector<std::size_t> TimelineRecorder::workers_to_show() const {
   std::vector<std::size_t> chosen = evenly(std::min(kMostWorkers, fit), schedule_.workers);
   std::erase_if(chosen, [this](std::size_t worker) { return !keeps_[worker]; });
   if (keeps_[last_] && std::ranges::count(chosen, last_) == 0) {
-    // The last worker takes the place of its nearest neighbour, unless that is an end.
+    // The last worker replaces its nearest neighbour, unless that neighbour is the first or last one.
     if (chosen.size() >= std::min(kMostWorkers, fit)) {
       const auto nearest = std::ranges::min_element(chosen, {}, [&](std::size_t worker) {
         const std::size_t apart = worker > last_ ? worker - last_ : last_ - worker;

@@ -16,11 +16,11 @@ namespace dadsim::sim {
 /// Records the events of one step without changing it. Dates are on the clock of the simulation.
 class TimelineRecorder {
  public:
-  /// `begin`: date of the step's beginning. `most_spans`: spans of its timeline at most, roughly.
+  /// `begin`: date at which the step begins. `most_spans`: spans of its timeline at most, roughly.
   TimelineRecorder(const Nodes& nodes, const schedule::Schedule& schedule, double begin, std::size_t most_spans);
 
-  /// Records a computation (or a wait) of a node. `node`: of the schedule, workers first, then the aggregator. `task`:
-  /// of the schedule.
+  /// Records a computation or a wait of a node. `node`: number in the schedule, workers first, then the aggregator.
+  /// `task`: number in the schedule.
   void computed(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
   void waited(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
   /// Records the node's part in a collective. Calls are in the order of the tasks.
@@ -61,7 +61,7 @@ class TimelineRecorder {
   double seconds_ = 0;
   std::size_t last_ = 0;
   std::size_t most_spans_;
-  std::vector<bool> keeps_;  ///< per node
+  std::vector<bool> keeps_;  ///< true: the node is kept, per node
   std::vector<Streams> streams_;
   LinkTrace links_;
 };

@@ -68,7 +68,7 @@ class NodeCollectives {
   const Cluster cluster_;
   double messages_ = 0;
   std::map<Key, CollectiveTiming> known_;
-  std::set<std::vector<world::Node>> warm_;  ///< nodes with connections
+  std::set<std::vector<world::Node>> warm_;  ///< sets of nodes whose connections are warm
   std::map<std::vector<world::Node>, std::set<std::string>> links_;
 };
 
@@ -109,7 +109,7 @@ NodeCollectives::TimedCollective NodeCollectives::time(const world::Collective& 
 }
 
 bool NodeCollectives::cross(const std::vector<Node>& nodes, const std::string& pattern) {
-  constexpr std::size_t kMostNodes = 100;  // whose routes are looked up
+  constexpr std::size_t kMostNodes = 100;  // nodes up to which their routes are looked up
   if (nodes.size() > kMostNodes) return true;
   const auto [known, added] = links_.try_emplace(nodes);
   if (added) {
@@ -121,23 +121,23 @@ bool NodeCollectives::cross(const std::vector<Node>& nodes, const std::string& p
 /// Orders of the parent to the World: the first byte of each order in a message. Orders come in batches. The child
 /// carries out a batch, simulates until an event occurs, and answers with the events.
 enum class Order : std::uint8_t {
-  compute,  ///< activity, node, seconds
-  send,     ///< activity, from, to, bytes
-  timer,    ///< activity, seconds
-  cancel,   ///< activity
-  host,     ///< node, up
-  link,     ///< name, up
-  links,    ///< alone in its batch; answered with the names of the links
-  finish,   ///< the last order; answered with the description of the network
+  compute,  ///< followed by activity, node, seconds
+  send,     ///< followed by activity, from, to, bytes
+  timer,    ///< followed by activity, seconds
+  cancel,   ///< followed by activity
+  host,     ///< followed by node, up
+  link,     ///< followed by name, up
+  links,    ///< requests the names of the links; alone in its batch
+  finish,   ///< ends the simulation; answered with the description of the network
 };
 constexpr Order last_of(Order /*type*/) { return Order::finish; }
 
 /// Topic of an answer of the child: its first byte.
 enum class OrderAnswer : std::uint8_t {
-  events,   ///< count, then kind, activity, node, date of each
-  links,    ///< count, names
-  network,  ///< the last answer
-  failure,  ///< text of an error, the last answer
+  events,   ///< followed by a count; then kind, activity, node and date of each event
+  links,    ///< followed by a count; then the names
+  network,  ///< followed by the description; the last answer
+  failure,  ///< followed by the text of an error; the last answer
 };
 constexpr OrderAnswer last_of(OrderAnswer /*type*/) { return OrderAnswer::failure; }
 
@@ -145,7 +145,7 @@ constexpr OrderAnswer last_of(OrderAnswer /*type*/) { return OrderAnswer::failur
 /// lines are TCP, nothing varies and nothing else is carried. It pays in a federation of very many sites, since SimGrid
 /// examines all transfers whenever one begins or ends.
 bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
-  constexpr std::size_t kMany = 256;  // nodes
+  constexpr std::size_t kMany = 256;  // nodes of a large federation
   if (cluster.hosts.size() < kMany || network.varies() || !cluster.platform.background.empty()) return false;
   const auto* federation = std::get_if<spec::FederationSpec>(&cluster.platform.what);
   if (federation == nullptr) return false;
@@ -216,14 +216,14 @@ class WorldServer {
 
  private:
   struct OrderUnderway {
-    Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
+    Node from = -1, to = -1;  ///< nodes; equal for a computation, −1 for a timer
     bool message = false;
-    Timer* timer = nullptr;  ///< timer of its end
+    Timer* timer = nullptr;  ///< timer that ends the activity
     sg4::ActorPtr actor{};   ///< actor that computes, where speeds change over time
   };
   /// An actor that sends from a host. SimGrid takes the host of the actor that puts a message as the message's sender.
   struct Sender {
-    sg4::SemaphorePtr wake;  ///< null until first needed
+    sg4::SemaphorePtr wake;  ///< null until the sender is needed
     std::vector<Message> waiting;
     Outbox outbox;
   };
@@ -311,7 +311,7 @@ class WorldServer {
     if (one.timer != nullptr) one.timer->remove();
     const sg4::ActorPtr actor = one.actor;
     failed(activity);
-    if (actor) actor->kill();  // others may act before this returns
+    if (actor) actor->kill();  // other actors may act before this returns
   }
 
   // ---- orders ----
@@ -370,7 +370,7 @@ class WorldServer {
   void hand_over(const Message& message, Outbox& outbox) {
     if (connections_.rendezvous()) {
       connections_.post(message.from, message.to, now());
-      if (!underway_.contains(message.operation)) return;  // other actors have acted meanwhile
+      if (!underway_.contains(message.operation)) return;  // other actors have ended the activity meanwhile
     }
     connections_.send(message, graph_, EventGraph::kStart, outbox);
   }
@@ -499,12 +499,12 @@ class WorldServer {
   std::vector<bool> up_;
   std::set<std::string> links_down_;
   std::unordered_map<Activity, OrderUnderway> underway_;
-  std::vector<std::set<Activity>> at_node_;  ///< activities at, from or to a node
-  std::vector<Sender> senders_;              ///< per node
+  std::vector<std::set<Activity>> at_node_;  ///< activities of each node: at, from or to it
+  std::vector<Sender> senders_;              ///< sender of each node
   Outbox tcp_outbox_;                        ///< unused by connections over TCP
   std::vector<Event> events_;
   bool waits_ = false;
-  bool answered_ = false;  ///< the batch has been answered
+  bool answered_ = false;  ///< true: the batch has been answered
   sg4::SemaphorePtr wake_ = sg4::Semaphore::create(0);
 };
 
@@ -556,7 +556,7 @@ class NodeSpeeds {
     const auto [position, added] =
         known_.try_emplace({piece.schedule.get(), kind, piece.entry, piece.first, piece.behind}, 0.0);
     if (!added) return position->second;
-    kept_.push_back(piece.schedule);  // keeps its address from being used for another schedule
+    kept_.push_back(piece.schedule);  // keeps the schedule, so that no other schedule gets its address
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
       const auto* task = std::get_if<schedule::ComputeTask>(&piece.schedule->tasks.at(i).what);
       if (task == nullptr || task->who != piece.who) continue;
@@ -565,7 +565,7 @@ class NodeSpeeds {
     return position->second;
   }
 
-  /// Returns the mean slowdown over the steps of the work, each with a factor of its own.
+  /// Returns the mean slowdown over the work's steps, each of which has a factor of its own.
   double mean_slowdown(Node node, const Work& work) const {
     const std::int64_t first = std::max<std::int64_t>(0, work.step);
     double sum = 0;
@@ -576,8 +576,8 @@ class NodeSpeeds {
   }
 
   std::vector<spec::DeviceSpec> kinds_;  ///< kinds of device at nominal speed
-  std::vector<std::size_t> kind_;        ///< kind, per node
-  std::vector<double> slowdown_;         ///< per node
+  std::vector<std::size_t> kind_;        ///< kind of each node's device
+  std::vector<double> slowdown_;         ///< slowdown of each node
   Jitter jitter_;
   bool jitters_;
   std::map<std::tuple<const schedule::Schedule*, std::size_t, std::size_t, std::size_t, std::size_t>, double> known_;
@@ -692,7 +692,7 @@ class ServedWorld final : public SimulatedWorld {
   }
 
  private:
-  /// Makes a collective fail, as the next event.
+  /// Makes a collective fail; the failure is the next event.
   void cut_off(Activity activity) {
     cancel(activity);
     among_.erase(activity);
@@ -753,14 +753,14 @@ class ServedWorld final : public SimulatedWorld {
   NodeSpeeds speeds_;
   NodeCollectives collectives_;
   std::map<Activity, std::vector<Node>> among_;  ///< nodes of the collectives under way
-  std::set<std::string> links_down_;             ///< names or patterns
+  std::set<std::string> links_down_;             ///< names or patterns of the links that are down
   std::vector<bool> up_;
   ChildProcess child_;
   WireWriter orders_;
   std::uint64_t ordered_ = 0;
   Activity last_ = 0;
-  std::int64_t underway_ = 0;  ///< activities whose event was not taken
-  std::int64_t reported_ = 0;  ///< changes of hosts, with one event each
+  std::int64_t underway_ = 0;  ///< number of activities whose event has not been taken
+  std::int64_t reported_ = 0;  ///< number of changes of hosts, each of which has one event
   std::deque<Event> events_;   ///< received events
   double now_ = 0;
 };

@@ -55,9 +55,9 @@ class HostZone : public routing::NetZoneImpl {
   simgrid::s4u::Link* loopback_ = nullptr;
   std::unique_ptr<ClusterNetwork> network_;
   std::set<LinkProperties> properties_;
-  const LinkProperties* last_ = nullptr;          ///< the element noted last
+  const LinkProperties* last_ = nullptr;          ///< properties noted last
   FlatMap<const LinkProperties*> properties_of_;  ///< properties, by address of the link
-  Links links_;                                   ///< links of the last route asked for; a member to reuse its memory
+  Links links_;                                   ///< links of the last requested route; a member to reuse its memory
 };
 
 HostZone& make_host_zone() { return *new HostZone; }  // NOLINT: the engine deletes its root zone

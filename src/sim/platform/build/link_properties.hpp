@@ -12,12 +12,12 @@ struct LinkProperties {
   spec::Transport transport = spec::Transport::plain;
   double efficiency = 1;                                   ///< share of the bandwidth that payload reaches
   double queue_bytes = 3e5;                                ///< tcp: bytes of the link's queue
-  std::string link_class;                                  ///< catalogue entry; may be empty
+  std::string link_class;                                  ///< class in the catalogue; may be empty
   spec::MessageCosts costs = spec::MessageCosts::network;  ///< rdma: table of message costs
   bool adds_up = false;       ///< true: an adapter on a fabric whose switches can sum (InfiniBand SHARP)
   bool rccl = false;          ///< true: an adapter driven by AMD's library, not NVIDIA's
   bool is_goodput = false;    ///< tcp: the bandwidth is the measured throughput of transfers; nothing is lost
-  double per_connection = 0;  ///< goodput: byte/s of one connection; 0: its window per round trip
+  double per_connection = 0;  ///< goodput: byte/s of one connection; 0: limited by its window per round trip
   bool in_cluster = false;    ///< tcp: see LinkSpec::in_cluster
   auto operator<=>(const LinkProperties&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };

@@ -8,7 +8,7 @@
 
 namespace dadsim::sim {
 
-/// The lines "FROM -> TO" between all places, one for each direction.
+/// Lines "FROM -> TO" between all places, one for each direction.
 class PairLinks {
  public:
   /// Makes the lines, whose names begin with "PREFIX." unless the prefix is empty. Throws std::runtime_error if two
@@ -20,7 +20,7 @@ class PairLinks {
 
  private:
   std::size_t places_;
-  Links links_;  ///< [from · places + to]
+  Links links_;  ///< link of each ordered pair, [from · places + to]
 };
 
 }  // namespace dadsim::sim

@@ -75,7 +75,7 @@ class Torus : public Fabric {
 
   std::vector<std::int64_t> sizes_;  ///< nodes along each axis
   NodeOfAdapter node_of_;
-  std::vector<std::vector<DuplexLink>> lines_;  ///< [axis][node]: to the next node along the axis
+  std::vector<std::vector<DuplexLink>> lines_;  ///< line to the next node along the axis, [axis][node]
 };
 
 }  // namespace

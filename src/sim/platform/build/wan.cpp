@@ -50,8 +50,8 @@ class Wan : public ClusterNetwork {
 
  private:
   PairLinks pairs_;
-  std::vector<DuplexLink> lines_;    ///< per host
-  std::vector<std::size_t> region_;  ///< per host
+  std::vector<DuplexLink> lines_;    ///< line of each host
+  std::vector<std::size_t> region_;  ///< region of each host
 };
 
 }  // namespace
