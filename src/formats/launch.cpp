@@ -49,8 +49,8 @@ struct LaunchRow {
   std::vector<std::pair<std::string, std::vector<std::string>>> pairs;  ///< value in dadsim, and its spellings in the
                                                                         ///< framework
   bool number = false, real = false;
-  std::string otherwise;  ///< number or quantity without the argument; empty: nothing is known then
-  bool list = false;      ///< pairs are of the words of a list
+  std::string otherwise;  ///< number or quantity without the argument; empty: unknown
+  bool list = false;      ///< true: `pairs` are the words of a list
 
   const std::vector<std::string>* written_as(const std::string& value) const {
     const auto found = std::ranges::find_if(pairs, [&](const auto& pair) { return pair.first == value; });
@@ -63,7 +63,7 @@ struct LaunchRow {
     const bool fits = real || (number && parse_whole<std::int64_t>(value));
     return fits ? std::optional(value) : std::nullopt;
   }
-  /// Returns a list as words behind an option of a command line, or else in brackets.
+  /// Returns a list in the framework's words: one after the other behind an option, otherwise in brackets.
   std::optional<std::string> their_list(const std::string& value) const {
     const bool words = argument.starts_with('-');
     std::string text;
@@ -74,7 +74,7 @@ struct LaunchRow {
     }
     return words ? text : '[' + text + ']';
   }
-  /// Returns our words of such a list; none: one of theirs is unknown.
+  /// Returns the framework's list in dadsim's words; nothing if a word is unknown.
   std::optional<std::string> our_list(std::string value) const {
     std::ranges::replace_if(
         value, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
@@ -388,7 +388,7 @@ class LaunchReader {
     fault(*argument, fmt::format("use some of {}", fmt::join(known, ", ")));
   }
 
-  /// Takes the value whose arguments are all as the rows have them; of several the one with most arguments.
+  /// Takes the value whose rows all match the arguments; of several, the one with most rows.
   void read_choice(const std::vector<const LaunchRow*>& same) {
     const LaunchRow* first = nullptr;
     for (const LaunchRow* row : same) {

@@ -67,8 +67,8 @@ struct Setting {
   std::size_t sites = 0;
   world::Node server = -1;  ///< the aggregator; −1 if there is none
   ProtocolLog& log;
-  bool clients_evaluate = false;  ///< the framework sends a round's new model to its clients once more
-  std::vector<std::size_t> regions = {};  ///< per site, the region of its host; empty: all are in one
+  bool clients_evaluate = false;          ///< the framework sends a round's new model to its clients once more
+  std::vector<std::size_t> regions = {};  ///< region of each site's host; empty: all sites are in one region
 
   const spec::TrainingSpec& training() const { return learning.problem().training; }
   std::uint64_t seed() const { return learning.problem().seed; }

@@ -32,7 +32,7 @@ constexpr auto names_of(BlockPart) {
                                          {latent, "latent"}});
 }
 
-/// A set of parts of a block; attention alone unless others are given.
+/// A set of parts of a block; by default attention alone.
 struct BlockParts {
   std::uint8_t bits = 1U << static_cast<unsigned>(BlockPart::attention);
 
@@ -49,7 +49,7 @@ struct BlockParts {
 
 /// Returns the names of the parts, with spaces between them, in the order of BlockPart.
 std::string to_text(BlockParts parts);
-/// Returns the set of such names; nullopt if one is unknown or there is none.
+/// Returns the set of parts with these names; nullopt if a name is unknown or there is none.
 std::optional<BlockParts> parse_parts(std::string_view text);
 
 }  // namespace dadsim::spec

@@ -22,7 +22,7 @@ inline bool sends_to(const ParameterValues& values, const char* whom) {
   const auto to = values.find("to");
   return to != values.end() && to->second == whom;
 }
-/// Returns true if what participants of an event-driven run send is summed among them by the collective library.
+/// Returns true if the collective library sums the messages of an event-driven run among its participants.
 inline bool sums_among_peers(const ParameterValues& values) {
   return sends_to(values, "peers") || sends_to(values, "region");
 }

@@ -36,7 +36,8 @@ bool is_norm(std::span<const LayerShape> block, const LayerShape& layer) {
          layer.outputs_per_sample == inputs_of_block(block.front());
 }
 
-/// Returns the part of a block that a layer belongs to, other than experts; of a network with experts its shared ones.
+/// Returns the part of a block to which a layer belongs, except experts. After a network's experts these are shared
+/// experts.
 std::optional<BlockPart> part_of(std::span<const LayerShape> block, std::size_t position, bool behind_experts) {
   const LayerShape& layer = block[position];
   if (layer.kind == LayerKind::attention) return BlockPart::attention;
@@ -63,7 +64,8 @@ std::vector<BlockParts> parts_of_layers(std::span<const LayerShape> block) {
   return parts;
 }
 
-/// Keeps nothing of the layers of a block that are computed again; of what hands on to the shortcut, that alone.
+/// Removes what the block keeps of layers that are computed again. A layer that hands on to the shortcut keeps only the
+/// numbers handed on.
 void leave_out(std::span<LayerShape> block, BlockParts parts) {
   const std::vector<BlockParts> of_layers = parts_of_layers(block);
   const double shortcut = inputs_of_block(block.front());
@@ -82,7 +84,7 @@ void leave_out(std::span<LayerShape> block, BlockParts parts) {
     const bool last = i + 1 == block.size() || block[i + 1].kind != LayerKind::dense || !of_layers[i + 1].meets(parts);
     const bool hands_on = last && (is_expert(layer) || layer.split == TensorSplit::row);
     layer.kept_beside_per_sample = (hands_on ? shortcut : 0) - layer.outputs_per_sample;
-    if (!hands_on) layer.kept_bytes_per_sample = 0;  // dropout behind a network is no part of it
+    if (!hands_on) layer.kept_bytes_per_sample = 0;  // dropout after a network does not belong to the network
   }
 }
 

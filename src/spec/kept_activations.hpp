@@ -16,9 +16,9 @@ bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t positi
 /// Returns the parts of a block that the layers of the network have.
 BlockParts parts_of_blocks(const ModelShape& model);
 
-/// Returns the network without what the backward pass recomputes of these parts of blocks. Of attention these are
-/// scores (Korthikanti et al., arXiv:2205.05198, section 5), of networks and experts what lies inside them, of the
-/// other parts their outputs (Megatron-LM, --recompute-modules).
+/// Returns the network without the activations that the backward pass recomputes of these parts of blocks. For
+/// attention these are scores (Korthikanti et al., arXiv:2205.05198, section 5), for networks and experts the values
+/// inside, for other parts their outputs (Megatron-LM, --recompute-modules).
 ModelShape with_selective_recomputation(ModelShape model, BlockParts parts);
 
 /// Returns whether the backward pass recomputes a layer of the network.
@@ -26,7 +26,7 @@ bool is_computed_again(const ModelShape& model, std::size_t position, const Para
 /// Returns the numbers that the backward pass recomputes of a layer that is not computed again: outputs of an expert's
 /// activation function.
 double activated_again(const LayerShape& layer, const ParallelismSpec& how);
-/// Returns whether it recomputes any layer, and each part that `how` names.
+/// Returns whether the backward pass recomputes at least one layer, and each part that `how` names.
 bool computes_any_again(const ModelShape& model, const ParallelismSpec& how);
 
 /// Returns the numbers per sample at the input of a block that starts with this layer. A layer without a matrix, such
@@ -72,7 +72,7 @@ class KeptActivations {
   double shortcut_;  ///< bytes per number handed on between blocks
   double operand_;   ///< bytes per number read by products alone
   Recomputation recomputation_;
-  BlockParts parts_;  ///< with Recomputation::selective
+  BlockParts parts_;  ///< parts that are recomputed, with Recomputation::selective
   double along_sequence_;
 };
 

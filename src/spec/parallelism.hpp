@@ -40,7 +40,7 @@ constexpr auto names_of(TensorOverlap) {
 /// Part of the forward pass that the backward pass recomputes instead of keeping.
 enum class Recomputation : std::uint8_t {
   none,
-  selective,   ///< some parts of a block, if not said attention's scores and their products (Korthikanti et al., MLSys
+  selective,   ///< some parts of a block; by default attention's scores and their products (Korthikanti et al., MLSys
                ///< 2023, section 5)
   operations,  ///< within a block each second product of a dense layer, experts, and everything but products
                ///< (TorchTitan's selective "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
@@ -174,8 +174,9 @@ struct ParallelismSpec {
   double host_rate = 0;                 ///< byte/s between the host's processor and its memory, for one device
   std::int32_t loss_parts = 0;          ///< parts of a micro-batch for the loss; 0: chosen by with_tiles()
   std::int32_t feed_forward_parts = 1;  ///< parts of a micro-batch for dense layers of feed-forward networks
-  BlockParts recomputed_parts = {};     ///< with Recomputation::selective
-  double offload_share = 1;             ///< part of the optimizer's state, or of blocks with activations, on the host
+  BlockParts recomputed_parts = {};     ///< parts that the backward pass recomputes, with Recomputation::selective
+  double offload_share = 1;             ///< share of the optimizer's state, or of the blocks with activations, that the
+                                        ///< host keeps
 
   std::int32_t of_stage() const { return tensor * context; }      ///< devices of a replica with the same layers
   std::int32_t devices() const { return of_stage() * pipeline; }  ///< devices of a replica
@@ -183,14 +184,14 @@ struct ParallelismSpec {
   /// Returns the part of the optimizer's state that devices keep.
   double state_kept() const { return offloads_optimizer() ? 1 - offload_share : 1; }
   bool offloads_activations() const { return offload == Offload::activations || offload == Offload::both; }
-  /// Returns how many blocks of a piece leave their activations with the host: the first ones, at least one (Megatron
-  /// Core, its fine-grained offloading of activations).
+  /// Returns the number of a piece's blocks that leave their activations with the host: the first ones, at least one
+  /// (Megatron Core, its fine-grained offloading of activations).
   std::size_t blocks_on_host(std::size_t blocks) const {
     constexpr double kRounding = 1e-9;
     if (!offloads_activations()) return 0;
     return blocks - static_cast<std::size_t>((1 - offload_share) * static_cast<double>(blocks) + kRounding);
   }
-  /// Returns whether the backward pass repeats a part of blocks, of which it does not repeat the whole.
+  /// Returns whether the backward pass recomputes this part of blocks, but not whole blocks.
   bool repeats_part(BlockPart part) const {
     return recomputation == Recomputation::selective && recomputed_parts.has(part);
   }

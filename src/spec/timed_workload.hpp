@@ -14,7 +14,7 @@ ModelShape shape_of_workload(const TimedAsSpec& asked);
 /// Checks the sizes of <timed-as>, the workload's attention, and its division among devices.
 std::optional<Fault> fault_of_workload(const TimedAsSpec& asked);
 
-/// Checks that the network has what its backward pass is to compute again.
+/// Checks that the network has the parts that its backward pass is to recompute.
 std::optional<Fault> fault_of_recomputation(const ModelShape& shape, const ParallelismSpec& how);
 
 /// Returns whether the workload has experts; false for sizes that make no network.

@@ -166,7 +166,7 @@ estimate::AlgorithmState state_of_choices(const spec::ParameterValues& values) {
   if (LocalRounds::chosen(values, LocalRounds::kTo) != SentTo::aggregator)
     numbers += static_cast<double>(outer::make(values, 1).states);
   const SentBy encoding = LocalRounds::chosen(values, LocalRounds::kEncoding);
-  if (encoding != SentBy::compress && encoding != SentBy::int8_ring) numbers += 1;  // a memory
+  if (encoding != SentBy::compress && encoding != SentBy::int8_ring) numbers += 1;  // memory of the compressor
   return {numbers * step::extent::parameters()};
 }
 

@@ -4,7 +4,7 @@
 #include "protocols/local/local_method.hpp"
 #include "protocols/methods.hpp"
 
-// The methods of the family, each a row of choices.
+// Returns the methods of the family, each a row of choices.
 
 namespace dadsim::protocols {
 

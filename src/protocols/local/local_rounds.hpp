@@ -28,8 +28,8 @@ inline constexpr auto kAverage = spec::choice<Average>(
     "all: over all workers; contributors: each number over the workers that have sent one other than 0; direction: of "
     "each matrix the mean of directions, as long as the rows are on average (RDA)");
 
-/// Returns Σ p_i x_i with p_i the weights over their sum, or the mean of contributors, or of directions; the parameters
-/// of rows come first.
+/// Returns Σ p_i x_i with p_i the weights over their sum, or the mean of contributors, or of directions. Parameters
+/// come first in each row.
 world::Value averaged(Average how, Learning& learning, const std::vector<world::Value>& rows,
                       std::vector<double> weights);
 /// Returns the work of averaged() for `rows` rows, beyond adding them up.
@@ -128,7 +128,7 @@ class LocalRounds : public Protocol {
   std::int64_t steps_of_round(std::int64_t first) const;
   /// Returns the initial θ, followed by the state of the outer rule.
   world::Value outer_begin() const;
-  /// Returns the weights of outer_begin() or of an outer step.
+  /// Returns θ of a result of outer_begin() or outer_after().
   world::Value theta_of(const world::Value& outer) const;
   /// Returns the outer rule's θ and state after its step `round`.
   world::Value outer_after(const world::Value& outer, const world::Value& moved, std::int64_t round,
@@ -139,7 +139,7 @@ class LocalRounds : public Protocol {
   /// Encodes the row of worker `number` after the round that begins with step `first`. `memory`: its compressor's
   /// memory, which is replaced.
   world::Value encoded(const world::Value& row, world::Value& memory, std::size_t number, std::int64_t first) const;
-  /// Returns the mean of rows, by `average`, and its work.
+  /// Returns the mean of rows by the run's `average`; mean_work() returns the work of computing it.
   world::Value mean_of(const std::vector<world::Value>& rows, std::vector<double> weights) const;
   world::Work mean_work(step::Role who, std::size_t rows) const;
 
@@ -166,7 +166,7 @@ class LocalRounds : public Protocol {
  private:
   Setting setting_;
   LocalSteps local_;
-  std::int64_t until_ = 0;  ///< steps with H = 1
+  std::int64_t until_ = 0;  ///< first steps of the training, in which H = 1
   OuterRule rule_;
   spec::CompressSpec encoding_;
   SentNumbers sends_;
@@ -175,21 +175,22 @@ class LocalRounds : public Protocol {
   Average average_;
 };
 
-/// A sum by a ring of eight bits a number (INTELLECT-1; PrimeIntellect-ai/prime, 5cc57a0, collectives.cpp). Each matrix
-/// is cut into 2 n chunks, two for each of the n peers to begin with. On its way round a chunk is decoded at every
-/// peer, added to, and quantised anew; the sum is quantised once more, and that message goes round unchanged. All peers
-/// end with the same bits, after n quantisations of every number.
+/// A sum by a ring with eight bits a number (INTELLECT-1; PrimeIntellect-ai/prime, 5cc57a0, collectives.cpp). Each
+/// matrix is cut into 2 n chunks, two for each of the n peers. On its way round, a chunk is decoded, added to and
+/// quantised anew at every peer. The sum is quantised once more, and this message goes round unchanged. All peers end
+/// with the same bits, after n quantisations of every number.
 namespace quantised_ring {
-/// Returns the encoding of the vector whose parts the ring carries there and back.
+/// Returns the encoding of the vector whose parts pass the ring twice.
 spec::CompressSpec encoding(std::size_t peers);
-/// Returns the sum of rows; `matrices`: the numbers of each, one after the other. Numbers behind them (running
-/// statistics) are added as they are.
+/// Returns the sum of rows. `matrices`: number of parameters of each matrix, one after the other. The numbers after
+/// them (running statistics) are added without encoding.
 std::vector<float> sum(const std::vector<std::vector<float>>& rows, const std::vector<std::size_t>& matrices);
 /// Returns Σ p_i x_i with p_i the weights over their sum: peers scale their rows before the ring.
 world::Value mean(Learning& learning, const std::vector<world::Value>& rows, const std::vector<double>& weights);
 }  // namespace quantised_ring
 
-/// Rounds through an aggregator or a store, among all peers, with partners; through an aggregator by fragments.
+/// Makes rounds through an aggregator or a store, among all peers, with partners, or through an aggregator by
+/// fragments.
 std::unique_ptr<Protocol> server_rounds(const Setting& setting);
 std::unique_ptr<Protocol> peer_rounds(const Setting& setting);
 std::unique_ptr<Protocol> partner_rounds(const Setting& setting);

@@ -23,21 +23,20 @@ class LocalSteps {
   static constexpr spec::IntegerParameter kRounds{
       "rounds", 0, 1e9, "0", "rounds of period local steps; 0: as many steps as synchronous training takes"};
 
-  /// A step, and H of rounds that begin with it or later.
+  /// A step, and H of the rounds that begin with this step or later.
   using LaterPeriod = std::pair<std::int64_t, std::int64_t>;
   /// Returns the list of a text such as "100:16 400:64", an empty one of "none"; nullopt for another text.
   static std::optional<std::vector<LaterPeriod>> read_periods(const std::string& text);
 
   explicit LocalSteps(const Setting& setting);
 
-  /// The parameters that all have: steps between synchronisations, rounds. `period` by default, for the description of
-  /// what is sent after it.
+  /// Returns the parameters common to all methods. `period`: default steps between synchronisations, as text.
   static std::vector<spec::ParameterSpec> parameters(const char* period);
 
   /// Returns MethodInfo::models_held: for every worker, the model that it trains and the model received from it.
   static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }
 
-  /// Returns the steps of the whole training: so many rounds, or else the epochs of the budget.
+  /// Returns the number of steps of the training: those of `rounds`, or else those of the budget's epochs.
   std::int64_t steps() const { return steps_; }
   std::int64_t period() const { return later_.front().second; }
   /// Returns H of a round that begins with step `first`, wherever training ends:
@@ -53,7 +52,7 @@ class LocalSteps {
   world::Value train(std::size_t worker, const world::Value& own, std::int64_t first, std::int64_t count) const;
   /// Returns the work of train(), and counts its samples in the log.
   world::Work begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const;
-  /// Returns the samples of those steps.
+  /// Returns the number of samples that train() uses for these arguments.
   double samples(std::size_t worker, std::int64_t first, std::int64_t count) const;
   /// Returns a worker's weight in a mean after those steps: its samples, times the run's weight for it.
   double weight(std::size_t worker, std::int64_t first, std::int64_t count) const;
@@ -61,9 +60,9 @@ class LocalSteps {
  private:
   Setting setting_;
   std::vector<SiteBatches> batches_;
-  std::vector<float> factors_;      ///< per worker; empty: 1
-  std::vector<LaterPeriod> later_;  ///< the first from step 0
-  double by_rate_ = 0;              ///< α; 0: H is h
+  std::vector<float> factors_;      ///< the run's weight of each worker; empty: 1
+  std::vector<LaterPeriod> later_;  ///< H by step; the first entry is for step 0
+  double by_rate_ = 0;              ///< α; 0: the learning rate has no effect on H
   std::int64_t steps_ = 1;
 };
 

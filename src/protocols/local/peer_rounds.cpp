@@ -14,17 +14,18 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Rounds without a server: what workers have made is summed among all of them by a collective, an all-reduce or, of
-/// encodings that do not add up, an all-gather. Every worker then takes the same outer step (DiLoCo as OpenDiLoCo and
-/// torchft run it). With a random subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) workers keep weights of
-/// their own, of which those at the places drawn for the round become their mean; evaluated is the mean of all.
+/// Rounds without a server. A collective sums the workers' rows: an all-reduce, or an all-gather for encodings that do
+/// not add up. Every worker then takes the same outer step (DiLoCo as OpenDiLoCo and torchft run it). With a random
+/// subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) workers keep weights of their own. Their weights at
+/// the places drawn for the round become the mean. The mean of all workers is evaluated.
 ///
-/// By region the first worker of each speaks for it: a reduction brings the mean of the region to it, speakers sum as
-/// peers do, and broadcast what comes out; all go on together. Encodings and their memory are those of speakers.
+/// By region, the first worker of each region speaks for it. A reduction brings the region's mean to the speaker;
+/// speakers sum their rows as peers do, and broadcast the result. All workers continue together. Encodings and their
+/// memory are those of speakers.
 ///
-/// The collective begins when all who take part are there. If it fails, it is begun anew after some seconds among those
-/// who are still there, and divided by their number. A worker that is back gets θ, and the state of the outer rule, of
-/// the first that ends the present round, and takes part from the next.
+/// The collective begins when all participants are there. If it fails, it begins anew after some seconds among the
+/// remaining participants, and the sum is divided by their number. A worker that is back gets θ and the state of the
+/// outer rule from the first worker that ends the present round. It takes part from the next round on.
 class PeerRounds final : public LocalRounds {
  public:
   explicit PeerRounds(const Setting& setting)
@@ -49,16 +50,16 @@ class PeerRounds final : public LocalRounds {
     double asked_at = 0;
   };
 
-  /// Workers of a region, or a single one, in the present collectives.
+  /// Workers of a region that take part in the present collectives; without regions, a single worker.
   struct PeerGroup {
-    std::vector<std::size_t> members;  ///< the first speaks for all
+    std::vector<std::size_t> members;  ///< workers; the first one speaks for all
     Value row, memory;
     double weight = 0;
   };
   enum class ExchangeStage : std::uint8_t { to_speakers, among_speakers, from_speakers, over };
   static constexpr std::int64_t kStages = 4;
   static ExchangeStage next_of(ExchangeStage stage) { return static_cast<ExchangeStage>(static_cast<int>(stage) + 1); }
-  /// Returns the number of messages of a stage of the present attempt.
+  /// Returns the number that messages of a stage have in the present attempt.
   std::int64_t number_of(ExchangeStage stage) const { return attempt_ * kStages + static_cast<std::int64_t>(stage); }
 
   static bool adds_up(const spec::CompressSpec& encoding) {
@@ -96,9 +97,9 @@ class PeerRounds final : public LocalRounds {
   bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
   std::int64_t attempt_ = 0;  ///< number of the last exchange
   std::vector<std::size_t> members_;  ///< workers in the exchange under way, or in the last
-  std::vector<PeerGroup> groups_;     ///< likewise, by region; each alone without
+  std::vector<PeerGroup> groups_;     ///< the same workers by region; without regions, each is a group of its own
   ExchangeStage stage_ = ExchangeStage::among_speakers;
-  std::size_t open_ = 0;  ///< collectives of the stage that have not ended
+  std::size_t open_ = 0;  ///< number of the stage's collectives that have not ended
   std::vector<std::size_t> joining_;
   Value mean_row_;                          ///< mean of the last round's rows
   std::array<Value, 2> mean_moments_ = {};  ///< mean of each moment; no value: not due
@@ -143,7 +144,7 @@ double PeerRounds::bytes() const {
   return setting().sizing.bytes_of(pieces, quantised_ring::encoding(groups_.size())) + moments;
 }
 
-/// Returns the group that the worker speaks for; nullptr if it does not.
+/// Returns the group for which the worker speaks; nullptr if there is none.
 const PeerRounds::PeerGroup* PeerRounds::spoken_for(std::size_t number) const {
   const auto found = std::ranges::find(groups_, number, [](const PeerGroup& group) { return group.members.front(); });
   return found == groups_.end() ? nullptr : &*found;
@@ -202,7 +203,7 @@ void PeerRounds::begin_if_complete() {
   begin_stage(by_region_ ? ExchangeStage::to_speakers : ExchangeStage::among_speakers);
 }
 
-/// Puts those who take part into groups, and encodes what speakers of regions send.
+/// Puts the participants into groups, and encodes the rows that speakers of regions send.
 void PeerRounds::make_groups() {
   std::map<std::size_t, std::vector<std::size_t>> by_region;
   for (const std::size_t number : members_) {
@@ -246,7 +247,8 @@ void PeerRounds::exchange(step::CollectiveKind kind, const std::vector<std::size
   setting().log.facts["collectives among participants"] += 1;
 }
 
-/// Begins the collectives of a stage, or of the first after it that has any; after the last all go on.
+/// Begins the collectives of a stage; if the stage has none, those of the next stage that has any. After the last stage
+/// all workers continue.
 void PeerRounds::begin_stage(ExchangeStage stage) {
   stage_ = stage;
   open_ = 0;
@@ -270,7 +272,7 @@ void PeerRounds::begin_stage(ExchangeStage stage) {
   }
 }
 
-/// Takes the end of a collective by region, of which the first node counts.
+/// Handles the end of a collective by region. Only the message to the collective's first node counts.
 void PeerRounds::heard(std::size_t number, const Parcel& parcel) {
   const bool among = parcel.number == number_of(ExchangeStage::among_speakers);
   if (among) setting().log.facts["bytes between regions"] += parcel.bytes;
@@ -278,7 +280,7 @@ void PeerRounds::heard(std::size_t number, const Parcel& parcel) {
   if (is_first && --open_ == 0) begin_stage(next_of(stage_));
 }
 
-/// Returns what who speaks for others, or for itself, computes for the exchange.
+/// Returns the work of a worker that speaks for a group in the exchange, even for itself alone.
 Work PeerRounds::exchange_work() const {
   const Sizing& sizing = setting().sizing;
   const std::size_t rows = groups_.size();
@@ -293,7 +295,7 @@ Work PeerRounds::exchange_work() const {
   return adds_ ? work : std::move(work) + mean_work(step::Role::workers, rows);
 }
 
-/// Ends the round, at its first worker that has taken the outer step. Returns true if training is over.
+/// Ends the round, after the outer step of its first worker. Returns true if training is over.
 bool PeerRounds::complete(std::size_t first_one) {
   world::EventLoop& loop = setting().loop;
   ProtocolLog& log = setting().log;
@@ -405,7 +407,7 @@ Task<> PeerRounds::worker(std::size_t number) {
       } else if (parcel.gone || parcel.back) {
         if (again_at == world::kNever) begin_if_complete();
       } else if (parcel.number < 0 || parcel.number / kStages != attempt_ || attempt_ == before) {
-        continue;  // old news
+        continue;  // a notice of an earlier exchange
       } else if (parcel.lost) {
         underway_ = false;
         again_at = loop.now() + kRetrySeconds;

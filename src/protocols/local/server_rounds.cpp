@@ -13,15 +13,15 @@ namespace {
 /// and get the θ of a later round. A round ends by `when`; Δ is the mean of the Δ_i that count in it,
 /// weighted by their samples, each scaled by its staleness.
 ///
-/// An aggregator takes the outer step and sends θ. A store computes nothing: a worker reads the objects of the others
-/// of all rounds since its last θ, and takes the outer steps itself, as all do.
+/// An aggregator takes the outer step and sends θ. A store computes nothing: each worker reads the other workers'
+/// objects of all rounds since its last θ, and takes the outer steps itself.
 ///
-/// With a barrier, a window or overlap all workers take the same steps in a round; at their own pace each counts its
-/// own, until all together have taken those of the training. With overlap a worker holds two orders, and takes the
-/// steps of the second while its first Δ travels: every θ lacks the Δ of one round.
+/// With a barrier, a window or overlap, all workers take the same steps in a round. At their own pace each worker
+/// counts its own steps, until all together have taken those of the training. With overlap a worker holds two orders,
+/// and takes the steps of the second while its first Δ is under way. Every θ then lacks the Δ of one round.
 ///
-/// A worker that goes down is not waited for; when it is back it takes part from the next round on, its optimizer begun
-/// anew. What is lost on the way is sent again.
+/// A round does not wait for a worker that goes down. A worker that is back takes part from the next round on, with a
+/// new optimizer. Lost messages are sent again.
 class ServerRounds final : public LocalRounds {
  public:
   explicit ServerRounds(const Setting& setting)
@@ -70,7 +70,7 @@ class ServerRounds final : public LocalRounds {
         return {};
     }
   }
-  /// Returns whether workers take their rounds at their own pace: their answers may be stale.
+  /// Returns whether workers take their rounds at their own pace, so that answers may be stale.
   bool at_own_pace() const { return when_ == When::quorum || when_ == When::asynchronous; }
 
   Task<> server();
@@ -292,7 +292,7 @@ Task<> ServerRounds::server() {
       orders.erase(found);
     }
     const bool window = when_ == When::window;
-    if (differences.empty() && !window) {  // all are down: the round begins anew when someone is back
+    if (differences.empty() && !window) {  // all workers are down: the round begins anew when one is back
       co_await loop.sleep(me, kRetrySeconds);
       continue;
     }
@@ -331,11 +331,11 @@ Task<> ServerRounds::worker(std::size_t number) {
     }
     const std::int64_t first = parcel.number;
     const auto found = own.orders.find(first);
-    if (found == own.orders.end()) continue;  // withdrawn while it was down
+    if (found == own.orders.end()) continue;  // the order was withdrawn while the worker was down
     const std::int64_t count = found->second.count;
     const Value start = parcel.values.front();
     const double begin = loop.now();
-    // The difference reads two models and writes one.
+    // Computing the difference reads two models and writes one.
     Work work = local().begin_training(number, first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
                 sizing.encode_by(encoding(), step::Role::workers) + merge_work();
     if (own.outer_steps > 0) {  // includes reading the store's objects

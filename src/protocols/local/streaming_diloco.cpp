@@ -16,17 +16,17 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Streaming DiLoCo, in the spirit of Douillard et al., arXiv 2501.18512: DiLoCo a part at a time. The model falls into
-/// P fragments; piece k of Learning::pieces() (a matrix with its biases; all the rest) is of fragment k mod P. After
-/// inner step t with t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends of fragment p
+/// Streaming DiLoCo, in the spirit of Douillard et al., arXiv 2501.18512: DiLoCo a part at a time. The model is divided
+/// into P fragments. Piece k of Learning::pieces() (a matrix with its biases; all the rest) belongs to fragment k mod P.
+/// After inner step t with t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends for fragment p
 ///   Δ_p = θ_p (the last that it has got) − θ_{i,p}
-/// in four bits a number (compressor e3m0) and goes on training. The server takes a step of the outer optimizer with
-/// the mean over workers, in fp32, and sends the new θ_p as plain numbers; τ inner steps after a worker has sent it
-/// takes that in, and waits if it is not there yet:
+/// in four bits a number (compressor e3m0), and continues training. The server takes a step of the outer optimizer with
+/// the mean over workers, in fp32, and sends the new θ_p as plain numbers. A worker merges θ_p τ inner steps after it
+/// has sent Δ_p, and waits for a θ_p that has not arrived yet:
 ///   θ_{i,p} ← α θ_{i,p} + (1 − α) θ_p
-/// Our assumptions, where the paper was not at hand: the order of fragments and their offsets; the scale and rounding
-/// of e3m0; the way over a server (there, all-reduce), and so plain numbers downwards; that at the end of training
-/// every fragment is sent, so that no step is lost. Running statistics go with the last fragment and are averaged.
+/// Assumptions beyond the paper: the order of fragments and their offsets; the scale and rounding of e3m0; a server
+/// that sends plain numbers, in place of an all-reduce; and that every fragment is sent at the end of training, so that
+/// no step is lost. Running statistics belong to the last fragment and are averaged.
 class StreamingDiLoCo final : public LocalRounds {
  public:
   explicit StreamingDiLoCo(const Setting& setting);
@@ -104,7 +104,7 @@ class StreamingDiLoCo final : public LocalRounds {
   std::vector<Fragment> fragments_;
   std::vector<StreamingWorkerState> workers_;
   std::map<std::int64_t, Sync> open_;
-  std::set<std::int64_t> done_;  ///< synchronisations of the last two periods, and those of the last step
+  std::set<std::int64_t> done_;  ///< done synchronisations of the last two periods, and of the last step
   std::int64_t last_step_ = 0;   ///< last step of which a worker has begun a synchronisation
   std::size_t done_at_end_ = 0;  ///< number of fragments synchronised in the last step
   SendLater later_;

@@ -34,7 +34,8 @@ Row<Framework> number(std::string name, Value Framework::*member, Kind kind) {
 
 /// Attributes that apply to event-driven runs only.
 constexpr std::array kOfEvents{"polling", "idle-cut", "evaluate", "sends", "server-models"};
-/// Attributes that apply only to runs with a server; the last ones are of event-driven runs.
+/// Attributes that apply only to runs with a server. Those after the first kOfAnyServers apply only to event-driven
+/// runs.
 constexpr std::array kOfServers{"server-serialise", "server-deserialise", "server-cores", "aggregate",
                                 "polling",          "idle-cut",           "server-models"};
 constexpr std::size_t kOfAnyServers = 4;

@@ -559,7 +559,7 @@ class RunOfSchedules {
   std::vector<StepWithout> without_;  ///< steps timed without their causes, in order
 };
 
-/// Adds what the framework takes before the first and after the last message of a collective, without a server.
+/// Adds the framework's time before the first and after the last message of a collective, without a server.
 void add_framework(const Cluster& cluster, const CollectiveJob& job, const collectives::Rounds& rounds,
                    LoadedCluster& loaded, CollectiveTiming& timing) {
   const std::vector<double>& bytes = job.request.bytes;
@@ -579,7 +579,7 @@ void add_framework(const Cluster& cluster, const CollectiveJob& job, const colle
   }
 }
 
-constexpr double kNotableSaving = 0.1;  // share of the time of the library's choice
+constexpr double kNotableSaving = 0.1;  // least saving that is reported, share of the time of the library's choice
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,
                           const collectives::RankLayout& layout, step::NetworkUse& use) {
