@@ -21,7 +21,7 @@ class Adam final : public MomentsOptimizer {
 
   void update(Network& network, const Gradient& gradient, double learning_rate) override {
     moments_.begin_step(gradient);
-    std::vector<AdamStep> steps;  // per matrix, and last for all vectors
+    std::vector<AdamStep> steps;  // numbers of each matrix, then of all vectors
     for (std::size_t l = 0; l <= moments_.matrices(); ++l) steps.push_back(adam_step(l, learning_rate));
     for_parameter_blocks(network, gradient,
                          [&](std::size_t l, Eigen::Index offset, auto weights, auto value_gradients) {

@@ -37,8 +37,8 @@ void correct(const UnitQuantiles& source, const UnitQuantiles& test, MutableRows
 
 /// Quantiles of the training data inside a network, kept with the model.
 struct SourceQuantiles {
-  UnitQuantiles inputs;              ///< per feature
-  std::vector<UnitQuantiles> norms;  ///< per channel that a batch norm reads, over samples and positions
+  UnitQuantiles inputs;              ///< quantiles of each feature
+  std::vector<UnitQuantiles> norms;  ///< quantiles of each channel that a batch norm reads, over samples and positions
 
   /// Returns the bytes sent with a model: four per quantile.
   double bytes() const;

@@ -35,7 +35,7 @@ class GradientMoments {
 
  private:
   std::int64_t steps_ = 0;
-  std::vector<std::int64_t> frozen_;  ///< per matrix: steps in which it was frozen; not part of state()
+  std::vector<std::int64_t> frozen_;  ///< number of steps in which each matrix was frozen; not part of state()
   std::vector<Eigen::ArrayXf> first_, second_;
 };
 

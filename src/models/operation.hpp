@@ -30,7 +30,7 @@ struct WeightsOf {
 /// All learned parameters of a network.
 template <class T>
 struct ParametersOf {
-  std::vector<WeightsOf<T>> matrices;  ///< in the order of the forward pass
+  std::vector<WeightsOf<T>> matrices;  ///< matrices in the order of the forward pass
   std::vector<VectorOf<T>> vectors;    ///< parameters without outer product: gains and shifts of norms, positions …
   std::vector<VectorOf<double>> averages;  ///< running statistics of batch norms: tracked, not learned
 };

@@ -11,14 +11,14 @@
 namespace dadsim::protocols {
 
 /// Feeds a LeakMeter with the messages of an event-driven run, as they leave, and with the samples that sites train
-/// with. Measurements are Values of the History, worked out with all others. Messages are rows of the numbers of a
-/// model or of a gradient; of those that continue from one message to the next (weights), the difference is read.
+/// with. Measurements are Values of the History, computed with all others. Messages are rows of the numbers of a model
+/// or of a gradient. Weights continue from one message to the next, so their difference is measured.
 ///
 /// A message of a site reveals what the site has trained with since its previous message. A model of a server reveals
 /// what was sent to the server since its previous model.
 ///
-/// A sample of the sites is observed, as often as a share of training's multiply-adds allows: the cost per message does
-/// not depend on the number of sites.
+/// Only a sample of the sites is observed, as often as a share of training's multiply-adds allows. The cost per message
+/// does not depend on the number of sites.
 class MessageLeak final : public TrainingObserver {
  public:
   struct WatchSetting {

@@ -138,7 +138,7 @@ world::Work Sizing::gradient(std::int64_t samples, std::int64_t number) const {
   world::Work work = whole(local_step(samples), step::Role::workers);
   const auto& tasks = work.pieces.front().schedule->tasks;
   work.pieces.front().behind =
-      static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // it comes last
+      static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // the update comes last
   work.pieces.front().samples = samples;  // an island takes its whole step
   work.step = number;
   work.seconds = timed_.step_seconds;

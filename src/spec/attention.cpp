@@ -8,7 +8,7 @@ namespace dadsim::spec {
 ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
   constexpr double kFloat = 4;            // bytes
   constexpr double kOperands = 3;         // operands: queries, keys and values
-  constexpr double kProductsOfTwo = 0.5;  // only Q·Kᵀ is recomputed
+  constexpr double kProductsOfTwo = 0.5;  // share of the scores' products: Q·Kᵀ alone is recomputed
   for (LayerShape& layer : model.layers) {
     if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
     const double tokens = std::sqrt(layer.scores_per_sample / static_cast<double>(layer.heads));

@@ -54,7 +54,7 @@ struct DriftSpec {
   bool corrupts = false;              ///< true: the corruption changes to `corruption` and `severity`
   Corruption corruption = Corruption::none;
   std::int64_t severity = 3;  ///< 1 … kMaxSeverity
-  double label_alpha = 0;     ///< above 0: class shares are drawn anew from a Dirichlet distribution
+  double label_alpha = 0;     ///< concentration of the Dirichlet distribution of new class shares; 0: unchanged
 };
 
 }  // namespace dadsim::spec

@@ -108,7 +108,7 @@ constexpr auto names_of(FabricSpec::Kind) {
 /// Equal nodes of a GPU cluster.
 struct NodeGroup {
   std::int64_t nodes = 1;
-  std::int64_t gpus = 8;  ///< per node
+  std::int64_t gpus = 8;  ///< GPUs of each node
   // Like members of GpuClusterSpec:
   LinkSpec port;
   std::int64_t rails = 1;
@@ -125,7 +125,7 @@ struct NodeGroup {
 struct GpuClusterSpec {
   std::string name;        ///< name in a composition; otherwise empty
   std::int64_t nodes = 1;  ///< number of nodes, in addition to those in `more`
-  std::int64_t gpus = 8;   ///< per node
+  std::int64_t gpus = 8;   ///< GPUs of each node
   InsideNode inside = InsideNode::switched;
   LinkSpec port;    ///< link of each GPU to its node's switch or bridge; mesh: of each pair
   LinkSpec bridge;  ///< host bridge, each way, if `inside` is shared; bandwidth 0: no limit of its own
@@ -208,7 +208,7 @@ struct PlatformFileSpec {
 struct LinkChange {
   /// Name of a link as in a result, with * matching anything, or class of links ("ib-ndr").
   std::string link;
-  double bandwidth_factor = 1;  ///< above 0
+  double bandwidth_factor = 1;  ///< factor on the bandwidth, above 0
   double latency_factor = 1;    ///< 0 or above; on the link's own latency, not on software and protocols
 };
 

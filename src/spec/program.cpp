@@ -94,8 +94,7 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.split == TensorSplit::row) {  // the output is added to the residual, in fp32; the backward pass adds two
-                                            // gradients
+    if (layer.split == TensorSplit::row) {  // added to the residual in fp32; the backward pass adds two gradients
       passes.forward += one + 2 * kWide;
       passes.back += compiled ? 0 : 3 * kWide + bytes.narrowed();
       passes.kernels_forward += kernel;
@@ -311,8 +310,7 @@ ModelShape with_divided_program(ModelShape model, Precision precision, std::int3
     if (row || !gathered) {
       const double outputs =
           layer.outputs_per_sample / static_cast<double>(std::max<std::int64_t>(1, layer.rows_per_sample));
-      const double numbers = row ? 1 : tensor * width_of(layer) / outputs;  // numbers copied per output number of a
-                                                                            // device
+      const double numbers = row ? 1 : tensor * width_of(layer) / outputs;  // numbers copied per output number
       passes.forward += copied * numbers;
       passes.back += copied * numbers;
       passes.kernels_forward += 1;

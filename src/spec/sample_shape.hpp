@@ -11,7 +11,8 @@ struct SampleShape {
   std::int64_t height = 1;
   std::int64_t width = 1;
   std::int64_t channels = 0;
-  std::int64_t vocabulary = 0;  ///< above 0: the values are symbol numbers 0 … vocabulary−1 (one channel)
+  std::int64_t vocabulary = 0;  ///< number of symbols, if the values are symbol numbers 0 … vocabulary−1 (one channel);
+                                ///< otherwise 0
 
   std::int64_t positions() const { return height * width; }
   std::int64_t size() const { return positions() * channels; }

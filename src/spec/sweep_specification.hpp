@@ -14,8 +14,8 @@ namespace dadsim::spec {
 /// A varied value of the scenario: one of a list, or of a range of numbers.
 struct VariedPath {
   std::string path;                 ///< path of --set, e.g. "training.batch"
-  std::vector<std::string> values;  ///< in order; empty: a range
-  double from = 0, to = 0;          ///< both are included in the range
+  std::vector<std::string> values;  ///< values in order; empty: a range
+  double from = 0, to = 0;          ///< ends of the range, both included
   std::int64_t steps = 0;           ///< numbers taken from the range by a grid or list
   bool logarithmic = false;         ///< the range is divided, or drawn from, uniformly in the logarithm
   bool whole = false;               ///< numbers of the range are rounded to whole ones

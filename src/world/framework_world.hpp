@@ -84,7 +84,7 @@ class FrameworkWorld final : public World {
   spec::FrameworkSpec framework_;
   Node server_;
   double model_bytes_;
-  std::vector<Station> stations_;  ///< per node, and one more for the server's sums
+  std::vector<Station> stations_;  ///< stations of the nodes, then one for the server's sums
   std::map<Activity, FrameworkMessage> messages_;
   std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< messages of each pair that have not arrived
   std::unordered_map<Activity, Activity> message_of_;            ///< message, by the timer or message of the inner
@@ -95,7 +95,7 @@ class FrameworkWorld final : public World {
                                                      ///< inner World are above
   double handing_out_since_ = -1;                    ///< date of the last round
   std::int64_t handed_out_ = 0;                      ///< models sent in the last round
-  std::map<std::pair<Node, Node>, double> used_at_;  ///< when a connection was used last
+  std::map<std::pair<Node, Node>, double> used_at_;  ///< date at which each connection was last used
   std::int64_t cut_ = 0;
 };
 

@@ -17,8 +17,8 @@ namespace dadsim::world {
 
 struct Value::Node {
   ValueKey key{};
-  History::Function operation;                ///< empty once it has been carried out
-  std::vector<std::shared_ptr<Node>> inputs;  ///< empty once the operation has been carried out
+  History::Function operation;                ///< operation; empty once it has been carried out
+  std::vector<std::shared_ptr<Node>> inputs;  ///< inputs; empty once the operation has been carried out
   DatumPtr datum;
   std::string description;  ///< description of the operation for other processes; empty: only this process carries it
                             ///< out

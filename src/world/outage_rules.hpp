@@ -59,7 +59,7 @@ struct Outages {
   spec::FailureSpec what = {};
   /// Profiles of the platform; those of hosts without nodes, and of unlisted links, are ignored.
   std::vector<spec::StateProfileSpec> profiles = {};
-  std::vector<std::string> hosts = {};  ///< per node; nodes of one host go down together
+  std::vector<std::string> hosts = {};  ///< host of each node; nodes of one host go down together
   /// Name of the cluster node of each node's host; empty if no rule names nodes.
   std::vector<std::string> on = {};
   std::vector<std::string> links = {};  ///< links of the platform, each once; empty if no rule names a link

@@ -21,7 +21,7 @@ class ParticipationClock {
     std::uint32_t stream = 0;          ///< random stream, which separates the draws of different methods
     double fraction = 1;               ///< share of all sites that a round needs, one site at least
     double over_selection = 1;         ///< sites drawn per site needed
-    std::vector<double> chances = {};  ///< per site: chance to be drawn for a step; empty: draws by fraction
+    std::vector<double> chances = {};  ///< chance of each site to be drawn for a step; empty: draws by fraction
     double deadline = kNever;          ///< seconds after which a round continues with the answers received
     std::size_t least = 0;             ///< answers that a round waits for even after its deadline
     std::size_t enough = 0;            ///< answers after which a round waits for `grace` seconds; 0: all

@@ -56,7 +56,7 @@ class Corrupter {
   bool picture_;
   std::uint64_t seed_;
   std::uint32_t stream_;                ///< stream number of the random numbers
-  std::vector<float> gains_, offsets_;  ///< per value
+  std::vector<float> gains_, offsets_;  ///< gain and offset of each value
 };
 
 /// Returns whether samples extend in both directions, like pictures.

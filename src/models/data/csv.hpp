@@ -34,7 +34,7 @@ struct CsvColumns {
     std::vector<std::string> words{};  ///< distinct values of a column of words, sorted
     std::int64_t first = 0;            ///< index of its first feature: one, or one per word
   };
-  std::vector<Column> columns;  ///< without ignored columns and the site column
+  std::vector<Column> columns;  ///< columns to learn from, without ignored columns and the site column
   std::size_t target = 0;
   std::vector<std::string> classes;  ///< names of the classes, in numeric order if all are numbers, otherwise
                                      ///< alphabetical

@@ -39,7 +39,7 @@ struct TableSights {
   CsvRoles roles{};
   std::vector<std::string> names{};  ///< columns to learn from, and the target
   std::int64_t line_of_names = 0;    ///< line of the names in the first table
-  bool numbered_rows = false;        ///< its first column has no name
+  bool numbered_rows = false;        ///< true: the first column of the table has no name
   std::vector<Sight> columns{};
   Sight sites{};
   std::set<std::string, std::less<>> trained{};  ///< classes of the training rows

@@ -28,7 +28,7 @@ class TableRows {
  public:
   TableRows(const CsvTables& tables, const CsvText& table, LineErrors& errors);
 
-  bool empty() const { return names_.empty(); }  ///< has no line of names
+  bool empty() const { return names_.empty(); }  ///< true: the table has no line of names
   const std::vector<std::string>& names() const { return names_; }
   std::int64_t line_of_names() const { return line_; }
   char separator() const { return separator_; }

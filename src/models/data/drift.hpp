@@ -9,7 +9,7 @@ namespace dadsim::models {
 
 /// Versions of the sites' data over time, numbered from 0. Version 0 is the initial one.
 struct DriftedData {
-  std::vector<std::vector<double>> from;  ///< per site, seconds at which its versions 1, 2, … begin, ascending
+  std::vector<std::vector<double>> from;  ///< dates in seconds at which each site's versions 1, 2, … begin, ascending
   std::vector<Partition> partitions;      ///< samples of the sites in versions 1, 2, …: as many as before
   /// Held-back samples as the sites see them from a date on. Each site has a part as large as its share of the training
   /// samples.

@@ -11,8 +11,7 @@ namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kComponents = 4;       // components of the mixture
-constexpr double kSpread = 1.0;               // standard deviation of the components' centres; inside a component it is
-                                              // 1
+constexpr double kSpread = 1.0;               // standard deviation of the components' centres; 1 inside a component
 constexpr std::int64_t kHidden = 24;          // units of the teacher
 constexpr std::uint32_t kCalibration = 2000;  // samples used to bring the outputs to one scale
 

@@ -319,8 +319,7 @@ EventDrivenMethod ad_psgd_method() {
            .objective = methods::Objective::arrivals,
            .state =
                [](const spec::ParameterValues&) {
-                 return estimate::AlgorithmState{step::extent::parameters()};  // the model at which the gradient is
-                                                                               // computed
+                 return estimate::AlgorithmState{step::extent::parameters()};  // the model read by a gradient
                },
            .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }},
           [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); }};

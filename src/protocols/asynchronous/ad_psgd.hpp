@@ -15,7 +15,7 @@ namespace dadsim::protocols {
 /// (AD-PSGD; Lian et al., arXiv 1710.06952, section 4).
 struct ActivePassive {
   std::vector<bool> active;                         ///< true: the worker is active, per worker
-  std::vector<std::vector<std::int32_t>> partners;  ///< per worker: neighbours in the other group, in rising order
+  std::vector<std::vector<std::int32_t>> partners;  ///< neighbours of each worker in the other group, in rising order
   std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
 };
 
@@ -33,7 +33,8 @@ ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 /// computes (in the paper, the CPU averages models). An active worker waits for this answer only. The computing of an
 /// average is charged to the next gradient of the worker that averages.
 ///
-/// The mean of all models is evaluated. Staleness: averagings of the own model between reading and writing.
+/// The mean of all models is evaluated. Staleness: number of averagings of the worker's model between its reading and
+/// its writing.
 class AdPsgd final : public Protocol {
  public:
   static constexpr spec::RealParameter kRateFactor{"rate-factor", 1e-9, 1e6, "1",
@@ -45,8 +46,8 @@ class AdPsgd final : public Protocol {
   explicit AdPsgd(const Setting& setting);
   void begin() override;
 
-  /// Returns the weights of every worker. An averaging made at one end and under way to the other counts at both: the
-  /// result is the state once all messages have arrived.
+  /// Returns the weights of every worker. An averaging that is complete at one end and under way to the other counts at
+  /// both, so that the result is the state after all messages have arrived.
   std::vector<world::Value> models() const;
 
  private:

@@ -24,11 +24,11 @@ namespace {
 /// η_t is the rate of the synchronous schedule at step t / n of n workers, times `rate-factor`. Treatments of
 /// staleness:
 ///   none         nothing
-///   bounded      no worker is more than `slack` gradients ahead of the slowest that is up: its answer waits until then
-///                (stale synchronous parallel; Ho et al., NIPS 2013)
+///   bounded      no worker is more than `slack` gradients ahead of the slowest one that is up: the answer to a faster
+///                worker waits (stale synchronous parallel; Ho et al., NIPS 2013)
 ///   damped       η_t / (s + 1)
 ///   compensated  g + λ g ⊙ g ⊙ (x_t − x_{t−s}) in place of g (DC-ASGD; Zheng et al., ICML 2017, arXiv 1609.08326, eq.
-///                10); the server remembers what it has given to each worker
+///                10); the server remembers the model that it has sent to each worker
 /// Running statistics of batch norms are those of the worker that wrote last.
 class AsyncSgd final : public Protocol {
  public:

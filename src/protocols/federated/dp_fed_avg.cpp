@@ -364,18 +364,18 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
 }
 
 }  // namespace
-/// Federated averaging whose model tells little of any one client (McMahan, Ramage, Talwar, Zhang, Learning
+/// Federated averaging whose model reveals little about a single client (McMahan, Ramage, Talwar, Zhang, Learning
 /// Differentially Private Recurrent Language Models, ICLR 2018, arXiv 1710.06963, algorithm 1 with its estimator f_f;
-/// Geyer, Klein, Nabi, arXiv 1712.07557), or of any one sample:
-///     each client joins a round with chance q, by itself: S_t, which may be empty
+/// Geyer, Klein, Nabi, arXiv 1712.07557), or about a single sample:
+///     each client joins a round independently with chance q; their set S_t may be empty
 ///     client   u_k = (y_k − x) min(1, C ÷ ‖y_k − x‖)                       over the whole model
 ///     server   x ← x + (Σ_{S_t} w_k u_k + N(0, (σ C max w)² I)) ÷ (q Σ_all w)
-/// The denominator is that of all clients, however many join: with |S_t| in its place, one client would move the mean
-/// by more than C ÷ (q N). w_k are the samples of a client, or all alike; they are no secret.
+/// The denominator counts all clients, however many join: with |S_t| in its place, one client would move the mean by
+/// more than C ÷ (q N). The weight w_k is the client's number of samples, or equal for all; weights are public.
 ///
 /// The source of the noise determines against whom ε holds, and what the accountant may count:
-///     central    the server, which is trusted and alone knows who joined. A client is charged the sampled Gaussian
-///                with chance q for each round in which it could be reached; for other rounds nothing
+///     central    the server adds it; it is trusted, and it alone knows the clients of a round. A client is charged the
+///                sampled Gaussian with chance q for each round in which it could be reached, else nothing
 ///     local      each client asked adds N(0, σ²C² max w² ÷ (m w_k²)). Of n clients, m = ⌈(1 − drop-outs) n⌉ must
 ///                answer for the sum to hold all the noise; a round with fewer answers releases nothing. The server
 ///                sees sums and knows their clients, so no chance of not being drawn counts: a client is charged q = 1

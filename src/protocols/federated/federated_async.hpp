@@ -56,7 +56,7 @@ class FederatedAsync : public Federation {
 
   RequestPool pool_;
   ArrivalWeights arrivals_;
-  std::vector<AskedClient> asked_;  ///< per client
+  std::vector<AskedClient> asked_;  ///< state of each client
   std::vector<ClientUpdate> buffer_;
   world::Value model_;
   world::Work work_;

@@ -225,10 +225,10 @@ class HierFedAvg final : public Federation {
 
 }  // namespace
 
-/// Hierarchical federated averaging (Liu et al., arXiv 1905.06641, algorithm 1): clients train, their group's leader
-/// takes the mean (weighed by samples) and sends it to them again, κ₂ = `edge-rounds` times; then the server takes the
-/// mean of the groups' models, weighed by the samples of those who took part. Groups are equally many workers in the
-/// order of the scenario; the first of a group leads it and trains too.
+/// Hierarchical federated averaging (Liu et al., arXiv 1905.06641, algorithm 1). Clients train; their group's leader
+/// takes the mean, weighted by samples, and sends it to them again, κ₂ = `edge-rounds` times. Then the server takes the
+/// mean of the groups' models, weighted by the samples of the clients that took part. Groups have equally many workers,
+/// in the order of the scenario. The first worker of a group leads it and trains too.
 ///
 /// A group's round continues without a client that goes down; the server's round continues without a group whose leader
 /// goes down.

@@ -87,13 +87,12 @@ class Scaffold final : public FederatedRounds {
 ///     c_i⁺ = c_i − c + (x − y) / (K η_l)
 /// and sends x − y and c_i⁺ − c_i; the server takes
 ///     x ← x − η_g Σ p_i (x − y_i),   c ← c + Σ (n_i / n) (c_i⁺ − c_i).
-/// p_i are the clients' shares of the samples of the round, n_i / n of all samples: for clients of equal size the
-/// paper's means, 1/|S| and |S|/N · 1/|S|; for others what makes c the gradient of the pooled loss, as in federated
-/// averaging. Where the rate changes within a round, K η_l is the sum of the rates. A client takes its new c_i over
-/// when the server has used its answer, so that c stays the mean of the c_i whatever fails.
+/// p_i is client i's share of the round's samples, n_i / n its share of all samples. For clients of equal size these
+/// give the paper's means, 1/|S| and |S|/N · 1/|S|. For other clients they make c the gradient of the pooled loss, as
+/// in federated averaging. If the rate changes within a round, K η_l is the sum of the rates. A client uses its new c_i
+/// once the server has used its answer, so that c stays the mean of the c_i even after failures.
 ///
-/// (x − y) / (K η_l) is the mean of the client's gradients only where a step is plain SGD: the scenario's optimizer has
-/// to be that.
+/// The scenario's optimizer must be plain SGD: only then is (x − y) / (K η_l) the mean of the client's gradients.
 EventDrivenMethod scaffold_method() {
   return {{.name = "scaffold",
            .family = "federated",

@@ -68,27 +68,25 @@ class FlareNumbers {
 };
 
 /// FLARE's two schedulers, or fixed intervals in their place. The aggregator is the client: it has the first samples of
-/// every worker, labelled, and trains. Workers are its sensors: they see one sample of theirs after the other and
-/// infer.
+/// every worker, labelled, and trains. Workers are its sensors: each sees its samples one after the other and infers.
 ///
-/// Assumed, since only the abstract of arXiv 2305.08504 was there to be read ("conditional on the training behaviour
-/// and inference statistics, respectively"):
-/// - Client: after every tick of `local-steps` batches, d = loss on what it has just trained with − loss on what it
-/// holds
-///   back, σ = standard deviation of the last `window` d. It is UNSTABLE at first, and once σ > β σ at the last
-///   deployment. It has settled, two windows after the last samples came at the soonest, when the training loss falls
-///   no more (its mean over the later half of the window is at least 1 − `tolerance` of that over the earlier half)
-///   and, where it is UNSTABLE, σ ≤ α × the largest σ since it rested; or after `patience` ticks. Then it rests until
-///   samples come. If it was UNSTABLE, it sends the model, and to each sensor `quantiles` quantiles of the model's
-///   confidences on samples of that sensor that it holds back. If not, what it has learned is worth no model: sensors
-///   that have sent samples get quantiles alone, of the model that they have.
-/// - Sensor: of every `samples` samples the largest probabilities of the softmax; where they lie farther from the
-///   quantiles than a Kolmogorov–Smirnov test of `level` allows (n = the samples that the quantiles are of), it uploads
-///   these samples and then lets as many pass. Windows do not overlap, and samples that were uploaded do not come
-///   again. An upload is labelled when it arrives; the client trains with one part of it and holds the other back, in
-///   place of what it held back of that sensor.
+/// Only the abstract of arXiv 2305.08504 could be read ("conditional on the training behaviour and inference
+/// statistics, respectively"). Assumptions:
+/// - Client: after every tick of `local-steps` batches, d is the loss on the samples just trained with − the loss on
+///   held-back samples, and σ the standard deviation of the last `window` d. The client is UNSTABLE at first, and once
+///   σ > β σ at the last deployment. Training has settled, at the earliest two windows after the last samples came,
+///   when the training loss no longer falls (its mean over the later half of the window is at least 1 − `tolerance` of
+///   its mean over the earlier half) and, if UNSTABLE, σ ≤ α × the largest σ since the client rested; or after
+///   `patience` ticks. The client then rests until samples come. If it was UNSTABLE, it sends the model, and to each
+///   sensor `quantiles` quantiles of the model's confidences on held-back samples of this sensor. Otherwise it sends no
+///   model: sensors that have sent samples get new quantiles of the model that they have.
+/// - Sensor: takes the largest probability of the softmax for every `samples` samples. If they lie farther from the
+///   quantiles than a Kolmogorov–Smirnov test of `level` allows (n = number of samples behind the quantiles), it
+///   uploads these samples, and then skips as many. Windows do not overlap, and uploaded samples do not come again. An
+///   upload is labelled when it arrives. The client trains with one part of it and holds the other part back, in place
+///   of the samples of this sensor that it held back before.
 /// - fixed: sensors upload the last `samples` samples every `upload-every` seconds; the client sends its model every
-///   `deploy-every` seconds, whatever it is worth.
+///   `deploy-every` seconds, however good it is.
 class FlareProtocol final : public Protocol {
  public:
   static constexpr auto kSchedule =

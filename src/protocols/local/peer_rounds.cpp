@@ -97,7 +97,7 @@ class PeerRounds final : public LocalRounds {
   bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
   std::int64_t attempt_ = 0;  ///< number of the last exchange
   std::vector<std::size_t> members_;  ///< workers in the exchange under way, or in the last
-  std::vector<PeerGroup> groups_;     ///< the same workers by region; without regions, each is a group of its own
+  std::vector<PeerGroup> groups_;     ///< groups of these workers by region; without regions, one per worker
   ExchangeStage stage_ = ExchangeStage::among_speakers;
   std::size_t open_ = 0;  ///< number of the stage's collectives that have not ended
   std::vector<std::size_t> joining_;

@@ -97,7 +97,7 @@ class ServerRounds final : public LocalRounds {
   Value outer_;
   std::int64_t next_ = 0;                          ///< first step of the present round
   std::int64_t given_out_ = 0;                     ///< steps of all orders, except failed ones
-  std::vector<std::vector<std::size_t>> objects_;  ///< per round, the workers whose objects count (store)
+  std::vector<std::vector<std::size_t>> objects_;  ///< workers whose objects count, per round (store)
   SendLater later_;
 };
 

@@ -16,8 +16,8 @@
 
 namespace dadsim::protocols {
 
-/// A step of a synchronous algorithm among some of the sites, as values of a History: what it learns is what the
-/// algorithm learns from their batches, and what it takes is what it records.
+/// A step of a synchronous algorithm among some of the sites, as values of a History. Its learning is what the
+/// algorithm learns from these sites' batches; its work and messages are those that the algorithm records.
 class SharedStep {
  public:
   /// `run` names the algorithm, by its name in the registry of synchronous ones, and has its parameters among its own.
@@ -157,7 +157,7 @@ class PartialParticipation final : public Protocol {
   Setting setting_;
   SharedStep shared_;
   world::ParticipationClock clock_;
-  std::vector<float> factors_;  ///< per site, factor on its part of the gradient; empty: 1
+  std::vector<float> factors_;  ///< factor on each site's part of the gradient; empty: 1
   bool unbiased_, barrier_;
   std::map<std::int64_t, PartialStep> steps_;    ///< steps that a site may still reach
   std::map<std::int64_t, world::Value> models_;  ///< models before each of these steps

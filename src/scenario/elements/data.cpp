@@ -429,7 +429,7 @@ constexpr std::array<std::pair<const char*, ReadSource>, 10> kSources = {
 DataFindings read_source(const Node& node, const ReadContext& context) {
   DataFindings data;
   const Element* first = nullptr;
-  for (const Element& child : node.element().children) {  // in document order
+  for (const Element& child : node.element().children) {  // children are in document order
     const auto* source = std::ranges::find(kSources, child.name, &std::pair<const char*, ReadSource>::first);
     if (source == kSources.end()) continue;
     const Node inside(child, context.findings);

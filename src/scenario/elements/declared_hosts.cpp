@@ -13,8 +13,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxPatterns = 1000;  // hosts up to which near names are searched; above, the search takes too
-                                            // long
+constexpr std::size_t kMaxPatterns = 1000;  // hosts up to which near names are searched, to limit the time
 constexpr std::size_t kShownPatterns = 10;
 
 /// Returns the position of the number at the end of a name.

@@ -200,8 +200,8 @@ std::vector<Change> read_availability_file(const std::string& content, const std
 
 using By = spec::AvailabilitySpec::By;
 
-constexpr std::size_t kMaxRules = 1000;                 // per kind
-constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, a few very long times dominate the mean
+constexpr std::size_t kMaxRules = 1000;                 // rules of each kind, at most
+constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, few very long times dominate the mean
 constexpr const char* kHosts = "names of hosts with * for any characters, e.g. phone-*";
 constexpr const char* kLinks = "names of links with * for any characters, e.g. \"hub *\"";
 constexpr const char* kNodes = "names of nodes with * for any characters, e.g. node-7";

@@ -100,8 +100,7 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
 void check_framework(const Element& element, const spec::FrameworkSpec& framework,
                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
-  const bool computes_alone = framework.none() && framework.computing != 1;  // such a framework changes only the
-                                                                             // duration of computing
+  const bool computes_alone = framework.none() && framework.computing != 1;  // changes only the duration of computing
   if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> has no effect: no run exchanges anything", "remove it");
     return;

@@ -100,7 +100,7 @@ void check_links_of_costs(const Element& costs, const Scenario& scenario, const 
 /// Lines of the workers and of the aggregator, for findings about their hosts.
 struct ClusterLinks {
   std::vector<spec::Placement> workers;
-  std::vector<Origin> origins;  ///< per worker
+  std::vector<Origin> origins;  ///< origin of each worker
   std::optional<spec::Placement> aggregator;
   Origin aggregator_origin;
   bool ignore_memory = false;
@@ -326,7 +326,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
                : node.required_child("model", "add the network that learns: <model> with <dense units=\"…\"/>");
   if (model != nullptr) scenario.model = read_model(*model, data, context);
   const bool learns = data_element != nullptr && node.child("model") != nullptr;
-  const auto check_memory = [&] {  // before anything builds such a network
+  const auto check_memory = [&] {  // checks memory before such a network is built
     if (learns && context.findings.empty())
       check(Catalog::Check::memory, scenario, data.shape, node, *data_element, context);
   };

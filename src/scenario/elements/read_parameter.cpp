@@ -25,9 +25,7 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
           "{}", node.real(parameter.name, {.minimum = parameter.minimum, .maximum = parameter.maximum}, fallback));
     }
     case spec::ParameterSpec::Type::choice: {
-      if (parameter.choices.empty())
-        return node.text(parameter.name, parameter.default_value);  // the method itself
-                                                                    // reads the value
+      if (parameter.choices.empty()) return node.text(parameter.name, parameter.default_value);  // read by the method
       const auto fallback = std::ranges::find(parameter.choices, parameter.default_value) - parameter.choices.begin();
       return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
     }

@@ -50,13 +50,13 @@ class GivenPairs {
   void read(const Element& element, const std::string& noun, const ReadContext& context);
 
   std::vector<std::string> ends_;
-  std::vector<std::optional<spec::WanSpec::Pair>> pairs_;  ///< from × to
+  std::vector<std::optional<spec::WanSpec::Pair>> pairs_;  ///< pairs, from × to
   bool unclear_ = false;
 };
 
 /// Fault and remedy of a pair of ends without numbers: "no numbers from 'a' to 'b'; add <pair …/>".
 struct MissingPair {
-  std::string what, remedy;  ///< empty if nothing is missing
+  std::string what, remedy;  ///< fault and remedy; empty: nothing is missing
 };
 MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b);
 

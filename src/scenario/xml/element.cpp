@@ -145,9 +145,7 @@ class TreeBuilder {
   }
 
   void error(const xmlError& problem) {
-    if (failed_ || problem.level == XML_ERR_WARNING)
-      return;  // reports only the first error, because the others follow
-               // from it
+    if (failed_ || problem.level == XML_ERR_WARNING) return;  // the first error causes the others
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
     const std::string typed = remedy_for_characters(bytes_at_error());

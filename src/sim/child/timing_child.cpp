@@ -201,8 +201,7 @@ constexpr std::size_t kRanksTimedAgain =
     256;  // ranks above which larger steps by flow reuse the run's results when a cause is removed
 constexpr double kMessagesTimedAgain =
     2e5;  // messages simulated in one or two seconds, if flow refuses a step without a cause
-constexpr std::size_t kStepsTogether = 64;  // steps replayed together without a barrier where all differ; a barrier
-                                            // follows them
+constexpr std::size_t kStepsTogether = 64;  // steps replayed up to the next barrier, where all steps differ
 
 /// Times the schedules of a run, in the driver's actor.
 class RunOfSchedules {
@@ -305,8 +304,7 @@ class RunOfSchedules {
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
-    const Interconnect before = *loaded_.network;  // copy, so that messages find the network unchanged after flow was
-                                                   // tried
+    const Interconnect before = *loaded_.network;  // network without traces of flow, for messages
     FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
     double date = job_.request.begins_at, across = 0;  // seconds
     for (std::size_t i = 0; i < settled_.size(); ++i) {

@@ -535,9 +535,7 @@ void FlowEvents::finish(std::int32_t number, std::int32_t of) {
     const FlowState& state = course.states[static_cast<std::size_t>(rank * course.lanes + lane)];
     if (lane == 0 || state.date > through.date) through = {state.date, state.cause};
   }
-  if (--course.ranks_left == 0)
-    std::vector<FlowState>().swap(course.states);  // frees the states, because no rank
-                                                   // returns to the collective
+  if (--course.ranks_left == 0) std::vector<FlowState>().swap(course.states);  // no rank returns to the collective
   begin(static_cast<std::size_t>(number) + 1, rank, through);
 }
 

@@ -35,7 +35,7 @@ class FlowNetwork {
   }
 
   Interconnect& network;
-  const std::vector<simgrid::s4u::Host*> hosts;  ///< per rank
+  const std::vector<simgrid::s4u::Host*> hosts;  ///< host of each rank
   const bool by_classes;
   collectives::Rank lanes = 1;  ///< lanes of the current collective; patterns number ranks as rank · lanes + lane
   collectives::Protocol protocol = collectives::Protocol::by_message;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int kMostPasses = 16;
 constexpr std::size_t kFewPairs = 32;             // pairs below which division does not pay
-constexpr std::size_t kMostLinksKept = 16 << 20;  // most links of all paths together; with more, paths are looked up
-                                                  // again
+constexpr std::size_t kMostLinksKept = 16 << 20;  // links of all paths up to which paths are kept
 
 /// The paths of all pairs, kept if there is room.
 class PairWays {

@@ -7,8 +7,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kAtOnce = 1e-4;  // difference of beginnings that count as simultaneous, share of the transfer's time
-                                  // alone
+constexpr double kAtOnce = 1e-4;  // difference of simultaneous beginnings, share of a transfer's time alone
 constexpr std::size_t kMostFollowed = 200'000;  // pairs of a round with dates of their own, at most
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 

@@ -78,8 +78,7 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
   return picture;
 }
 
-constexpr std::size_t kHostsAllPairs = 256;  // hosts up to which all pairs are examined, as in the comment of the
-                                             // header
+constexpr std::size_t kHostsAllPairs = 256;  // hosts up to which all pairs are examined (see PlatformReport)
 
 const char* kind_of(const spec::PlatformSpec& platform) {
   constexpr std::array kNames{"file", "gpu-cluster", "federation", "wan", "composition"};

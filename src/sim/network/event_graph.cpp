@@ -42,8 +42,7 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     const GraphEvent& event = events_.at(static_cast<std::size_t>(id));
     const auto place = static_cast<std::size_t>(event.place);
     const double duration = event.end - event.begin;
-    const double before = std::max(0.0, since - event.begin);  // seconds of the event before `since`, which do not
-                                                               // count
+    const double before = std::max(0.0, since - event.begin);  // seconds of the event before `since`, not counted
     if (event.bottleneck == kComputation) {
       const Computer computer = names.computation(place);
       spend(computer.host, "compute", duration - before, computer.device);

@@ -67,8 +67,7 @@ class FabricConnection : public Connection {
     if (started_ > ended_) all_.network().leave(path_, load_, begin_, 0);
     ended_ = Outbox::kCutOff;
     carrier_->kill();    // also ends the transfer that it was receiving
-    carrier_ = nullptr;  // drops the reference, which would keep the actor's stack: a process has room for some
-                         // thousands
+    carrier_ = nullptr;  // frees the actor's stack, as a process has room for some thousands
   }
 
   std::int32_t path() const override { return path_; }

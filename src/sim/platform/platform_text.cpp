@@ -66,8 +66,7 @@ class PlatformSize {
 };
 
 constexpr double kMostHosts = 100'000;     // same limit as for declared platforms (docs/platforms.md)
-constexpr double kMostParts = 4'000'000;   // switches and links that topologies make by themselves, at most, about 1 kB
-                                           // each
+constexpr double kMostParts = 4'000'000;   // switches and links that topologies make by themselves, 1 kB each
 constexpr double kMostTableBytes = 2.0e9;  // bytes of tables of routes, at most
 constexpr double kBytesOfRoute = 8;        // size of a pointer; zones of the kind Full have one for each ordered pair
 constexpr double kBytesOfFloydRoute = 24;  // size of a cost, a predecessor and a pointer

@@ -11,13 +11,10 @@ namespace {
 
 // Seconds of a processor, measured on a Xeon with AVX-512 in November 2026 (bench/README.md).
 constexpr double kPerMessage = 4e-6;
-constexpr double kPerSharer = 1.3e-7;  // seconds per message that shares links, because a new or ended message updates
-                                       // the shares
-constexpr double kPerRank = 2e-8;      // seconds per message and rank, because more ranks mean more connections and
-                                       // colder caches
+constexpr double kPerSharer = 1.3e-7;  // seconds per message that shares links, whose shares are updated
+constexpr double kPerRank = 2e-8;      // seconds per message and rank: more connections, colder caches
 constexpr double kPerActor = 2e-5;
-constexpr double kMostMessagesSeen = 2e6;  // messages of one collective that are counted, at most; the first rounds
-                                           // represent the others
+constexpr double kMostMessagesSeen = 2e6;  // messages of a collective, of which the first rounds represent the others
 
 }  // namespace
 

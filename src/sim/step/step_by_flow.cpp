@@ -729,7 +729,7 @@ class CarriedTraffic {
 
  private:
   std::vector<double> sent_, received_;  ///< bytes, per node
-  std::vector<LinkLoad> loads_;          ///< per link of the network; links after the end carried nothing
+  std::vector<LinkLoad> loads_;          ///< loads by link of the network; links after the end carried nothing
 };
 
 /// Sum of the time by which large collectives may begin apart and still count as begun together, share of the step so

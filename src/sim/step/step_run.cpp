@@ -408,9 +408,7 @@ void StepRun::compute(std::size_t node, double seconds) {
     own.computes_beside = true;
     const bool is_done = own.wake->acquire_timeout(seconds * (1 + slowed));
     own.computes_beside = false;
-    if (is_done && !own.wake->would_block())
-      own.wake->acquire();  // the computation and the collective ended at the
-                            // same date
+    if (is_done && !own.wake->would_block()) own.wake->acquire();  // both ended at the same date
     seconds = is_done ? 0 : seconds - (date_now() - begin) / (1 + slowed);
   }
   if (seconds > 0)

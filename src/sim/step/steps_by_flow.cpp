@@ -13,13 +13,10 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSaid = 3e-3;            // overlooked share of the step above which it is reported and the step is
-                                          // timed again
+constexpr double kSaid = 3e-3;            // overlooked share of the step that is reported and timed again
 constexpr int kMostAgain = 6;             // most repetitions
-constexpr double kLarge = 1e7;            // tasks × devices of a stage of a large step, which takes seconds of a
-                                          // processor to time once
-constexpr double kSaidOfLarge = 5e-3;     // overlooked share of the step that is reported, for a large step or a quick
-                                          // answer
+constexpr double kLarge = 1e7;            // tasks × devices of a stage that take seconds of a processor
+constexpr double kSaidOfLarge = 5e-3;     // overlooked share of a large step, or in a quick answer, that is reported
 constexpr int kLargeAgain = 2;            // most repetitions of a large step
 constexpr double kSettled = 1e-3;         // change between two repetitions that count as equal, share of the step
 constexpr double kLargestDoubt = 0.3;     // most that may be wrong with a note, share of the step
@@ -27,9 +24,8 @@ constexpr double kOverlooked = 1e-3;      // doubt from late ranks that is ignor
 constexpr double kMostWrong = 5e-3;       // doubt above which messages are followed if they are few, share of the step
 constexpr std::size_t kManyRanks = 256;   // ranks whose separate dates take seconds and gigabytes
 constexpr double kFewMessages = 400'000;  // messages followed in less than half a second
-constexpr double kTooWrong = 1e-2;  // doubt above which messages would be simulated if they are quick, share of the
-                                    // step
-constexpr double kSomeMessages = 2.5e6;  // messages that are followed in a tenth of that time
+constexpr double kTooWrong = 1e-2;        // share of the step in doubt above which quick messages would be simulated
+constexpr double kSomeMessages = 2.5e6;   // messages that are followed in a tenth of that time
 
 }  // namespace
 

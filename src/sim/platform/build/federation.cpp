@@ -62,7 +62,7 @@ class FederationZones : public ClusterNetwork {
     if (sg4::Link* link = lines[static_cast<std::size_t>(host)]) links.push_back(link);
   }
 
-  Links out_, in_;  ///< per host; the hub is last
+  Links out_, in_;  ///< lines of each host; those of the hub are last
 };
 
 }  // namespace
