@@ -32,7 +32,7 @@ std::string in_powers_of_1024(std::string_view text) {
 }
 
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
-/// "0>1,2>3"
+/// Reads pairs of ranks like "0>1,2>3".
 std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
   std::vector<std::pair<int, int>> pairs;
   std::string_view rest = text;

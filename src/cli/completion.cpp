@@ -102,7 +102,7 @@ std::vector<std::string> values_of(const std::string& element, const std::string
   return found->kind.catalog.empty() ? found->kind.names : names_of(found->kind.catalog);
 }
 
-/// "run[rank-dad]" → "run".
+/// Returns the name without its selector: "run" for "run[rank-dad]".
 std::string element_of_part(const std::string& part) { return part.substr(0, part.find('[')); }
 
 /// Completes the PATH=VALUE of --set from the language of scenarios.

@@ -114,7 +114,7 @@ bool write_frame(int to, const std::string& frame) {
 }
 
 struct Pipe {
-  std::array<int, 2> ends{-1, -1};  ///< to read, to write
+  std::array<int, 2> ends{-1, -1};  ///< descriptors of the reading and the writing end
   Pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
       throw EnvironmentError(fmt::format("no pipe to Python: {}", std::strerror(errno)));
@@ -162,7 +162,7 @@ DaskProcess::~DaskProcess() {
 }
 
 void DaskProcess::serve(const Answer& answer) {
-  constexpr int kLookAgain = 100;  // milliseconds
+  constexpr int kLookAgain = 100;  // milliseconds between checks of the Python process
   while (!ended_ && !interrupted().load()) {
     std::array<pollfd, 2> ends{{{questions_, POLLIN, 0}, {words_, POLLIN, 0}}};
     if (::poll(ends.data(), ends.size(), kLookAgain) <= 0) continue;

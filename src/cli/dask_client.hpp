@@ -32,7 +32,7 @@ class DaskProcess {
   void pass_words_on();
 
   pid_t child_ = -1;
-  int questions_ = -1, answers_ = -1, words_ = -1;  ///< descriptors
+  int questions_ = -1, answers_ = -1, words_ = -1;  ///< descriptors of the process: questions, answers, standard error
   std::string unsaid_;                              ///< text of a line that has not ended
   bool ended_ = false;
 };

@@ -20,8 +20,8 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr int kNotStarted = 127;       // exit code of shells
-constexpr unsigned kLookAgain = 5000;  // microseconds
+constexpr int kNotStarted = 127;       // exit code of a shell if the program was not started
+constexpr unsigned kLookAgain = 5000;  // microseconds between checks of the program
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 

@@ -27,7 +27,7 @@ constexpr InputLimit kMostOfTrace{std::size_t{1} << 30U, "a trace of fewer nodes
 constexpr InputLimit kMostOfGroups{std::size_t{16} << 20U, "groups of fewer ranks"};
 constexpr const char* kTraceForm = "use execution traces of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
 
-/// NAME of NAME.12.et.
+/// Returns NAME of a path NAME.12.et.
 std::string name_of_trace(const std::string& path) {
   const std::string stem = path.substr(0, path.size() - 3);
   const std::size_t point = stem.rfind('.');

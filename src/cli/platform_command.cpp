@@ -30,7 +30,7 @@ namespace {
 using report::DocumentTable;
 using report::Unit;
 
-constexpr std::size_t kPlatformWidth = 110;  // columns
+constexpr std::size_t kPlatformWidth = 110;  // columns of the text
 
 std::string hanging_paragraph(std::string_view text, std::size_t indent = 0) {
   return std::string(indent, ' ') + wrapped(text, kPlatformWidth, indent + 2);

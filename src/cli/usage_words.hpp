@@ -11,7 +11,7 @@ std::string words_of_options(const boost::program_options::options_description& 
 
 /// An option in a usage text.
 struct OptionWords {
-  std::string name;   ///< "--json"
+  std::string name;   ///< name with dashes, e.g. "--json"
   std::string value;  ///< "FILE"; empty: the option takes no value
   std::string help;
 };

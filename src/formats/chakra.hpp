@@ -29,8 +29,8 @@ struct ChakraNode {
   std::string name;
   NodeType type = NodeType::other;
   std::vector<std::uint64_t> after;  ///< nodes to wait for (data_deps)
-  double seconds = 0;                ///< duration of a computation
-  bool on_host = false;              ///< is_cpu_op
+  double seconds = 0;                ///< duration of a computation, seconds
+  bool on_host = false;              ///< true: a computation on the host (is_cpu_op)
   Collective collective = Collective::all_reduce;
   double bytes = 0;                                     ///< comm_size: bytes that the rank sends
   std::string group;                                    ///< pg_name, the group; empty: all ranks

@@ -19,12 +19,12 @@ namespace dadsim::formats {
 namespace {
 
 constexpr double kTraceMicrosecond = 1e-6;
-constexpr double kLastClock = 1e18;    // microseconds: beyond any clock
-constexpr double kLongestSpan = 1e13;  // microseconds: four months
+constexpr double kLastClock = 1e18;    // largest date that is accepted, microseconds
+constexpr double kLongestSpan = 1e13;  // longest duration that is accepted, microseconds: four months
 constexpr double kSameCycle = 0.01;    // pause between consecutive steps, share of a step
 
 struct TimeSpan {
-  double from = 0, to = 0;  // microseconds
+  double from = 0, to = 0;  // beginning and end, microseconds
   double length() const { return to - from; }
 };
 

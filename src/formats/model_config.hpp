@@ -27,7 +27,7 @@ enum class ModelRemark : std::uint8_t {
 struct ModelConfig {
   std::string type;          ///< its model_type, e.g. "llama"
   std::string architecture;  ///< function in spec/workloads/architectures.hpp, as in workloads.csv: "decoder"
-  spec::Sizes sizes;         ///< sizes of that architecture
+  spec::Sizes sizes;         ///< sizes of the network in that architecture
   std::int64_t longest = 0;  ///< tokens of the longest sequence; 0: the model has no sequences
   std::vector<ModelRemark> remarks = {};
   std::string quantised = {};  ///< compressed storage of its weights: "gptq, 4 bit"; empty: none

@@ -18,8 +18,8 @@ namespace dadsim::models {
 /// dLoss/dW and dLoss/db of one matrix.
 template <class T>
 struct LayerGradientOf {
-  MatrixOf<T> weight;  ///< out × in; entries × width for a table
-  VectorOf<T> bias;    ///< out, or empty
+  MatrixOf<T> weight;  ///< gradient of the weights, out × in; entries × width for a table
+  VectorOf<T> bias;    ///< gradient of the biases, out; or empty
   /// `weight` is an orthogonal step, which Muon scales and applies (Dion); biases are a gradient.
   bool is_direction = false;
 };

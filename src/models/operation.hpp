@@ -18,8 +18,8 @@ namespace dadsim::models {
 /// A weight matrix with its biases.
 template <class T>
 struct WeightsOf {
-  MatrixOf<T> weight;      ///< out × in
-  VectorOf<T> bias;        ///< out, or empty
+  MatrixOf<T> weight;      ///< weights, out × in
+  VectorOf<T> bias;        ///< biases, out; or empty
   bool embedding = false;  ///< rows are looked up, not multiplied: an embedding's entries × width
 
   Eigen::Index in() const { return weight.cols(); }

@@ -18,8 +18,8 @@ struct LearnedOperation {
     evaluate,                  ///< evaluation on held-back data
   };
   Kind kind = Kind::train;
-  LocalTraining training{};   ///< unused by evaluations
-  std::uint64_t held_back{};  ///< DriftedData::number_held_back_at() of an evaluation
+  LocalTraining training{};   ///< settings of the training; unused by evaluations
+  std::uint64_t held_back{};  ///< held-back data of an evaluation (DriftedData::number_held_back_at())
 };
 
 std::string to_bytes(const LearnedOperation& operation);

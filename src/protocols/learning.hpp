@@ -60,8 +60,8 @@ class Learning {
   world::History& history() { return history_; }
   void set_observer(TrainingObserver* observer) { observer_ = observer; }
   const algorithms::LearningProblem& problem() const { return problem_; }
-  std::size_t parameters() const { return parameters_; }  ///< numbers of a gradient
-  std::size_t state() const { return state_; }            ///< numbers of weights, running statistics among them
+  std::size_t parameters() const { return parameters_; }  ///< numbers in a gradient
+  std::size_t state() const { return state_; }            ///< number of weights, running statistics included
   /// Returns the numbers per message of the parameters: one message per matrix with its biases, one for all the rest.
   const std::vector<std::size_t>& pieces() const { return pieces_; }
   /// Returns the version of the data that a site sees at a time, from 0: data that drift change.

@@ -46,7 +46,7 @@ class MessageLeak final : public TrainingObserver {
   /// A measurement of one message and one site.
   struct MeasuredMessage {
     algorithms::LeakMeter::MeasuredBatch batch = {};
-    unsigned readers = 0;  ///< bits of step::Adversary
+    unsigned readers = 0;  ///< readers of the message, bits of step::Adversary
     double seconds = 0;
     world::Value reading = {};
   };

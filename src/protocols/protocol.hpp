@@ -25,7 +25,7 @@ struct ProtocolLog : step::Participation {
     std::int64_t updates = 0;  ///< rounds, or updates of the model, until then
     double samples = 0;        ///< samples trained with until then, useful or not
     double bytes = 0;          ///< bytes sent by all nodes until then
-    world::Value quality;      ///< scalars loss, accuracy, auc
+    world::Value quality;      ///< quality: scalars loss, accuracy, auc
   };
   /// Starts the counts of a run of so many sites.
   explicit ProtocolLog(std::size_t sites = 0) { took_part.assign(sites, 0); }

@@ -24,7 +24,7 @@ namespace dadsim::scenario {
 struct Scenario {
   std::string file;  ///< path given on the command line
   std::string name;
-  std::string description;  ///< may be empty
+  std::string description;  ///< text of <description>; may be empty
   std::uint64_t seed = 1;
   spec::PlatformSpec platform;
   std::vector<std::string> platform_files;  ///< files that a platform file names

@@ -30,7 +30,7 @@ constexpr auto names_of(KernelFormat) {
 
 /// Rates of a device that a kernel may reach in one format.
 struct KernelRates {
-  double peak = 0;       ///< flop/s of products
+  double peak = 0;       ///< flop/s of products at the peak
   double bandwidth = 0;  ///< byte/s, by the data sheet
   double streamed = 1;   ///< share of `bandwidth` that streaming reaches
 };
@@ -93,7 +93,7 @@ double product_seconds(const ProductKernel& kernel, const KernelRates& rates, co
 double shape_factor(const ProductKernel& kernel, const Product& product);
 
 struct FusedAttention {
-  double flops = 0;      ///< flop carried out
+  double flops = 0;      ///< flop that attention carries out
   double head_size = 1;  ///< d, numbers per head
   double seen = 1;       ///< s, positions seen on average
   bool backward = false;

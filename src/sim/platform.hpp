@@ -124,7 +124,7 @@ struct Picture {
   enum class Kind { host, node, network };
   struct Box {
     std::string id;     ///< unique name
-    std::string label;  ///< may have several lines
+    std::string label;  ///< text of the box; may have several lines
     Kind kind = Kind::host;
     std::string frame;  ///< title of the frame around it; empty: none
   };

@@ -17,9 +17,9 @@ namespace dadsim::spec {
 
 inline constexpr std::int64_t kMaxDrawnSamples = 200000;                  ///< train + test of a drawn set
 inline constexpr std::int64_t kMaxSampleValues = std::int64_t{1} << 28U;  ///< samples × values: 1 GiB of floats
-inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< frames of an utterance
+inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< least frames of an utterance
 inline constexpr std::int64_t kMaxUtteranceLength = 2000;
-inline constexpr std::int64_t kMinTextLength = 2;  ///< characters per window
+inline constexpr std::int64_t kMinTextLength = 2;  ///< least characters of a window
 inline constexpr std::int64_t kMaxTextLength = 4096;
 inline constexpr std::int64_t kMaxTabularFeatures = 10000;
 inline constexpr std::int64_t kMaxTabularClasses = 1000;
@@ -43,7 +43,7 @@ struct DigitsSource {
 
 /// Images and labels in IDX files (plain or gzip).
 struct IdxSource {
-  std::string images, labels;            ///< training files
+  std::string images, labels;            ///< files of the training images and labels
   std::string test_images, test_labels;  ///< test files; both empty: the test samples follow the training samples in
                                          ///< the same files
   std::int64_t train = 0;                ///< number of training samples
@@ -101,7 +101,7 @@ struct ShapesSource {
 
 /// Drawn: sequences like spoken digits.
 struct UtterancesSource {
-  std::int64_t length = 93;  ///< frames, padded
+  std::int64_t length = 93;  ///< frames of a sequence, padded
   std::int64_t train = 4000;
   std::int64_t test = 1000;
   Scale scale = Scale::none;
@@ -163,8 +163,8 @@ constexpr auto names_of(SplitSpec::Kind) {
 /// site and channel, z″ for each value.
 struct ShiftSpec {
   double gain = 0;    ///< standard deviation of the logarithm
-  double offset = 0;  ///< standard deviation
-  double noise = 0;   ///< standard deviation
+  double offset = 0;  ///< standard deviation of the offset
+  double noise = 0;   ///< standard deviation of the noise
 
   bool none() const { return gain == 0 && offset == 0 && noise == 0; }
 };

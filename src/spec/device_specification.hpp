@@ -15,8 +15,8 @@ namespace dadsim::spec {
 
 /// Share of the peak reached by large matrix products of one kind of layer.
 struct KindEfficiency {
-  LayerKind kind = LayerKind::dense;   ///< dense, convolution or attention
-  std::optional<Precision> precision;  ///< nullopt: all precisions
+  LayerKind kind = LayerKind::dense;   ///< kind of layer: dense, convolution or attention
+  std::optional<Precision> precision;  ///< precision of the products; nullopt: all precisions
   double share = 0;                    ///< share of the peak, 0…1
   std::string source = {};             ///< measurement used for calibration; empty for a user's own
   bool operator==(const KindEfficiency&) const = default;
@@ -48,19 +48,19 @@ struct DeviceSpec {
   double tf32_flops = 0;
   double fp16_flops = 0;
   double bf16_flops = 0;
-  double memory_bytes = 0;  ///< 0: unknown
+  double memory_bytes = 0;  ///< bytes of memory; 0: unknown
   double power = 0;         ///< watts under load (TDP or TGP); 0: unknown
   /// Duration at peak, in seconds, of the matrix product that reaches half of its efficiency; 0: size has no effect.
   double ramp_seconds = 0;
   double tile_rows = 1;  ///< rows to which products with fewer rows are rounded up
   /// Share of multiplications that 3×3 convolutions need in fp32 (minimal filtering); 1: all.
   double winograd_share = 1;
-  std::vector<KindEfficiency> efficiencies = {};  ///< deviations from matrix_efficiency
+  std::vector<KindEfficiency> efficiencies = {};  ///< efficiencies that deviate from matrix_efficiency
   double fp8_flops = 0;
   double fp4_flops = 0;  ///< flop/s for nvfp4; devices that have it also scale blocks of fp8 (mxfp8), as fast as fp8
   double slowdown = 1;   ///< factor on all computing times of this device relative to its kind, above 0
   std::optional<CollectiveLibrary> library = std::nullopt;  ///< library that carries out its collectives; none: unknown
-  GpuGeneration generation = GpuGeneration::ampere;         ///< NVIDIA generation
+  GpuGeneration generation = GpuGeneration::ampere;         ///< generation of an NVIDIA GPU
   KernelFamily kernels = KernelFamily::none;                ///< family of kernel constants; none: only ramp and tiles
                                                             ///< are known
 

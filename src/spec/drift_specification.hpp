@@ -53,7 +53,7 @@ struct DriftSpec {
   double at = 0;                      ///< seconds of simulated time
   bool corrupts = false;              ///< true: the corruption changes to `corruption` and `severity`
   Corruption corruption = Corruption::none;
-  std::int64_t severity = 3;  ///< 1 … kMaxSeverity
+  std::int64_t severity = 3;  ///< strength of the corruption, 1 … kMaxSeverity
   double label_alpha = 0;     ///< concentration of the Dirichlet distribution of new class shares; 0: unchanged
 };
 

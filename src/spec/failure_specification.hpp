@@ -67,14 +67,14 @@ struct AvailabilitySpec {
   double on = 0, off = 0, shape = 1;
   /// file: lines `host time on|off`, times not decreasing per host. Before its first line a host is in the opposite
   /// state.
-  std::string file = {};  ///< absolute path
+  std::string file = {};  ///< path of the file, absolute
   struct Change {
     std::string host = {};
     double at = 0;
     bool on = true;
     bool operator==(const Change&) const = default;
   };
-  std::vector<Change> changes = {};  ///< contents of the file
+  std::vector<Change> changes = {};  ///< changes listed in the file
   /// steps: probability of presence in each step, 0…1, independent of all else and of a step's duration.
   double chance = 1;
   /// Probability that a host leaves during training, at a moment uniform over a computation, and mean of the

@@ -52,7 +52,7 @@ struct GoalSpec {
   std::optional<double> carbon = {};           ///< grams of CO2 equivalent
   std::optional<double> memory = {};           ///< bytes in the memory of a worker's device
   std::optional<double> watts = {};            ///< mean power over a step, all devices together, watts
-  std::optional<std::int64_t> devices = {};    ///< devices of all workers
+  std::optional<std::int64_t> devices = {};    ///< number of devices of all workers
   std::optional<double> throughput = {};       ///< minimum: tokens per second, or samples for workloads without tokens
   std::optional<double> scaling = {};          ///< minimum scaling efficiency
   Objective objective = Objective::automatic;  ///< orders the answers that meet the limits

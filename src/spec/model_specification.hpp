@@ -33,8 +33,8 @@ struct DenseSpec {
 /// A square kernel over an image.
 struct ConvolutionSpec {
   std::int64_t filters = 0;
-  std::int64_t kernel = 3;   ///< pixels
-  std::int64_t stride = 1;   ///< pixels
+  std::int64_t kernel = 3;   ///< side of the kernel, pixels
+  std::int64_t stride = 1;   ///< distance between windows, pixels
   std::int64_t padding = 1;  ///< pixels of zeros around the image
   Activation activation = Activation::relu;
   bool bias = true;
@@ -45,8 +45,8 @@ struct ConvolutionSpec {
 struct PoolSpec {
   enum class Kind : std::uint8_t { maximum, mean };
   Kind kind = Kind::maximum;
-  std::int64_t size = 2;    ///< pixels
-  std::int64_t stride = 2;  ///< pixels
+  std::int64_t size = 2;    ///< side of a window, pixels
+  std::int64_t stride = 2;  ///< distance between windows, pixels
   bool operator==(const PoolSpec&) const = default;
 };
 
@@ -55,7 +55,7 @@ struct MeanSpec {
   bool operator==(const MeanSpec&) const = default;
 };
 
-/// One position alone.
+/// Selects one position.
 struct SelectSpec {
   bool last = false;  ///< the last one; otherwise the first
   bool operator==(const SelectSpec&) const = default;
@@ -138,7 +138,7 @@ inline bool ResidualSpec::operator==(const ResidualSpec& other) const {
 
 /// Layers from the input to the logits, one per class; softmax cross-entropy follows.
 struct ModelSpec {
-  std::string name;  ///< may be empty
+  std::string name;  ///< name of the network; may be empty
   std::vector<LayerSpec> layers;
   bool operator==(const ModelSpec&) const = default;
 };

@@ -17,10 +17,10 @@ struct ParameterSpec {
   enum class Type { integer, real, choice, file };  ///< file: a path, whose contents are part of the value
   std::string name;
   Type type = Type::real;
-  double minimum = 0;  ///< inclusive; numbers only
-  double maximum = 0;  ///< inclusive; numbers only
+  double minimum = 0;  ///< least number, inclusive
+  double maximum = 0;  ///< largest number, inclusive
   std::string default_value;
-  std::vector<std::string> choices;  ///< for a choice
+  std::vector<std::string> choices;  ///< names of a choice
   std::string description;
 };
 
@@ -56,9 +56,9 @@ using ParameterValues = std::map<std::string, std::string>;
 template <class Number>
 struct NumberParameter {
   const char* name;
-  double minimum;             ///< inclusive
-  double maximum;             ///< inclusive
-  const char* default_value;  ///< default, printed
+  double minimum;             ///< least number, inclusive
+  double maximum;             ///< largest number, inclusive
+  const char* default_value;  ///< default value, as printed
   const char* description;
 
   /// *Requires* a checked value under its name.

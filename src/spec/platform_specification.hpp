@@ -28,10 +28,10 @@ constexpr auto names_of(Transport) {
 
 /// The library that carries out collectives among devices.
 enum class CollectiveLibrary : std::uint8_t {
-  nccl,  ///< NVIDIA's
-  rccl,  ///< AMD's
-  mpi,   ///< for CPUs
-  xla,   ///< Google's, between TPUs
+  nccl,  ///< NVIDIA's NCCL
+  rccl,  ///< AMD's RCCL
+  mpi,   ///< MPI, for CPUs
+  xla,   ///< Google's XLA, between TPUs
 };
 constexpr auto names_of(CollectiveLibrary) {
   using enum CollectiveLibrary;
@@ -182,8 +182,8 @@ struct WanSpec {
     double round_trip = 0;  ///< seconds
     Transport transport = Transport::tcp;
     double queue_bytes = 3e5;   ///< tcp: drop-tail buffer in front of the line
-    bool is_goodput = false;    ///< see LinkSpec::is_goodput
-    double per_connection = 0;  ///< see LinkSpec::per_connection
+    bool is_goodput = false;    ///< true: measured rate of transfers (LinkSpec::is_goodput)
+    double per_connection = 0;  ///< most byte/s of one connection (LinkSpec::per_connection)
   };
   std::string name;
   std::vector<Region> regions;
@@ -199,7 +199,7 @@ struct CompositionSpec {
 
 /// A platform file of SimGrid.
 struct PlatformFileSpec {
-  std::string path;  ///< absolute
+  std::string path;  ///< absolute path of the file
   /// Transport of links without a `transport` property of the link or zone.
   Transport transport = Transport::plain;
 };
@@ -230,7 +230,7 @@ struct PlatformSpec {
   /// Background traffic: from time 0 on, messages of `bytes` from one host to another, every `every` seconds or back to
   /// back.
   struct Background {
-    std::string from, to;  ///< hosts
+    std::string from, to;  ///< names of the hosts
     double bytes = 0;
     double every = 0;  ///< seconds between starts; 0: the next starts when the last has arrived
   };

@@ -14,8 +14,8 @@ namespace dadsim::spec {
 /// A well-known network with parameters: expands into layers.
 struct Preset {
   std::string name;         ///< name in <model preset="…">
-  std::string description;  ///< one sentence
-  std::string source;       ///< paper
+  std::string description;  ///< description in one sentence
+  std::string source;       ///< paper that describes the network
   std::vector<ParameterSpec> parameters;
   /// Returns the layers for samples of that shape; the last one has `classes` logits per labelled position. `values`
   /// holds every parameter, checked. Throws ModelMistake if they do not fit each other or the samples.

@@ -208,7 +208,7 @@ constexpr auto names_of(AbsenceSpec::Estimate) {
 
 struct RunSpec {
   std::string algorithm;
-  std::string label;  ///< unique within the scenario
+  std::string label;  ///< label, unique within the scenario
   ExchangeMode exchange = ExchangeMode::aggregator;
   ParameterValues parameters;  ///< every parameter of the algorithm
   /// Collective algorithms: names of the collectives' registry, or "auto".
@@ -267,7 +267,7 @@ struct TimedAsSpec {
   std::int64_t batch = 32;  ///< samples per worker and step
   Precision precision = Precision::fp32;
   std::string file;                   ///< file of the user's own workload; empty: none
-  ModelShape own_shape;               ///< contents of that file
+  ModelShape own_shape;               ///< layers in that file
   std::int64_t own_dataset_size = 0;  ///< samples per epoch, from that file; 0: not given
   /// Number of steps with gradient sharing, or of epochs, given by the user; none: published numbers, if available.
   std::optional<double> steps, epochs;

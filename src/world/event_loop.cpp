@@ -25,8 +25,8 @@ struct EventLoop::Process {
   std::coroutine_handle<> handle;  ///< awaiting coroutine, which may be deep in the task
   double since = 0;
   Activity timer = 0;                  ///< timer of a coroutine that sleeps, or that receives until a date
-  ReceiveAwaiter* receiver = nullptr;  ///< receiving
-  Computation* computation = nullptr;  ///< computing
+  ReceiveAwaiter* receiver = nullptr;  ///< wait of a coroutine that receives
+  Computation* computation = nullptr;  ///< computation that the coroutine waits for
 };
 
 EventLoop::EventLoop(World& world, std::vector<std::string> names, Limits limits)

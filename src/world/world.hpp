@@ -38,7 +38,7 @@ struct Work {
 
 /// A collective of several nodes by the library of their devices.
 struct Collective {
-  step::CollectiveKind kind = step::CollectiveKind::all_reduce;  ///< all_reduce or all_gather
+  step::CollectiveKind kind = step::CollectiveKind::all_reduce;  ///< kind: all_reduce or all_gather
   std::vector<Node> nodes;                                       ///< ranks, at least two
   double bytes = 0;  ///< bytes of every rank: the vector of a sum, or the block that other ranks get
   std::string algorithm = "auto";
@@ -57,8 +57,8 @@ struct Event {
     host_up,
   };
   Kind kind = Kind::done;
-  Activity activity = 0;  ///< for done and failed
-  Node node = -1;         ///< for host_down and host_up
+  Activity activity = 0;  ///< activity that is done or has failed
+  Node node = -1;         ///< node whose host went down or came up
   double at = 0;          ///< seconds
 };
 

@@ -30,7 +30,7 @@ struct Sight {
   bool comma = true;  ///< all values are numbers, some with a decimal comma
   bool any = false;
   std::string table{};          ///< table of the first value that is not a number
-  std::int64_t first_word = 0;  ///< line of that value
+  std::int64_t first_word = 0;  ///< line of the first value that is not a number
   std::set<std::string, std::less<>> values{};
 };
 
@@ -271,7 +271,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
   result.target = target;
   constexpr const char* kWithPoints = "write decimal points, or separate fields by semicolons";
   LineErrors errors(tables.train.front().name);
-  std::vector<std::size_t> with_commas;  // columns
+  std::vector<std::size_t> with_commas;  // columns read as words that have decimal commas
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
     const Sight& sight = sights.columns[c];
     const std::string name = shown_field(sights.names[c]);

@@ -43,7 +43,7 @@ std::string shown_field(std::string_view text) {
 
 CsvRows::CsvRows(const CsvText& table, char separator, LineErrors& errors)
     : rest_(table.content), separator_(separator), errors_(errors) {
-  if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // byte order mark
+  if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // removes the byte order mark
 }
 
 bool CsvRows::next() {

@@ -146,8 +146,8 @@ class IdxReader {
 
   SourceBytes& bytes_;
   Content content_;
-  std::vector<std::int64_t> dims_;  ///< samples first
-  std::int64_t promised_ = 0;       ///< product of dims_
+  std::vector<std::int64_t> dims_;  ///< dimensions, samples first
+  std::int64_t promised_ = 0;       ///< number of elements by the header: product of dims_
 };
 
 struct IdxPair {

@@ -18,7 +18,7 @@ constexpr double kSmallestShape = 7.0;  // half extent of the shape
 constexpr double kLargestShape = 12.0;
 constexpr double kShapeShift = 4.0;
 constexpr double kShapeAspect = 0.18;    // half range of log(width ÷ height)
-constexpr double kTurn = 0.6;            // half range
+constexpr double kTurn = 0.6;            // half range of the rotation
 constexpr double kLeastContrast = 0.15;  // difference in brightness: the shape is brighter than the ground
 constexpr double kGradient = 0.25;       // half range of the change of the ground from edge to edge
 constexpr double kStripes = 0.10;        // amplitude of the stripes of shape and ground
@@ -92,7 +92,7 @@ void draw_shape(std::uint32_t index, std::uint64_t seed, float* pixels, std::int
   for (double& change : gradient) change = uniform(random, -kGradient, kGradient);
   const double gradient_angle = uniform(random, 0, 2 * std::numbers::pi);
   const double stripe_angle = uniform(random, 0, 2 * std::numbers::pi);
-  const double stripe_wave = uniform(random, 0.3, 1.2);  // radians per pixel
+  const double stripe_wave = uniform(random, 0.3, 1.2);  // wave number of the stripes, radians per pixel
   const double stripes = uniform(random, 0, kStripes);
 
   const double size = uniform(random, kSmallestShape, kLargestShape);

@@ -70,7 +70,7 @@ class Teacher {
 
   std::uint64_t seed_;
   std::int64_t features_, classes_;
-  std::vector<double> centres_;        ///< components × features
+  std::vector<double> centres_;        ///< centres of the components, components × features
   std::vector<double> first_;          ///< W: hidden × features
   std::vector<double> second_;         ///< V: classes × hidden
   std::vector<ColumnMoments> scales_;  ///< scale of each output

@@ -16,13 +16,13 @@ namespace dadsim::models {
 struct TsFile {
   std::string name;
   std::int64_t channels = 0;
-  std::int64_t longest = 0;          ///< values of a channel
+  std::int64_t longest = 0;          ///< most values of a channel
   std::vector<std::string> classes;  ///< in the order of the header
   std::int64_t cases = 0;
   // Data of the first cases, as many as requested:
   std::vector<std::int32_t> labels;   ///< class of each case
   std::vector<std::uint32_t> starts;  ///< cases × channels + 1: where the values of each channel start in `values`
-  std::vector<float> values;          ///< NaN: missing
+  std::vector<float> values;          ///< values of the cases; NaN: missing
 };
 
 /// Reads a .ts file. Throws InputError with file and line: header lines that are unknown, missing or contradict the

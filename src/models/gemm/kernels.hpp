@@ -51,7 +51,7 @@ struct WindowTile {
   KernelIndex apart = 0;  ///< numbers from one window to the next
   KernelIndex pitch = 0;  ///< distance between rows of a window
   KernelIndex rows = 0;   ///< rows of a window
-  KernelIndex run = 0;    ///< numbers per row
+  KernelIndex run = 0;    ///< numbers per row of a window
   const T* panel = nullptr;
   KernelIndex width = 0;  ///< width of the panel
   T* result = nullptr;

@@ -123,7 +123,7 @@ class AttentionScores final : public OperationOf<T> {
     }
   };
 
-  /// Memory of the thread.
+  /// Memory of a thread, kept between samples and heads.
   struct PackedHeads {
     MatrixOf<T> k, k_columns, v, rows, s, p;
     static PackedHeads& mine() {

@@ -115,8 +115,8 @@ class LayerNorm final : public OperationOf<T> {
   }
 
  private:
-  // In ScratchOf::matrices.
-  static constexpr std::size_t kMeans = 0;   // rows × 1
+  // Indices into ScratchOf::matrices.
+  static constexpr std::size_t kMeans = 0;   // means, rows × 1
   static constexpr std::size_t kScales = 1;  // rows × 1: 1 ÷ √(var(x) + ε)
   static constexpr std::size_t kSums = 2;
 

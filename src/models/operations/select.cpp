@@ -22,7 +22,7 @@ class Select final : public OperationOf<T> {
   }
 
  private:
-  Eigen::Index first_;  // column
+  Eigen::Index first_;  // first column of the selected position
 };
 
 }  // namespace

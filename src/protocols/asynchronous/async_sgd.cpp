@@ -58,7 +58,7 @@ class AsyncSgd final : public Protocol {
  private:
   struct AsyncWorker {
     // State of the worker itself.
-    std::int64_t batches = 0;  ///< batches begun
+    std::int64_t batches = 0;  ///< number of batches begun
     std::int64_t ticket = 0;   ///< number of its last message; the answer has the same
     world::Value memory;       ///< its compressor's memory
     // The server's view of the worker.

@@ -388,7 +388,7 @@ EventDrivenMethod dp_fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = {kLevel,       kClipOfUpdates, kUpdateNoise, kUpdateEpsilon,
                                                  kUpdateDelta, kUpdateNoiseBy, kDropOuts};
   for (spec::ParameterSpec& one : FederatedRounds::common_parameters()) {
-    if (one.name == FederatedRounds::kOverSelection.name) continue;  // the denominator is fixed
+    if (one.name == FederatedRounds::kOverSelection.name) continue;  // has no effect, as the denominator is fixed
     parameters.push_back(one.name == kChance.name ? spec::ParameterSpec(kChance) : std::move(one));
   }
   return {{.name = "dp-fedavg",

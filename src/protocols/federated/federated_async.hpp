@@ -36,7 +36,7 @@ class FederatedAsync : public Federation {
     world::Value difference;  ///< model that it was sent − own model, as it arrives
     world::Value sent;        ///< model that the client was sent
     std::size_t client = 0;
-    std::int64_t staleness = 0;  ///< new models since
+    std::int64_t staleness = 0;  ///< number of new models since the client was sent its model
     RequestPool::ClientEvent event = {};
   };
   virtual world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) = 0;

@@ -25,8 +25,8 @@ class SecureAggregation {
   static constexpr spec::IntegerParameter kSecureBits{
       "secure-bits", 1, 64, "32", "bits of a number of an update before ceil(log2(clients)) are added for the sum"};
 
-  static constexpr double kKeyBytes = 32;    ///< a_K
-  static constexpr double kShareBytes = 32;  ///< a_S
+  static constexpr double kKeyBytes = 32;    ///< a_K, bytes of a key
+  static constexpr double kShareBytes = 32;  ///< a_S, bytes of a share
 
   /// Returns the parameters secure and secure-bits.
   static std::vector<spec::ParameterSpec> parameters();
@@ -46,7 +46,7 @@ class SecureAggregation {
   }  ///< ShareKeys: shares of the key and of the
      ///< own mask
   double shares_down() const { return shares_up(); }
-  double masked(double numbers) const;                         ///< MaskedInputCollection
+  double masked(double numbers) const;                         ///< MaskedInputCollection: the masked update
   double left_down() const;                                    ///< Unmasking: list of the remaining clients
   double unmask_up() const { return kShareBytes * clients_; }  ///< Unmasking: a share of each client's key or mask
 

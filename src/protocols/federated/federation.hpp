@@ -66,7 +66,7 @@ class RequestPool {
 
   struct ClientEvent {
     enum class What : std::uint8_t {
-      nothing,  ///< time is up
+      nothing,  ///< no event: the time is up
       news,     ///< a node is free, or down
       answer,   ///< `parcel`, to the request that was open
       failed,   ///< an open request gets no answer

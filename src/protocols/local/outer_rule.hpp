@@ -13,7 +13,7 @@ namespace dadsim::protocols {
 
 /// Numbers of one outer step. θ and the rule's state are changed in place.
 struct OuterNumbers {
-  std::span<float> theta;        ///< parameters
+  std::span<float> theta;        ///< parameters of the model, θ
   std::span<float> state;        ///< OuterRule::states rows, each with as many numbers as θ; 0 at first
   std::span<const float> moved;  ///< Δ = θ − θ_i, the mean over workers: points uphill, like a gradient
   std::span<const float> apart;  ///< mean θ of a group − own θ; empty: all have the same θ
@@ -66,7 +66,7 @@ inline constexpr spec::RealParameter kTurn{
 
 struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">
-  const char* description;              ///< a few words
+  const char* description;              ///< description in a few words
   std::vector<std::string> parameters;  ///< names of the parameters above that the rule uses
   OuterRule (*make)(const spec::ParameterValues&, std::int64_t rounds);
 };

@@ -43,7 +43,7 @@ class ServerRounds final : public LocalRounds {
     std::int64_t version = 0;  ///< updates of the model before this θ
     double asked_at = 0;
     std::size_t known = 0;  ///< rounds whose objects the worker had before (store)
-    Parcel parcel;          ///< θ
+    Parcel parcel;          ///< message with θ
     Value difference;       ///< received Δ
   };
   struct LocalWorker {

@@ -97,7 +97,7 @@ class PartialParticipation final : public Protocol {
   static constexpr world::Channel kDown = "merged";
   static constexpr world::Channel kWeights = "weights";
   static constexpr world::Channel kLost = "lost";  ///< news of messages that did not arrive
-  static constexpr world::Channel kGo = "go";      ///< the barrier is open
+  static constexpr world::Channel kGo = "go";      ///< notices that the barrier is open
   static constexpr std::int64_t kPull = -1;        ///< number of a site's first request for weights; later requests
                                                    ///< have lower numbers
   /// Distance between the first message numbers of two steps, whose schedules may have different numbers of tasks.

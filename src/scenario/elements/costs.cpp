@@ -14,7 +14,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxCurrency = 20;  // bytes
-constexpr std::size_t kMaxLines = 1000;   // price lines
+constexpr std::size_t kMaxLines = 1000;   // price lines, at most
 
 const Table<spec::CostSpec::Price>& price_table() {
   using Spec = spec::CostSpec::Price;

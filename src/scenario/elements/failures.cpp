@@ -99,7 +99,7 @@ class AvailabilityReader {
   explicit AvailabilityReader(Findings& findings) : findings_(findings) {}
 
   std::vector<Change> read(std::string_view content) {
-    if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);  // byte order mark
+    if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);  // removes the byte order mark
     int number = 0;
     bool first = true;
     Columns columns{0, 1, 2};

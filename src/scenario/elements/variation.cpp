@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kMaxProfiles = 1000;
 constexpr std::size_t kMaxPoints = 10000;      // points per profile
-constexpr std::size_t kMaxBackground = 10000;  // flows
-constexpr std::size_t kMaxLinkName = 200;      // bytes
+constexpr std::size_t kMaxBackground = 10000;  // flows of background traffic
+constexpr std::size_t kMaxLinkName = 200;      // bytes of a link's name
 
 std::string times_text(const spec::PlatformSpec::Profile& profile, const PathText&) {
   std::string times;

@@ -38,8 +38,8 @@ struct Catalog {
   std::vector<std::string> devices;
   /// Returns why the file of that name gives no relative steps; nothing if it does. The function may be empty.
   std::function<std::optional<Fault>(const std::string& path)> check_ladder;
-  std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
-  std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithm names, including "auto"
+  std::vector<spec::LinkSpec> links;                                   ///< links of the catalogue
+  std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< names of algorithms, including "auto"
   /// Regions of the public table, and the numbers between two of them (nullopt: not measured).
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
@@ -76,7 +76,7 @@ struct Catalog {
     runs          ///< all other obstacles to carrying out the runs
   };
   struct ScenarioFault {
-    std::string element;      ///< "model", "split" or "run"
+    std::string element;      ///< name of the element: "model", "split" or "run"
     std::size_t run = 0;      ///< index of the run
     std::string attribute{};  ///< name of the attribute; empty: the fault concerns no single attribute
     Fault fault{};

@@ -20,7 +20,7 @@ namespace dadsim::scenario {
 namespace {
 
 struct UnitName {
-  std::string_view written;  ///< in lower case
+  std::string_view written;  ///< spelling, in lower case
   const char* right;
 };
 

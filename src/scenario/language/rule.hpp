@@ -40,11 +40,11 @@ struct QuantityForm {
 struct Kind {
   enum class Of {
     text,      ///< at least one visible character
-    any_text,  ///< any, including empty
+    any_text,  ///< any text, also an empty one
     integer,
-    integers,  ///< separated by spaces
+    integers,  ///< whole numbers, separated by spaces
     real,
-    reals,  ///< separated by spaces
+    reals,  ///< numbers, separated by spaces
     quantity,
     truth,
     name,          ///< one of `names`
@@ -53,7 +53,7 @@ struct Kind {
   };
   Of of = Of::text;
   Range range{};
-  Unit unit = Unit::seconds;  ///< quantity
+  Unit unit = Unit::seconds;  ///< quantity: its unit
   std::string form{};         ///< text, quantity: description of valid values
   std::vector<std::string> names{};
   std::string catalog{};  ///< text: catalogue whose names it may be (`dadsim devices` …)
@@ -73,7 +73,7 @@ Kind quantity(const QuantityForm& form);
 Kind truth();
 Kind seed();
 Kind word_or_count(std::string word, std::int64_t maximum);
-/// One of the names.
+/// Returns the kind of texts that are one of the names.
 Kind one_of(std::vector<std::string> names);
 template <spec::Named Enum>
 Kind one_of() {

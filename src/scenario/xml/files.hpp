@@ -27,7 +27,7 @@ std::string beside(const std::string& scenario, const std::string& name);
 /// or without .gz. If it is not found, `path` is empty and the other members describe the fault; `form` describes a
 /// valid value, e.g. "the path of an IDX file".
 struct DataFile {
-  std::string path;  ///< absolute
+  std::string path;  ///< absolute path; empty: not found
   std::string what, remedy;
 };
 DataFile find_data_file(const std::string& scenario, const std::string& name, const std::string& form);

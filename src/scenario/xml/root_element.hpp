@@ -8,7 +8,7 @@ namespace dadsim::scenario {
 
 struct RootElement {
   std::string name;  ///< name with its prefix
-  int line = 1;      ///< 1-based
+  int line = 1;      ///< line of the element, from 1
 };
 
 /// Returns the root element of an XML document, skipping the declaration, comments and a document type: it

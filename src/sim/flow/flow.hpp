@@ -67,7 +67,7 @@ class KeptMemory {
   bool is_full() const { return all_->kept > kMostKept; }
 
  private:
-  static constexpr std::size_t kMostKept = 24'000'000;  // in units of FlowMemory::kept
+  static constexpr std::size_t kMostKept = 24'000'000;  // most FlowMemory::kept
   std::shared_ptr<FlowMemory> all_;
   std::size_t own_ = 0;
 };

@@ -238,7 +238,7 @@ class FlowEvents {
     std::int32_t arrived = 0, expected = 0;
     double last = 0;
     std::int32_t cause = kStart;
-    std::unique_ptr<FlowMeeting> meeting;  ///< null without a handshake
+    std::unique_ptr<FlowMeeting> meeting;  ///< notices of a round with a handshake; otherwise null
 
     void came(double date, std::int32_t event) {
       if (cause != kStart && date <= last) return;
@@ -256,14 +256,14 @@ class FlowEvents {
     double date = 0;
     std::int32_t cause = kStart;
     bool begun = false;
-    Fifo<FollowedRound> rounds;  ///< rounds, from `through` on
+    Fifo<FollowedRound> rounds;  ///< states of rounds, from round `through` on
   };
   /// A collective that is being carried out.
   struct Course {
     const collectives::Rounds* rounds = nullptr;
     collectives::Rank lanes = 1;
     collectives::Pace pace;
-    std::int64_t count = 0;                     ///< rounds to carry out
+    std::int64_t count = 0;                     ///< number of rounds to carry out
     std::vector<FlowState> states;              ///< states per place and lane, as long as ranks are in the collective
     std::vector<collectives::Rank> lanes_left;  ///< unfinished lanes, per place, in a sequence
     std::size_t ranks_left = 0;
@@ -322,7 +322,8 @@ class FlowEvents {
   const EventClasses* classes_ = nullptr;
   std::vector<collectives::Rank> followed_;   ///< ranks, by place: all, or the first of each class
   std::vector<Course> courses_;               ///< one course, or those of a sequence
-  const Begins* sequence_ = nullptr;          ///< null without a sequence
+  const Begins* sequence_ = nullptr;          ///< function that begins collectives of a sequence; null without a
+                                              ///< sequence
   std::int64_t skip_from_ = 0, skipped_ = 0;  ///< `skipped_` rounds from number `skip_from_` on are left out
   std::int64_t marked_ = 0;                   ///< first round whose beginning is recorded
   std::vector<double> marks_;                 ///< seconds, when the last rank has entered a round

@@ -45,7 +45,7 @@ struct FlowPattern {
     double flows = 1;  ///< flows of the class on each of these links; a link crossed twice counts twice
   };
   struct LinkClass {
-    std::int32_t first = 0;  ///< first link
+    std::int32_t first = 0;  ///< first link of the class
     std::int64_t count = 1;  ///< number of links
   };
 

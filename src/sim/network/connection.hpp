@@ -277,7 +277,7 @@ class Connections {
   Arrival arrival_;
   /// The connections of a node to others; the last one is kept because most are used repeatedly.
   struct Peers {
-    std::unordered_map<std::int64_t, Connection*> all;  ///< connections, by key_of
+    std::unordered_map<std::int64_t, Connection*> all;  ///< connections to other nodes, by key_of
     std::int64_t last = -1;
     Connection* to_last = nullptr;
   };

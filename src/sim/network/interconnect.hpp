@@ -31,7 +31,7 @@ struct NetworkLink {
   double latency = 0;  ///< seconds, present value
   std::string name;
   std::uint64_t kind = 0;        ///< number shared by links that differ only in their names
-  LinkProperties use;            ///< transport, efficiency, queue, class
+  LinkProperties use;            ///< properties that determine the link's use: transport, efficiency, queue, class
   std::int32_t connections = 0;  ///< tcp: connections with something under way on it
   double backlog = 0;            ///< tcp: bytes of payload sent and not through yet
   double arriving = 0;  ///< tcp in a cluster: byte/s of payload of the connections, each link by which they arrive
@@ -48,9 +48,9 @@ struct NetworkLink {
 
 /// The path from one host to another, looked up in the platform once.
 struct Path {
-  std::vector<std::int32_t> links;  ///< links in order
+  std::vector<std::int32_t> links;  ///< links of the path, in order
   double latency = 0;               ///< sum of the links' latencies at present, seconds
-  PathUse use;                      ///< effect of the transports
+  PathUse use;                      ///< effect of the transports on the path
   /// Highest payload rate of a transfer, byte/s. A line given by its goodput limits connections.
   double connection_rate = std::numeric_limits<double>::infinity();
   std::size_t limited_by = 0;  ///< index in `links` of the line that sets `connection_rate`

@@ -144,7 +144,7 @@ void LinkSharing::take_out(std::int32_t number, double date) {
 /// Assigns all transfers again after new links are shared.
 void LinkSharing::rebuild(double date) {
   stale_ = false;
-  std::vector<std::pair<std::int32_t, double>> under_way;  // transfers, and their bytes left
+  std::vector<std::pair<std::int32_t, double>> under_way;  // transfers to assign again, and their bytes left
   for (std::int32_t number = 0; number < static_cast<std::int32_t>(transfers_.size()); ++number) {
     if (at(number).active) under_way.emplace_back(number, left_of(at(number), date));
   }

@@ -49,12 +49,12 @@ class LinkSharing {
     double most = std::numeric_limits<double>::infinity();  ///< limit given to add(), byte/s
     double cap = 0;              ///< least of `most` and the bandwidths of links without other users, byte/s
     std::int32_t hub = kNone;    ///< link shared with other users
-    std::int32_t fluid = kNone;  ///< number in `fluid_`
+    std::int32_t fluid = kNone;  ///< number of the transfer in `fluid_`
     bool active = false, held_by_hub = false;
     double left = 0, since = 0;  ///< bytes left at date `since`, if limited by its own line
     double end = 0;              ///< date of the end; if held by a hub, the hub's virtual time at the end
   };
-  using Ordered = std::set<std::pair<double, std::int32_t>>;  ///< key, transfer
+  using Ordered = std::set<std::pair<double, std::int32_t>>;  ///< transfers ordered by a key
   struct Link {
     double capacity = 0;
     bool shared = true;

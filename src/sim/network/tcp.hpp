@@ -18,7 +18,7 @@ const Fitted& fitted();
 struct LinkState {
   double rate = 0;               ///< byte/s of payload
   double queue = 0;              ///< bytes on the wire
-  double efficiency = 1;         ///< payload ÷ wire
+  double efficiency = 1;         ///< payload ÷ bytes on the wire
   double connections = 1;        ///< number of connections with a message under way on the link, including this one
   double backlog = 0;            ///< bytes of payload written and not through yet, including this message
   bool opposite_in_use = false;  ///< true: connections have data in the other direction

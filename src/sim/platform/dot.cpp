@@ -47,7 +47,7 @@ std::string style_of(const Picture::Edge& edge, const std::map<std::string, doub
     const std::string style = "color=\"#c4c8cd\", penwidth=1";
     return edge.label.empty() ? style : fmt::format("label={}, {}", graphviz_quoted(edge.label), style);
   }
-  constexpr std::array kIdle{0xa9, 0xbf, 0xd6};  // red, green, blue
+  constexpr std::array kIdle{0xa9, 0xbf, 0xd6};  // colour of idle edges: red, green, blue
   constexpr std::array kBusy{0x06, 0x2a, 0x5e};
   const double share = std::clamp(*busiest, 0.0, 1.0);
   const auto mixed = [&](std::size_t i) {

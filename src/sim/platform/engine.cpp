@@ -27,7 +27,7 @@ constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
     {"tracing", "no"},  // tracing would write a file; platforms cannot change these settings
     {"contexts/factory", compat::context_factory},
     {"contexts/nthreads", "1"},      // more threads are slower here, and the order of events is no longer fixed
-    {"contexts/stack-size", "256"},  // KiB
+    {"contexts/stack-size", "256"},  // stack of an actor, KiB
     {"network/model", "CM02"},
     {"network/bandwidth-factor", "1"},
     {"network/weight-S", "0"},

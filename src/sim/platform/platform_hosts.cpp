@@ -31,7 +31,7 @@ void put_apart(std::int64_t count, const Names& names, std::int32_t& number, std
 void put_on_nodes(const spec::FederationSpec& federation, const Names& names, std::int32_t& number,
                   std::vector<PlatformHost>& hosts) {
   for (const spec::FederationSpec::Sites& sites : federation.sites) put_apart(sites.count, names, number, hosts);
-  put_apart(1, names, number, hosts);  // the hub
+  put_apart(1, names, number, hosts);  // the hub is a node of its own
 }
 
 void put_on_nodes(const spec::WanSpec& wan, const Names& names, std::int32_t& number,

@@ -245,7 +245,7 @@ std::string found_beside(const std::string& platform, const std::string& name) {
 
 bool is_state_connection(const Markup& markup) {
   if (markup.name() != "trace_connect") return false;
-  const std::string kind = markup.attribute("kind").value_or("HOST_AVAIL");  // the DTD's default
+  const std::string kind = markup.attribute("kind").value_or("HOST_AVAIL");  // default of the DTD
   return kind == "HOST_AVAIL" || kind == "LINK_AVAIL";
 }
 
@@ -278,7 +278,7 @@ std::string without_state_profiles(const std::string& text, bool and_options) {
   };
   Markup markup(text);
   bool connects = false;              // true: the last element connects a profile
-  std::optional<std::size_t> config;  // beginning of the <config>
+  std::optional<std::size_t> config;  // position at which the <config> begins
   for (std::size_t begin = text.find('<'), end = 0; begin != std::string::npos; begin = text.find('<', end)) {
     end = end_of_markup(text, begin);
     const std::string_view tag = std::string_view(text).substr(begin, end - begin);

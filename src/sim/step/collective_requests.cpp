@@ -71,7 +71,7 @@ Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule
     request.collective.bytes = {task.bytes[0]};
   } else {
     for (std::size_t worker = 0; worker < count; ++worker) request.collective.bytes.push_back(task.bytes[worker]);
-    if (star) request.collective.bytes.push_back(0);  // the aggregator's own bytes
+    if (star) request.collective.bytes.push_back(0);  // bytes of the aggregator
   }
   request.groups.resize(1);
   request.groups.front().resize(request.layout.node_of.size());

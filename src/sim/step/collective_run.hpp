@@ -62,7 +62,7 @@ class CollectiveRun {
     std::int64_t through = 0;  ///< number of rounds completed
     double date = 0;           ///< date that the rank has reached, seconds
     EventGraph::Id cause = EventGraph::kStart;
-    Fifo<RunningRound> rounds;                     ///< rounds, from `through` on
+    Fifo<RunningRound> rounds;                     ///< states of rounds, from round `through` on
     Fifo<Meeting> meetings;                        ///< rounds with a handshake, from `through` on
     std::vector<collectives::Transfer> transfers;  ///< transfers of the round; a member to reuse its memory
   };
@@ -92,7 +92,7 @@ class CollectiveRun {
   Done done_;
   std::size_t lanes_;
   std::vector<RankState> states_;          ///< states of the ranks' lanes
-  std::vector<collectives::Rank> to_end_;  ///< unfinished lanes, per rank
+  std::vector<collectives::Rank> to_end_;  ///< number of unfinished lanes, per rank
 };
 
 }  // namespace dadsim::sim

@@ -43,7 +43,7 @@ struct FlowPart {
   std::vector<std::size_t> nodes;  ///< nodes by rank: those of the first group, then those of the next one
   std::vector<std::size_t> ends;   ///< end of each group among the ranks
   std::shared_ptr<const collectives::Rounds> rounds;
-  std::vector<simgrid::s4u::Host*> hosts;       ///< hosts by rank
+  std::vector<simgrid::s4u::Host*> hosts;       ///< hosts of the ranks
   std::unique_ptr<const FlowOutcome> together;  ///< outcome if all ranks begin together, once known
   std::vector<std::unique_ptr<const FlowApart>>
       apart;                                    ///< last distinct outcomes of ranks that began apart, oldest first
@@ -128,7 +128,7 @@ class FlowCollectives {
   bool by_closed_form_;
   std::vector<simgrid::s4u::Host*> hosts_;                               ///< host of each node
   double kept_ = 0;                                                      ///< number of messages in kept models
-  std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< shared by all models
+  std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< memory shared by all models
   PerCollective<std::vector<FlowPart>> known_;
 };
 

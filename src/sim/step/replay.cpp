@@ -34,8 +34,8 @@ class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepRepl
 
  private:
   struct Actor {
-    std::size_t node = 0;  ///< node of the steps
-    sg4::SemaphorePtr go;  ///< null until first needed
+    std::size_t node = 0;  ///< node of the steps that the actor computes for
+    sg4::SemaphorePtr go;  ///< semaphore that starts the actor; null until it is needed
   };
 
   void make(Actor& actor, std::size_t host) {
@@ -58,7 +58,7 @@ class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepRepl
   Connections& connections_;
   std::vector<Actor> actors_;  ///< actor of each host of the cluster
   StepRun* steps_ = nullptr;
-  std::size_t running_ = 0;  ///< unfinished streams
+  std::size_t running_ = 0;  ///< number of unfinished streams
   sg4::SemaphorePtr all_ended_ = sg4::Semaphore::create(0);
 };
 

@@ -1115,7 +1115,7 @@ class StepByFlow {
   FlowFramework framework_;
   std::optional<FollowedStep> followed_;  ///< computes the dates at which collectives are through; none: not used
   FlowOverlaps& overlaps_;
-  std::vector<StreamTime> streams_;  ///< compute streams, per node
+  std::vector<StreamTime> streams_;  ///< compute stream of each node
   std::vector<HostLink> host_links_;
   BesideCommunication beside_;
   std::vector<double> free_;                    ///< date at which the next collective may begin to send, per node and

@@ -50,7 +50,7 @@ class FlowOverlaps {
                   std::int64_t in_flight);
 
   struct Occurrence {
-    double seconds = 0;     ///< seconds with the others
+    double seconds = 0;     ///< seconds of the collective during the others
     double overlooked = 0;  ///< seconds by which this one delays other collectives that did not expect it and are not
                             ///< lengthened
   };
@@ -69,7 +69,7 @@ class FlowOverlaps {
     std::int32_t link = -1;      ///< link of the greatest delay
   };
   struct StepSpan {
-    double begin, end;  ///< dates, seconds
+    double begin, end;  ///< beginning and end, seconds
   };
   struct Expected {
     StepSpan span;
@@ -111,7 +111,7 @@ class FlowOverlaps {
   std::vector<double> dates_;                    ///< beginnings and ends of overlapping occurrences
   std::vector<std::size_t> order_, there_;       ///< indices of overlapping occurrences: by beginning; under way at a
                                                  ///< date
-  std::vector<std::pair<std::int32_t, double>> longer_on_;     ///< relative delays, by link
+  std::vector<std::pair<std::int32_t, double>> longer_on_;     ///< relative delay on each link
   std::unordered_map<std::int32_t, std::vector<User>> users_;  ///< users of each link
 };
 

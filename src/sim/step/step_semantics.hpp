@@ -50,7 +50,7 @@ class Parts {
     return single_ ? schedule::kEveryStage : static_cast<std::int32_t>(worker / of_stage_);
   }
 
-  /// Consecutive nodes.
+  /// A range of consecutive nodes.
   struct RankRange {
     std::size_t first = 0, behind = 0;
     std::size_t size() const { return behind - first; }

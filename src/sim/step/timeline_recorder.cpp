@@ -9,7 +9,7 @@ namespace dadsim::sim {
 namespace {
 
 constexpr std::size_t kMostWorkers = 64;         // workers in a timeline; more do not fit on a screen
-constexpr std::size_t kMostLinkTracks = 256;     // links in a timeline
+constexpr std::size_t kMostLinkTracks = 256;     // links in a timeline, at most
 constexpr std::size_t kMostEntries = 4'000'000;  // nodes × tasks that are kept until the last worker is known
 constexpr double kShareOfLinks = 0.25;           // share of the spans that links get
 

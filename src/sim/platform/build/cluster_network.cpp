@@ -98,7 +98,7 @@ void mark(sg4::NetZone* zone, sg4::Link* link, bool adds_up, bool rccl) {
 }
 
 void make_host(sg4::NetZone* zone, const std::string& name, const std::string& node) {
-  constexpr double kNominalSpeed = 1e9;  // flop/s
+  constexpr double kNominalSpeed = 1e9;  // speed of every host, flop/s
   if (zone == nullptr) return;
   zone->create_host(name, kNominalSpeed)->set_property("node", node);
 }
