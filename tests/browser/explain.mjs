@@ -23,7 +23,7 @@ const rowsOf = async (page, heading) => {
 test("changes come by what they save, also those without effect", async () => {
   const { page, close } = await open("explain");
   const result = await resultOf(page);
-  const rows = await rowsOf(page, `Everything that was tried for ${result.runs[0].label}`);
+  const rows = await rowsOf(page, `All changes tried for ${result.runs[0].label}`);
   assert.deepEqual(
     rows.map(([words, saving]) => [words.split(" (")[0], saving]),
     [

@@ -81,7 +81,7 @@ TEST_F(ImportSteps, OfTheTraceOfOneRankTheNumberOfRanksIsAskedFor) {
                                   "--precision", "bf16",     "--out",  "element.xml"};
   const Outcome asked = dadsim(import);
   EXPECT_EQ(asked.exit_code, kWrongInput);
-  EXPECT_NE(asked.err.find("is of one rank of several"), std::string::npos) << asked.err;
+  EXPECT_NE(asked.err.find("has one rank of several"), std::string::npos) << asked.err;
   EXPECT_NE(asked.err.find("--ranks N"), std::string::npos) << asked.err;
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "step.xml"));
   import.insert(import.end(), {"--ranks", "8"});

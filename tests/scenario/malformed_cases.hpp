@@ -281,7 +281,7 @@ class MalformedCases {
   void divided_with_no_other_worker() {
     const auto states = [](const std::string& run) {
       return "@FILE@:20: run '" + run +
-             "' cannot divide states or experts among workers, which exchange other than sums of gradients; "
+             "' cannot divide states or experts among workers: this needs an exchange of gradient sums alone; "
              "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>";
     };
     exact(

@@ -64,14 +64,15 @@ DocumentTable times_of(const Diagnosis& diagnosis) {
 /// Returns measured and expected times for each size, with the band of nine measurements in ten, and the simulated
 /// times of the first causes.
 Chart causes_by_time(const Diagnosis& diagnosis) {
-  Chart chart{
-      .name = "causes",
-      .title = "Measured time, expected time with the band of nine measurements in ten, and what each cause would take",
-      .kind = Chart::Kind::bars,
-      .y = {"", Unit::seconds},
-      .above =
-          "The stroke is the band of nine of ten measurements, by those that predictions of its kind were held "
-          "against. Below it stands what each cause would take: ✓ explains what was measured."};
+  Chart chart{.name = "causes",
+              .title =
+                  "Measured time, expected time with the band of nine measurements in ten, and the time with "
+                  "each cause",
+              .kind = Chart::Kind::bars,
+              .y = {"", Unit::seconds},
+              .above =
+                  "The line is the band of nine of ten measurements of similar predictions. Below it are the "
+                  "times with each cause; ✓ marks a cause that explains the measurement."};
   const std::size_t count = std::min(kMostSuspicions, diagnosis.suspicions.size());
   chart.names = {"measured", "expected"};
   for (std::size_t i = 0; i < count; ++i) {
@@ -236,10 +237,11 @@ Document document_of(const Diagnosis& diagnosis) {
     document.parts.push_back(
         {.shown = Shown::page,
          .text = diagnosis.verdict == Diagnosis::SpeedVerdict::as_expected
-                     ? "All is normal. These would leave the time within its band, and cannot be told from it by the "
-                       "time alone."
-                     : "Each was simulated, the nearest to what was measured first. Where several explain it the time "
-                       "alone does not tell them apart: the check does. Two at once are found as neither."});
+                     ? "The time is normal. These causes would leave it within its band; the time alone cannot "
+                       "tell them apart."
+                     : "Each cause was simulated; the nearest to the measurement is first. If several causes "
+                       "explain it, the check tells them apart and the time does not. Two causes at once are not "
+                       "recognised."});
   document.parts.push_back({.name = "suspicions",
                             .shown = Shown::page,
                             .heading = "Measured: " + human_seconds(diagnosis.measured()),

@@ -322,7 +322,7 @@ Document document_of(const Comparison& comparison) {
   document.add("before", object_of(comparison.before, before));
   document.add("after", object_of(comparison.after, after));
   DocumentTable differences, runs;
-  std::string text = comparison.differences.empty() ? "Nothing differs between the two.\n" : "What differs:\n";
+  std::string text = comparison.differences.empty() ? "The two scenarios are equal.\n" : "What differs:\n";
   for (const Difference& one : comparison.differences) {
     differences.add_row().add("path", one.path).add("before", one.before).add("after", one.after);
     text += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);

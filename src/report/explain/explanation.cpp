@@ -458,7 +458,7 @@ void add_changes(Document& document, const Explanation& explanation, std::size_t
         .say(explanation.result.timing_only ? "" : "to the target",
              effect.target_seconds ? human_seconds(*effect.target_seconds) : "–")
         .say("kind", one->kind == WhatIf::Kind::batch   ? "batch (a guess: its steps are not simulated)"
-                     : one->kind == WhatIf::Kind::limit ? "limit: what no money buys"
+                     : one->kind == WhatIf::Kind::limit ? "limit: no change can save more"
                                                         : to_string(one->kind))
         .say("why not", idle ? why_idle(explanation, index, *one) : "");
     if (idle) continue;
@@ -469,7 +469,7 @@ void add_changes(Document& document, const Explanation& explanation, std::size_t
   if (!left.empty()) document.charts.push_back(std::move(chart));
   document.parts.push_back(
       {.shown = Shown::page,
-       .heading = fmt::format("Everything that was tried for {} ({} now), what saves most first", run.spec.label,
+       .heading = fmt::format("All changes tried for {} ({} now), the largest saving first", run.spec.label,
                               human_seconds(run.target_reached ? run.target_seconds : run.step_seconds)),
        .what = std::move(table)});
 }
@@ -498,10 +498,11 @@ void add_page(Document& document, const Explanation& explanation) {
   document.parts.push_back({.shown = Shown::page,
                             .heading = "The changes that save the most, each simulated; of links only the best kind",
                             .what = std::move(useful)});
-  document.parts.push_back({.shown = Shown::page,
-                            .text = "The critical path says what was waited for, not what there would be to wait for "
-                                    "instead: so each part is followed by what making it twice as fast saves, "
-                                    "simulated, and by why where that is far from half of its share."});
+  document.parts.push_back(
+      {.shown = Shown::page,
+       .text = "The critical path shows the waits of this step, not those of a changed step. Each part "
+               "therefore has the simulated saving if it were twice as fast. A reason follows if the "
+               "saving is far from half of its share."});
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (result.runs[i].steps == 0) continue;
     document.parts.push_back(

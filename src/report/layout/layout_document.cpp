@@ -117,9 +117,9 @@ Chart parts_of_steps(const LayoutReport& report) {
               .kind = Chart::Kind::stacked,
               .y = {"share of a step", Unit::share},
               .above =
-                  "Computing is simulated; what is not computing is divided as the closed form has it: what the "
-                  "devices of a worker hand one another, stages that stand still, and gradients and parameters "
-                  "among workers as far as nothing hides them. Before each layout stands its step."};
+                  "Computing is simulated. The closed form divides the other time: exchange among the "
+                  "devices of a worker, idle stages, and exposed exchange of gradients and parameters among "
+                  "workers. The step time stands before each layout."};
   constexpr std::tuple<const char*, double StepParts::*, const char*> kParts[] = {
       {"computing", &StepParts::computing, "compute"},
       {"among the devices of a layer", &StepParts::tensor, "communication"},

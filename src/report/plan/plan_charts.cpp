@@ -106,10 +106,8 @@ std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
       "Each marked number was timed in full; the line between is drawn for the eye, and the last mark of the key is "
       "the "
       "answer. " +
-      (seeds > 1
-           ? fmt::format("Means over {} seeds; bands are what seeds, evaluations and the errors of times leave open.",
-                         seeds)
-           : "Bands are what the errors of times leave open, and one seed, if seeds scatter as is assumed of them.");
+      (seeds > 1 ? fmt::format("Means over {} seeds; bands combine seeds, evaluations and the errors of times.", seeds)
+                 : "Bands combine the errors of times and the assumed scatter of a single seed.");
   std::vector<Chart> charts;
   for (const GoalAnswer& answer : report.answers) {
     if (answer.tried.size() < 2 || !answer.answer) continue;

@@ -361,10 +361,10 @@ Document document_of(const PlanReport& report) {
   document.add("currency", report.currency.empty() ? DocumentValue() : DocumentValue(report.currency));
   document.parts.push_back(
       {.shown = Shown::page,
-       .text =
-           "Those that meet the goal first, the best first. Where the goal is missed, the figures are of the nearest "
-           "that was tried. A goal is met where all of the band meets it, likely met where what is expected does, "
-           "and missed where nothing of the band does; between these it cannot be said."});
+       .text = "Answers that meet the goal come first, the best first. If the goal is missed, the figures "
+               "are of the nearest choice tried. A goal is met if all of the band meets it, likely met if "
+               "the expected value meets it, and missed if no part of the band meets it. Otherwise it "
+               "cannot be said."});
   DocumentTable answers{.best_first = report.answers.front().met, .style = {.prose = true}};
   for (const GoalAnswer& answer : report.answers)
     add_answer(answers.add_row(answers.rows.size() >= kMostAnswers), report, answer);
@@ -393,10 +393,10 @@ Document document_of(const PlanReport& report) {
                                                    report.learned_runs == 1 ? "" : "s", report.learned_on)},
       {"Timed", report.timing_runs == 0 ? "nothing: learning does not reach the target"
                                         : fmt::format("{} times in full, as {}", report.timing_runs, report.timed_as)},
-      {"Seeds", best.trial.seeds > 1 ? fmt::format("{}, of which the first is timed; an interval is one of 95 % of "
-                                                   "their mean",
-                                                   best.trial.seeds)
-                                     : "one: how seeds scatter is not measured, but assumed"}};
+      {"Seeds",
+       best.trial.seeds > 1
+           ? fmt::format("{}; the first is timed, and intervals are 95 % intervals of the mean", best.trial.seeds)
+           : "one: the scatter of seeds is assumed, not measured"}};
   return document;
 }
 

@@ -187,7 +187,7 @@ constexpr std::array kFigures{
     count("workers", "", "workers that were timed (1 for `pooled`)", plain<&RunResult::workers>),
     count("steps", "steps", "training steps taken; of an event-driven run rounds, or updates of the model",
           plain<&RunResult::steps>),
-    number("final_accuracy", "share", "of held-back samples classified right, at the last evaluation",
+    number("final_accuracy", "share", "share of held-back samples classified right, at the last evaluation",
            mean_accuracy<&RunResult::final_accuracies, &RunResult::final_accuracy>, Better::high, "final accuracy"),
     number("best_accuracy", "share", "the highest of all evaluations",
            mean_accuracy<&RunResult::best_accuracies, &RunResult::best_accuracy>, Better::high, "best accuracy"),
@@ -198,13 +198,13 @@ constexpr std::array kFigures{
     truth("target_reached", "whether an evaluation reached the target accuracy, with every seed",
           [](Of of) { return static_cast<double>(target_over_seeds(of.run).reached); }),
     count(
-        "target_step", "steps", "step of the first evaluation that reached it; 0: reached before training",
+        "target_step", "steps", "step of the first evaluation that reached the target; 0: reached before training",
         [](Of of) { return std::round(to_target<&TargetOverSeeds::steps>(of)); }, Better::low, "steps to the target"),
-    number("target_seconds", "s", "simulated time of that evaluation", to_target<&TargetOverSeeds::seconds>,
-           Better::low, "time to the target"),
-    number("target_after_seconds", "s", "simulated time of the evaluation before it",
+    number("target_seconds", "s", "simulated time of the evaluation at `target_step`",
+           to_target<&TargetOverSeeds::seconds>, Better::low, "time to the target"),
+    number("target_after_seconds", "s", "simulated time of the evaluation before `target_step`",
            to_target<&TargetOverSeeds::after>),
-    truth("exact", "whether it learns, up to rounding, the same as every exact run of the sites",
+    truth("exact", "whether the run learns, up to rounding, the same as every exact run of the sites",
           plain<&RunResult::exact>),
     truth("diverged",
           "whether training diverged: at the end the loss is not a finite number, or exceeds ten times that of the "
@@ -222,12 +222,12 @@ constexpr std::array kFigures{
            "a step, until the last worker ends; mean over the steps of the run. Event-driven: the whole time ÷ updates",
            plain<&RunResult::step_seconds>, Better::low, "time of a step"),
     number("compute_seconds", "s",
-           "part of it in which the compute stream of the last worker is busy; mean. Event-driven: mean over updates "
-           "and the workers that take part",
+           "part of `step_seconds` in which the compute stream of the last worker is busy; mean. "
+           "Event-driven: mean over updates and the workers that take part",
            plain<&RunResult::compute_seconds>, Better::low),
     number("exposed_seconds", "s",
-           "part of it in which that stream waits for the network or for others; mean. Event-driven: the rest of "
-           "`step_seconds`, including time in which a worker is down",
+           "part of `step_seconds` in which the same stream waits for the network or for other workers; "
+           "mean. Event-driven: the rest of `step_seconds`, including time in which a worker is down",
            plain<&RunResult::exposed_seconds>, Better::low),
     number("compression_seconds", "s",
            "part of `compute_seconds` in which the algorithm computes more than a plain step (factorising, merging, "
@@ -246,21 +246,21 @@ constexpr std::array kFigures{
     number("step_seconds_p99", "s", "99 % of the steps take at most this; not known for event-driven runs",
            plain<&RunResult::step_seconds_p99>, Better::low),
     number("bytes_up_per_worker", "B",
-           "sent by a worker; mean over steps and workers, event-driven those that take part",
+           "bytes sent by a worker; mean over steps and workers (event-driven: workers that take part)",
            plain<&RunResult::bytes_up_per_worker>, Better::low),
     number("bytes_down_per_worker", "B",
-           "received by a worker; mean over steps and workers, event-driven those that take part",
+           "bytes received by a worker; mean over steps and workers (event-driven: workers that take part)",
            plain<&RunResult::bytes_down_per_worker>, Better::low),
     number(
-        "total_bytes", "B", "sent by all nodes over the whole run, including the aggregator",
+        "total_bytes", "B", "bytes sent by all nodes over the whole run, including the aggregator",
         [](Of of) { return sent_in_all(of.run); }, Better::low, "bytes sent in all"),
     number("total_seconds", "s", "all steps of the run; evaluation takes no time", plain<&RunResult::total_seconds>,
            Better::low),
     text("bound_by", "the resource that dominates the critical path of the steps; none for event-driven runs",
          [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
     text("bound_kind",
-         "what limits it there: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` or `overlap` "
-         "([timing.md](timing.md))",
+         "limit of that resource: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` "
+         "or `overlap` ([timing.md](timing.md))",
          [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
     number("bound_share", "share", "share of a step on that resource",
            [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),
@@ -306,7 +306,7 @@ constexpr std::array kFigures{
         "(timing.md#steps-that-differ) was simulated",
         [](Of of) { return of.run.network.sampling ? of.run.network.sampling->mean_error : kNone; }, Better::low),
     number(
-        "memory_bytes", "B", "that a worker's device holds, with the mean batch",
+        "memory_bytes", "B", "bytes that a worker's device holds, with the mean batch",
         [](Of of) { return of.run.memory.total(); }, Better::low),
     number("relative_steps", "",
            "steps to the target (interpolated between evaluations, mean over the seeds) ÷ those of gradient sharing. "
@@ -330,7 +330,7 @@ constexpr std::array kFigures{
     number("scale_seeds_low", "s", "lower end with the interval of the relative steps alone",
            at_scale<&ScaleResult::time, &Estimate::low>),
     number("scale_seeds_high", "s", "upper end to `scale_seeds_low`", at_scale<&ScaleResult::time, &Estimate::high>),
-    number("money", "currency", "of the whole run; costs are known if the scenario has [costs](costs.md)",
+    number("money", "currency", "money of the whole run; costs are known if the scenario has [costs](costs.md)",
            cost<&RunCosts::whole, &Costs::money>, Better::low),
     number("money_to_target", "currency", "until the target is reached", cost<&RunCosts::to_target, &Costs::money>,
            Better::low, "money to the target"),
@@ -344,7 +344,7 @@ constexpr std::array kFigures{
            "needs, if known; else to the target; else for the whole run",
            spot_seconds, Better::low),
     number("spot_money", "currency", "expected money on these machines", spot_money, Better::low),
-    number("joules", "J", "of the whole run: of devices, and of the network if the scenario gives its energy",
+    number("joules", "J", "energy of the whole run: of devices, and of the network if the scenario gives its energy",
            cost<&RunCosts::whole, &Costs::joules>, Better::low),
     number("joules_to_target", "J", "until the target is reached", cost<&RunCosts::to_target, &Costs::joules>,
            Better::low, "energy to the target"),
@@ -386,11 +386,11 @@ constexpr std::array kFigures{
         "updates between a contribution's read and its write, if the algorithm reports them",
         [](Of of) { return of.run.event_driven ? of.run.event_driven->participation.mean_staleness() : kNone; },
         Better::low),
-    number("wasted_seconds", "s", "computing whose result entered no model, all nodes together",
+    number("wasted_seconds", "s", "computing time whose result entered no model, over all nodes",
            of_event_driven<&EventDrivenResult::wasted_seconds>, Better::low),
     number("wasted_bytes", "B", "bytes of messages whose content entered no model, or that never arrived",
            of_event_driven<&EventDrivenResult::wasted_bytes>, Better::low),
-    number("down_seconds", "s", "time that workers were down, all together",
+    number("down_seconds", "s", "time that workers were down, over all workers",
            of_event_driven<&EventDrivenResult::down_seconds>, Better::low),
 };
 

@@ -748,7 +748,7 @@ void add_page_tables(Document& document, const Result& result) {
     add(scale_heading(*result.scale), as_table(scale_rows(result, true)), scale_sentences(result));
     add("Steps to the target here", steps_by_seed(result));
   }
-  add("Costs; what is not known is left out, never counted as nothing", costs_of(result));
+  add("Costs; unknown costs are left out, never counted as zero", costs_of(result));
   for (const RunResult& run : result.runs)
     if (run.evaluation)
       add(shift_heading(run.spec.label), as_table(shift_rows(*run.evaluation)),

@@ -254,7 +254,7 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
     ++fitted;
     if (run.fit->shows_trend()) trends.push_back(run.label);
   }
-  if (fitted == 0) return text + "Nothing could be fitted.";
+  if (fitted == 0) return text + "No run could be fitted.";
   text += trends.empty() ? fmt::format("No trend with size is shown for any of {} runs.", fitted)
                          : fmt::format("A trend with size is shown for {} of {} runs: {}.", trends.size(), fitted,
                                        fmt::join(trends, ", "));
@@ -275,8 +275,8 @@ Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
       .x = {size_in_words(kind), kind == spec::SizeKind::parameters ? Unit::count : Unit::plain},
       .y = {"relative steps"},
       .above = fmt::format("Marks are means over the seeds; the line is the fit of all rungs, and the band holds "
-                           "{:.3g} of 100 new networks of this family. A workload is none of this family: its "
-                           "other layers, data and schedule are in no band.",
+                           "{:.3g} of 100 new networks of this family. A workload is not of this family: no band "
+                           "includes its other layers, data and schedule.",
                            100 * report.level),
       .choice = "Run"};
   ChartSeries fit{.label = "fit"}, learned{.label = "learned", .marks_only = true},

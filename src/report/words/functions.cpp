@@ -77,7 +77,7 @@ std::string layer_statistics(const Statement& note) {
     texts.push_back(fmt::format("{} for {} of {} layers ({}{})", statistic, of.size(), names.size(),
                                 fmt::join(of.begin(), end, ", "), end == of.end() ? "" : " …"));
   }
-  return fmt::format("what sites hand over of {}: {}", note.subject(), fmt::join(texts, "; "));
+  return fmt::format("sites send for {}: {}", note.subject(), fmt::join(texts, "; "));
 }
 
 const FactTable::Row& cause_of(const Statement& statement) {

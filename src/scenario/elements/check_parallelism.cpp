@@ -139,13 +139,15 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
              "algorithm");
     } else if (in_islands && of_groups && islands == 0 &&
                (!divides_states(1) || how.of_stage() % static_cast<std::int32_t>(of_experts) != 0)) {
-      refuse("cannot divide states or experts among workers, which exchange other than sums of gradients",
-             "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>");
+      refuse(
+          "cannot divide states or experts among workers: this needs an exchange of gradient sums "
+          "alone",
+          "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>");
     } else if (in_islands && !divides_states(replicas)) {
       cannot("has participants of one replica, and sharding needs several",
              "set islands=\"1\" on the run, or sharding=\"none\"");
     } else if (in_islands && how.sharding_group > 0 && replicas % static_cast<std::size_t>(how.sharding_group) != 0) {
-      cannot(fmt::format("has participants of {} replicas, which is no multiple of sharding-group=\"{}\"", replicas,
+      cannot(fmt::format("has participants of {} replicas, not a multiple of sharding-group=\"{}\"", replicas,
                          how.sharding_group),
              "set islands=\"1\" on the run, or remove 'sharding-group'");
     } else if (in_islands && how.experts > 1 &&

@@ -193,7 +193,7 @@ class AxesReader {
       node.fail_at("to", "is equal to 'from'", "use another number, or a single value in values=\"…\"");
     if (sweep_.drawn()) {
       node.refuse("steps", fmt::format("has no effect with method=\"{}\"", to_string(sweep_.method)),
-                  "remove it: as many numbers are drawn from the range as there are points");
+                  "remove it: one number per point is drawn from the range");
       return;
     }
     varied.steps = node.integer("steps").value_or(2);

@@ -125,7 +125,7 @@ void check_recorded(const Node& node, const Scenario& scenario, std::size_t work
                      "use <timing-only/> instead of <data>, <model> and <training>");
   if (workers != scenario.recorded->workers) {
     timed_as.fail_at("file", fmt::format("was recorded on {} devices", scenario.recorded->workers),
-                     fmt::format("use as many hosts in <workers>, which has {} now", workers));
+                     fmt::format("use the same number of hosts in <workers>, which has {} now", workers));
   }
   if (node.child("failures") != nullptr)
     Node(*node.child("failures"), context.findings)

@@ -491,11 +491,11 @@ class StepMerger {
 
   [[noreturn]] void fail(std::size_t rank, std::size_t stage, const TraceEvent& event, const RankProgram& own) const {
     const bool of_part = event.what == TraceEvent::TraceTask::issue || event.what == TraceEvent::TraceTask::wait;
-    throw std::runtime_error(fmt::format(
-        "needs the same tasks at all ranks of a stage, of which only seconds may differ; rank {} has others than rank "
-        "{}{}; remove from all traces what some ranks alone do",
-        rank, stage * static_cast<std::size_t>(order_.of_stage),
-        of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
+    throw std::runtime_error(
+        fmt::format("needs equal tasks at all ranks of a stage (only seconds may differ); rank {} has other "
+                    "tasks than rank {}{}; remove tasks that only some ranks have from all traces",
+                    rank, stage * static_cast<std::size_t>(order_.of_stage),
+                    of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
   }
 
   /// Returns one value per replica of a stage, from the values of its ranks.
@@ -599,8 +599,8 @@ RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
     if (!programs.back().alone.empty() && step.workers == 1) {
       const std::vector<TracePart>& alone = programs.back().alone;
       throw std::runtime_error(
-          fmt::format("is of one rank of several, which takes part in {} collective{} ('{}' of "
-                      "{:.4g} MB): how many ranks are there",
+          fmt::format("has one rank of several, in {} collective{} ('{}' of {:.4g} MB); the number of ranks is "
+                      "not known",
                       alone.size(), alone.size() == 1 ? "" : "s", alone.front().name, alone.front().bytes / 1e6));
     }
     if (copies > 1 &&

@@ -165,7 +165,7 @@ void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::s
   const std::lock_guard lock(mutex_);
   if (const auto before = was_taken_.find(piece); before != was_taken_.end() && before->second != print) {
     refuse_results(from, "differs from the results of another machine for the same work",
-                   "set DADSIM_KERNELS=portable on all machines, so that they round alike");
+                   "set DADSIM_KERNELS=portable on all machines; all then round equally");
   }
   const auto found = handed_.find(piece);
   if (found == handed_.end()) return;

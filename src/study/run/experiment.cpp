@@ -105,7 +105,7 @@ std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const Sche
       if (auto all = continued(*numbers, *few, *more, apart && (is_last || *apart <= kSame) ? apart : std::nullopt))
         return all;
       if (is_last && before)
-        throw sim::SimulationError("flow has doubts about steps that are short enough to simulate");
+        throw sim::SimulationError("flow reports a possible error for every step that is short enough to simulate");
       before = of_one;
     } else if (is_last) {
       throw sim::SimulationError(refused);

@@ -118,7 +118,7 @@ std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::stri
   collectives::RankLayout uneven;
   uneven.node_of = {0, 0, 1};
   std::optional<Fault> fault = fault_of(request, algorithm, uneven);
-  if (fault) fault->what += ", which the sites present need not be while others are absent";
+  if (fault) fault->what += ", which the present sites may lack while others are absent";
   return fault;
 }
 

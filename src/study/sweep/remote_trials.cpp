@@ -318,7 +318,7 @@ void take_results(Database& file, const SweepIdentity& sweep, std::string_view b
   Database::Transaction together(file);  // all results wait for the disk at most once
   copy_trials(reader, file, [&](const TrialResults& trial) {
     refuse(from, fmt::format("has other results for point {} than the file", trial.trial.point),
-           "set DADSIM_KERNELS=portable on all machines, so that they round alike");
+           "set DADSIM_KERNELS=portable on all machines; all then round equally");
   });
   copy_records(piece, file, false);
   together.commit();

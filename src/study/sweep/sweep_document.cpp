@@ -549,7 +549,7 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
   if (metric == report::Metric::time_at_scale) return fmt::format("; times to accuracy of {}", of);
   if (report::is_of_work(metric)) return fmt::format("; {} of {}", amount_title(results, metric), of);
   if (metric == report::Metric::time_per_round) return fmt::format("; rounds of {}", of);
-  return fmt::format("; steps of {}, whose number is not known here", of);
+  return fmt::format("; steps of {} (their number is not known here)", of);
 }
 
 std::string table_of_winners(const SweepResults& results, const std::vector<PointOutcome>& all) {

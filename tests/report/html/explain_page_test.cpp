@@ -47,10 +47,10 @@ TEST(ExplainPage, ShowsCausesAndChangesOfEachRunAsTables) {
   const Json causes = table("On the critical path of " + label);
   EXPECT_GT(causes.size(), 2U);
   EXPECT_EQ(causes[1][0].get<std::string>().rfind("– ", 0), 0U) << causes;
-  const Json changes = table("Everything that was tried for " + label);
+  const Json changes = table("All changes tried for " + label);
   ASSERT_EQ(changes.size(), explanation.what_ifs.size());
   EXPECT_EQ(changes[0][1], "saves 80.0 %");
-  EXPECT_EQ(changes[0][4], "limit: what no money buys");
+  EXPECT_EQ(changes[0][4], "limit: no change can save more");
   EXPECT_EQ(changes[4][1], "takes 90.0 % longer");
   // Changes without effect are in the table, and no bars.
   const Json bars = embedded(html, "charts")["left-" + label];

@@ -342,7 +342,7 @@ TEST(Islands, SayWhatTheyCannotBe) {
             std::string::npos);
   EXPECT_NE(said(R"(sharding="optimizer")", R"(<run algorithm="diloco"/>)").find(R"(islands="1")"), std::string::npos);
   EXPECT_NE(said(R"(sharding="parameters" sharding-group="4")", R"(<run algorithm="diloco" islands="4"/>)")
-                .find("participants of 2 replicas, which is no multiple of sharding-group=\"4\""),
+                .find("participants of 2 replicas, not a multiple of sharding-group=\"4\""),
             std::string::npos);
   EXPECT_EQ(said(R"(sharding="parameters" sharding-group="2")", R"(<run algorithm="diloco" islands="4"/>)"), "");
 }

@@ -161,9 +161,8 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
     recorded_step_of({rank.trace}, {});
     FAIL() << "an all-reduce of one rank";
   } catch (const std::runtime_error& fault) {
-    EXPECT_EQ(
-        std::string(fault.what()),
-        "is of one rank of several, which takes part in 1 collective ('sum' of 100 MB): how many ranks are there");
+    EXPECT_EQ(std::string(fault.what()),
+              "has one rank of several, in 1 collective ('sum' of 100 MB); the number of ranks is not known");
   }
   const RecordedStep step = recorded_step_of({rank.trace}, {}, 4);
   EXPECT_EQ(step.workers, 4);
