@@ -47,7 +47,7 @@ const Table<spec::CostSpec::LinePrice>& line_table() {
 
 const Table<spec::CostSpec>& egress_table() {
   using Spec = spec::CostSpec;
-  static const Table<Spec> kTable = Table<Spec>("egress", "Price of bytes that are sent.",
+  static const Table<Spec> kTable = Table<Spec>("egress", "Price of sent bytes.",
                                                 {attribute("per-gb", &Spec::egress_per_gb, real(kPrice)).must(),
                                                  attribute("links", &Spec::egress_links, any_text())
                                                      .if_given()
