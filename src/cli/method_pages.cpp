@@ -30,11 +30,11 @@ std::string weights_of_sites(const methods::MethodInfo& info) {
   if (!why_not.empty()) return fmt::format("`weights` has no effect on it: {}.", why_not);
   switch (info.objective) {
     case methods::Objective::rows:
-      return "By the rows of their batches, or as `weights` is set.";
+      return "Sites count by the rows of their batches, unless `weights` sets otherwise.";
     case methods::Objective::samples:
-      return "By their samples, or as `weights` is set.";
+      return "Sites count by their samples, unless `weights` sets otherwise.";
     case methods::Objective::arrivals:
-      return "By the number of their contributions, or as `weights` is set.";
+      return "Sites count by the number of their contributions, unless `weights` sets otherwise.";
   }
   return {};
 }
@@ -69,7 +69,8 @@ std::string print_page(const methods::MethodInfo& info) {
   methods::MethodPage page = methods::method_page(info.name);
   page.sections[methods::kSent] += info.event_driven() ? methods::kOfEvents : methods::kOfSteps;
   if (!info.event_driven() && info.communicates())
-    page.sections[methods::kOnFailure] = "as `absent` is set: see [failures.md](../failures.md#runs-that-take-steps)";
+    page.sections[methods::kOnFailure] =
+        "`absent` sets the reaction: see [failures.md](../failures.md#runs-that-take-steps)";
   page.sections[kWeights] = weights_of_sites(info);
   page.sections[kParameters] = parameter_table(info.parameters);
   return print_page(info.name, page,
