@@ -85,7 +85,7 @@ std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
 std::optional<Fault> fault_of_recomputation(const ModelShape& shape, const ParallelismSpec& how) {
   if (how.recomputation == Recomputation::none || computes_any_again(shape, how)) return std::nullopt;
   const BlockParts known = parts_of_blocks(shape);
-  if (how.recomputation != Recomputation::selective || known.bits == 0)
+  if (how.recomputation != Recomputation::selective || known.bits == 0 || how.recomputed_parts == BlockParts{})
     return Fault{fmt::format("it has no blocks to recompute for recompute=\"{}\"", to_string(how.recomputation)),
                  "recompute=\"none\""};
   return Fault{fmt::format("its blocks lack a part of recompute-modules=\"{}\"", to_text(how.recomputed_parts)),
