@@ -103,24 +103,32 @@ export const holds = (read, why) => until(read, (now) => assert.ok(now, why));
 
 /** The table below the chart of a section. */
 export async function openTable(page, section) {
-  await page.locator(`${section} summary`).click();
+  await page.locator(`${section} figure summary`).click();
   await page.locator(`${section} details table`).waitFor();
 }
 
-/** Opens every part that can be opened, and waits until each has made what is in it. */
+/** Opens every part that can be opened, also in others, and waits until each has made what is in it. */
 export const openAll = (page) =>
-  page.evaluate(() =>
-    Promise.all(
-      [...document.querySelectorAll("details:not([open])")].map(
-        (details) =>
-          new Promise((resolve) => {
-            // Resolves after the page's own listener, and after the tasks that it has queued.
-            details.addEventListener("toggle", () => setTimeout(resolve), { once: true });
-            details.open = true;
-          }),
-      ),
-    ),
-  );
+  page.evaluate(async () => {
+    for (let closed = [0]; closed.length > 0; ) {
+      closed = [...document.querySelectorAll("details:not([open])")];
+      await Promise.all(
+        closed.map(
+          (details) =>
+            new Promise((resolve) => {
+              // After the page's own listener, and what that has asked the browser to do next.
+              details.addEventListener("toggle", () => setTimeout(resolve), { once: true });
+              details.open = true;
+            }),
+        ),
+      );
+    }
+  });
+
+/** Opens sections that are closed at first. */
+export async function openSections(page, ...ids) {
+  for (const id of ids) await page.locator(`#${id} > details.closed > summary`).click();
+}
 
 /** From now on window.dates holds every date that the played step shows (seconds), and when (milliseconds). */
 export const recordDates = (page) =>

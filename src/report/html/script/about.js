@@ -67,10 +67,12 @@ function addScenarioText(section, about) {
 const word = (name, text = name) =>
   element("a", { class: "word", href: `#word-${name.toLowerCase().replaceAll(" ", "-")}` }, text);
 
-/** The glossary is closed until one of its words is asked for. */
-function openGlossary() {
-  const target = location.hash.startsWith("#word-") && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (!target) return;
+/** Opens what an address asks for: the glossary for one of its words, or a section that is closed. */
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const closed = target?.querySelector(":scope > details.closed");
+  if (closed) closed.open = true;
+  if (!target || !location.hash.startsWith("#word-")) return;
   document.getElementById("glossary").open = true;
   target.scrollIntoView({ block: "center" });
 }

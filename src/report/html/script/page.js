@@ -7,6 +7,16 @@ function addSection(page, id, fill) {
   if (section.children.length < 2) section.remove();
 }
 
+/** A section of details is closed: `fill` adds what is below its `title` when it is first opened. */
+function addClosedSection(page, id, has, title, fill) {
+  const section = document.getElementById(id);
+  if (!has) return section.remove();
+  const details = element("details", { class: "closed" }, element("summary", {}, title));
+  details.append(...[...section.children].slice(1));
+  details.addEventListener("toggle", () => fill(page, details), { once: true });
+  section.append(details);
+}
+
 const kMostContents = 5;
 /** A longer answer is written smaller, so that three lines of a tablet hold it. */
 const kLongAnswer = 180;
@@ -41,8 +51,8 @@ function startPage(fileName, fill) {
     answer.classList.toggle("small", answer.textContent.length > kLongAnswer);
     fill(result, text);
     addContents();
-    openGlossary();
-    window.addEventListener("hashchange", openGlossary);
+    openTarget();
+    window.addEventListener("hashchange", openTarget);
     followTheme(document.getElementById("theme"));
     document.getElementById("print").addEventListener("click", () => window.print());
     document.getElementById("save").addEventListener("click", () => {

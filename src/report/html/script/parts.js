@@ -13,7 +13,8 @@ function addParts(page, section) {
     else if (rows.length > 0) {
       const box = namedBox(name);
       const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^(–|never)?$/u.test(row[i]));
-      box.append(table(heading, columns.map((title, i) => ({ title, number: numbers(i) })), rows.map(([head, ...cells]) => [page.nameOf?.(head) ?? head, ...cells]), first));
+      const column = (title, i) => ({ title: title.slice(title.indexOf(": ") + 1).trim(), group: title.split(": ").slice(0, -1).join(": "), number: numbers(i) });
+      box.append(table(heading, columns.map(column), rows.map(([head, ...cells]) => [page.nameOf?.(head) ?? head, ...cells]), first));
       section.append(box);
     }
   }

@@ -135,7 +135,8 @@ function leakPictures(page) {
 function addLeak(page, section) {
   const runs = page.runs.filter((run) => run.leak?.length > 0);
   if (runs.length === 0) return;
-  section.append(leakFront(page, runs), leakOfAdversaries(page, runs));
+  const adversaries = element("details", {}, element("summary", {}, "Who can read what, run by run"), leakOfAdversaries(page, runs));
+  section.append(leakFront(page, runs), adversaries);
   if (page.pictures?.length > 0) section.append(leakPictures(page));
   // A reason that several have stands once.
   const by = new Map();

@@ -45,6 +45,11 @@ function grouped(runs, entries, textOf) {
   return [...rows.values()].map(({ cells, runs: labels }) => [...cells, [...labels].join(", ")]);
 }
 
+/** Whether there is something to say of the network. */
+const hasNetwork = (page) =>
+  document.querySelector("#platform svg") !== null ||
+  page.runs.some((run) => [run.link_use, run.network.links, run.network.collectives].some((all) => all?.length > 0));
+
 function addNetwork(page, section) {
   const picture = document.getElementById("platform");
   if (!picture.querySelector("svg")) {

@@ -41,10 +41,11 @@ startPage(
     addSection(page, "participation", addParticipation);
     addSection(page, "leak", addLeak);
     addSection(page, "scale", (_, section) => addChart(section, "scale"));
-    addSection(page, "ranks", (_, section) => addOneOfCharts(section, "ranks", { title: "Run", above: "Components that the gradients of a layer needed, mean over the steps of an epoch." }));
-    addSection(page, "data", addData);
-    addSection(page, "network", addNetwork);
+    const hasRanks = Object.keys(chartsOfPage()).some((name) => name.startsWith("ranks-"));
+    addClosedSection(page, "ranks", hasRanks, "Components that the gradients of a layer needed", (_, section) => addOneOfCharts(section, "ranks", { title: "Run", above: "Components that the gradients of a layer needed, mean over the steps of an epoch." }));
+    addClosedSection(page, "data", page.about.classes, "Samples of each class at each site", addData);
+    addClosedSection(page, "network", hasNetwork(page), "Drawing, how busy links are, and collectives", addNetwork);
     addSection(page, "memory", addMemory);
-    addSection(page, "provenance", addProvenance);
+    addClosedSection(page, "provenance", true, "Versions, assumptions, settings of the runs, and the scenario", addProvenance);
   },
 );
