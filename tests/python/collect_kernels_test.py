@@ -4,6 +4,7 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import re
 import subprocess
@@ -86,9 +87,11 @@ class CollectKernels(unittest.TestCase):
                 out.write(table)
             run = subprocess.run(
                 [os.environ["DADSIM_BINARY"], "calibrate", file, "--device", "mine", "--peak", f"bf16={PEAK / 1e12}TF",
-                 "--bandwidth", f"{BANDWIDTH / 1e9}GBps"], capture_output=True, text=True)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        fitted = {name.strip(): float(value) for name, value in re.findall(r"^  (\S.*?) {2,}(0\.\d+) ", run.stderr, re.M)}
+                 "--bandwidth", f"{BANDWIDTH / 1e9}GBps", "--json", os.path.join(folder, "fit.json")],
+                capture_output=True, text=True)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with open(os.path.join(folder, "fit.json")) as fit:
+                fitted = {one["constant"]: one["value"] for one in json.load(fit)["constants"]}
         self.assertAlmostEqual(fitted["efficiency of attention in bf16"], ATTENTION, delta=0.01)
         self.assertAlmostEqual(fitted["memory efficiency"], STREAMED, delta=0.01)
         # Trainings are taken to reach 0.70 of what products do.
