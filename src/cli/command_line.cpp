@@ -232,7 +232,7 @@ int run_command_line(int argc, char** argv) {
     return complain(kUsage, fmt::format("dadsim: {}", error.what()));
   } catch (const InputError& error) {
     const bool by_options = !error.is_infeasible() && std::ranges::all_of(error.diagnostics(), [](const auto& one) {
-      return one.file.starts_with("--") || one.file == "MODEL";
+      return one.file.starts_with("--") || one.file == "MODEL" || one.file == "N";
     });
     return complain(by_options ? kUsage : kWrongInput, error.what());
   } catch (const OutputError& error) {

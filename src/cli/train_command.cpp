@@ -7,18 +7,29 @@
 #include "scenario/language/quantity.hpp"
 #include "spec/workload.hpp"
 #include "study/train/train.hpp"
-#include "support/nearest_names.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::cli {
 namespace {
 
 constexpr std::int64_t kMostTrainDevices = 100'000;
 
+/// Refuses "8k" as a whole number: for some it is 8192, for others 8000.
+void check_no_thousands(const char* option, std::string_view text, std::int64_t most) {
+  constexpr std::int64_t kBinary = 1024;
+  if (!text.ends_with('k') && !text.ends_with('K')) return;
+  const auto thousands = parse_whole<std::int64_t>(text.substr(0, text.size() - 1));
+  if (thousands && *thousands > 0 && *thousands <= most / kBinary)
+    throw UsageError(fmt::format("--{} '{}' is not a whole number; write {} or {}", option, text, *thousands * kBinary,
+                                 *thousands * 1000));
+}
+
 study::TrainRequest train_request_of(const po::variables_map& values) {
   study::TrainRequest request;
   request.model =
       only_operand(values, "no model is named", "name one model, and the devices as --gpus N --device NAME", "train");
   const auto number = [&](const char* name, std::int64_t most) {
+    check_no_thousands(name, text_of(values, name), most);
     return value_of<std::int64_t>(values, name, scenario::integer(1, most));
   };
   const auto gpus = number("gpus", kMostTrainDevices);
@@ -31,11 +42,11 @@ study::TrainRequest train_request_of(const po::variables_map& values) {
   request.gpus_per_node = number("gpus-per-node", kMostTrainDevices);
   request.global_batch = number("global-batch", 1'000'000'000);
   request.sequence = number("sequence", 10'000'000);
-  if (const std::string precision = lower_case(text_of(values, "precision")); !precision.empty())
-    request.precision = read_option<spec::Precision>("precision", precision, scenario::one_of<spec::Precision>());
+  request.precision = text_of(values, "precision");
   if (const std::string tokens = text_of(values, "tokens"); !tokens.empty()) {
     request.tokens = scenario::parse_count(tokens);
-    if (!request.tokens) throw UsageError(fmt::format("--tokens '{}' is wrong; use {}", tokens, scenario::kCountForm));
+    if (!request.tokens)
+      throw UsageError(fmt::format("--tokens '{}' is wrong; {}", tokens, scenario::remedy_for_count(tokens)));
   }
   request.within = value_of<double>(values, "within", scenario::quantity(scenario::kDurationForm));
   request.price = value_of<double>(values, "price", scenario::real({.minimum = 0, .maximum = 1e6}));

@@ -9,7 +9,9 @@
 #include <map>
 #include <utility>
 
+#include "spec/names.hpp"
 #include "spec/near_names.csv.hpp"
+#include "spec/precision.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fact_table.hpp"
 #include "support/nearest_names.hpp"
@@ -139,8 +141,10 @@ const Meaning* common_meaning(NameKind kind, const std::string& word) {
       if (meaning.why.empty() == (meaning.names.size() == 1))
         row.wrong("one name without 'why', or several names with it",
                   "give 'why' with one name, and leave it empty with several");
-      const auto one = row.one_of<NameKind>(
-          "kind", {{"device", NameKind::device}, {"link", NameKind::link}, {"workload", NameKind::workload}});
+      const auto one = row.one_of<NameKind>("kind", {{"device", NameKind::device},
+                                                     {"link", NameKind::link},
+                                                     {"workload", NameKind::workload},
+                                                     {"precision", NameKind::precision}});
       all[{one, row.text("word")}] = std::move(meaning);
     }
     return all;
@@ -202,6 +206,7 @@ std::string remedy_for_name(NameKind kind, std::string_view typed, std::span<con
 std::string remedy_for_name(NameKind kind, const NameMeant& meant) {
   if (!meant.name.empty()) return did_you_mean(std::vector{meant.name});
   if (!meant.nearest.empty()) return did_you_mean(meant.nearest);
+  if (kind == NameKind::precision) return fmt::format("one of {}", fmt::join(all_names<Precision>(), ", "));
   return fmt::format("`dadsim {}` lists all names", kind == NameKind::device ? "devices"
                                                     : kind == NameKind::link ? "links"
                                                                              : "workloads");

@@ -9,7 +9,7 @@
 namespace dadsim::spec {
 
 /// Catalogue to which a name belongs.
-enum class NameKind : std::uint8_t { device, link, workload };
+enum class NameKind : std::uint8_t { device, link, workload, precision };
 
 /// Meaning of a typed name.
 struct NameMeant {

@@ -68,6 +68,27 @@ TEST_F(SitesCommand, WrongValuesAreToldWithWhatWouldBeRight) {
   refused({"sites", "5", "--up", "20Mbps", "--round-trip", "20"}, "--round-trip: '20' is no time");
   refused({"sites", "5", "--up", "20Mbps", "--target", "risk"}, "--target needs --data FILE.csv");
   refused({"sites", "5", "--up", "20Mbps", "--device", "h900"}, "--device: 'h900' is unknown");
+  refused({"sites", "5", "--up", "0Mbps"}, "--up: '0Mbps' carries nothing; a bandwidth above 0");
+  refused({"sites", "5", "--up", "20Mbps", "--down", "0"}, "--down: '0' carries nothing; a bandwidth above 0");
+}
+
+// Messages name neither the file that the command writes for itself nor its attributes.
+TEST_F(SitesCommand, FaultsOfTheScenarioBehindAreSaidOfOptions) {
+  const test::QuickKernels quick;
+  std::ofstream(folder_.path() / "few.csv") << "a,b,kind\n1,2,x\n2,3,y\n5,1,x\n";
+  const std::vector<std::pair<std::vector<std::string>, std::string>> faults{
+      {{"--model", "llama-8b"}, "--model: llama-3.1-8b, run 'gradient-sharing': needs "},
+      {{"--data", "few.csv"}, "--data: 2 training samples for 7 workers; use at least one for each worker"}};
+  for (const auto& [options, says] : faults) {
+    std::vector<std::string> arguments{"sites", "7", "--up", "20Mbps"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, kUsage) << outcome.err;
+    EXPECT_TRUE(outcome.err.starts_with(says)) << outcome.err;
+    for (const char* words : {"sites.xml", "=\"", "<"})
+      EXPECT_EQ(outcome.err.find(words), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(dadsim({"sites", "2", "--up", "20Mbps", "--model", "resnet-50"}).exit_code, kSuccess) << "the remedy";
 }
 
 TEST_F(SitesCommand, LearnsFromATable) {

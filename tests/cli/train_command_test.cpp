@@ -1,4 +1,5 @@
 // Tests training of a model on a cluster of a known kind, and the scenario behind the answer.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -112,6 +113,22 @@ TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
                                : budget["low"] <= limit ? "cannot be said"
                                                         : "missed";
   EXPECT_EQ(budget["standing"], standing);
+}
+
+TEST_F(TrainCommand, NearPrecisionsAreTakenAndNearNumbersAreToldAsTheyAreTyped) {
+  for (const auto& [typed, name] : {std::pair("bfloat16", "bf16"), {"float16", "fp16"}, {"Half", "fp16"}}) {
+    const Outcome outcome = dadsim(small({"--precision", typed}));
+    ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    EXPECT_NE(outcome.out.find(fmt::format("'{}' is taken as {} (", typed, name)), std::string::npos) << outcome.out;
+  }
+  refused(small({"--precision", "mixed"}), "--precision: 'mixed' is unknown; did you mean 'bf16' or 'fp16'?");
+  refused(small({"--precision", "posits"}), "--precision: 'posits' is unknown; one of fp32, tf32");
+  refused(small({"--sequence", "8k"}), "--sequence '8k' is not a whole number; write 8192 or 8000");
+  refused(small({"--global-batch", "2K"}), "--global-batch '2K' is not a whole number; write 2048 or 2000");
+  refused(small({"--tokens", "15t"}), "--tokens '15t' is wrong; did you mean '15T'?");
+  refused(small({"--tokens", "1.5 trillion"}), "--tokens '1.5 trillion' is wrong; did you mean '1.5T'?");
+  refused(small({"--tokens", "many"}), "--tokens 'many' is wrong; use a number above 0");
+  refused(small({"--tokens", "20B", "--within", "30 days"}), "did you mean '30d'?");
 }
 
 TEST_F(TrainCommand, OverwritesNoScenario) {

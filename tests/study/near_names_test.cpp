@@ -7,7 +7,9 @@
 
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
+#include "spec/names.hpp"
 #include "spec/near_names.csv.hpp"
+#include "spec/precision.hpp"
 #include "spec/workload.hpp"
 #include "support/fact_table.hpp"
 #include "support/split.hpp"
@@ -21,6 +23,7 @@ using spec::NameMeant;
 std::vector<std::string> names_of(NameKind kind) {
   if (kind == NameKind::device) return sim::device_catalog().names();
   if (kind == NameKind::workload) return spec::workload_registry().names();
+  if (kind == NameKind::precision) return spec::all_names<spec::Precision>();
   std::vector<std::string> names;
   for (const spec::LinkSpec& link : sim::link_catalog()) names.push_back(link.name);
   return names;
@@ -48,7 +51,7 @@ bool is_of_any_size(NameKind kind, const std::string& name) {
 }
 
 TEST(NearNames, ANameOfTheCatalogueIsItself) {
-  for (const NameKind kind : {NameKind::device, NameKind::link, NameKind::workload}) {
+  for (const NameKind kind : {NameKind::device, NameKind::link, NameKind::workload, NameKind::precision}) {
     for (const std::string& name : names_of(kind)) {
       if (is_of_any_size(kind, name)) continue;
       EXPECT_EQ(meant(kind, name).name, name);
@@ -177,8 +180,10 @@ TEST(NearNames, RemediesNameThreeAtMost) {
 TEST(NearNames, TheTableNamesWhatTheCataloguesHave) {
   const FactTable table(tables::kNearNames, {"kind", "word", "name", "why", "date", "source"}, 2);
   for (const FactTable::Row& row : table.rows()) {
-    const auto kind = row.one_of<NameKind>(
-        "kind", {{"device", NameKind::device}, {"link", NameKind::link}, {"workload", NameKind::workload}});
+    const auto kind = row.one_of<NameKind>("kind", {{"device", NameKind::device},
+                                                    {"link", NameKind::link},
+                                                    {"workload", NameKind::workload},
+                                                    {"precision", NameKind::precision}});
     const std::vector<std::string> names = names_of(kind);
     for (const std::string_view name : split_at(row.text("name"), ' '))
       EXPECT_NE(std::ranges::find(names, name), names.end()) << row.text("word") << " → " << name;

@@ -703,13 +703,20 @@ DocumentTable steps_by_seed(const Result& result) {
   return table;
 }
 
+/// Returns the cause that takes the largest part of the critical path; an event-driven run has none.
+std::string bound_cell(const RunResult& run) {
+  const std::vector<Cause> causes = causes_of(run);
+  return causes.empty() ? "–" : fmt::format("{} {}", causes.front().kind, human_percent(causes.front().share));
+}
+
 /// Returns the table of runs, all columns, with mean ± deviation over several seeds.
 DocumentTable runs_of(const Result& result) {
   std::vector<std::vector<std::string>> rows(1);
   if (result.timing_only) {
     rows = throughput_rows(result);
   } else {
-    const std::vector<RunColumn> columns = run_columns(result, 0);
+    std::vector<RunColumn> columns = run_columns(result, 0);
+    columns.push_back({"", "bound by most", bound_cell});
     for (const RunColumn& column : columns)
       rows[0].push_back(column.group.empty() ? column.title : column.group + ": " + column.title);
     for (const RunResult& run : result.runs) {

@@ -1,9 +1,14 @@
 #include "scenario/elements/count_row.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "scenario/xml/white_space.hpp"
+#include "support/nearest_names.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -14,6 +19,17 @@ struct Multiple {
 };
 constexpr std::array kMultiples{Multiple{'T', 1e12}, Multiple{'B', 1e9}, Multiple{'M', 1e6}, Multiple{'k', 1e3}};
 constexpr double kMostCounted = 1e18;
+constexpr std::array<std::pair<std::string_view, char>, 11> kWords{{{"t", 'T'},
+                                                                    {"tn", 'T'},
+                                                                    {"trillion", 'T'},
+                                                                    {"b", 'B'},
+                                                                    {"bn", 'B'},
+                                                                    {"g", 'B'},
+                                                                    {"billion", 'B'},
+                                                                    {"m", 'M'},
+                                                                    {"million", 'M'},
+                                                                    {"k", 'k'},
+                                                                    {"thousand", 'k'}}};
 
 }  // namespace
 
@@ -29,6 +45,20 @@ std::optional<double> parse_count(const std::string& text) {
   const std::optional<double> value = parse_real(number);
   if (!value || !std::isfinite(*value) || !(*value > 0) || *value * factor > kMostCounted) return std::nullopt;
   return *value * factor;
+}
+
+std::string remedy_for_count(const std::string& text) {
+  std::vector<std::string> forms = other_notations(text);
+  forms.push_back(text);
+  for (const std::string& form : forms) {
+    if (form != text && parse_count(form)) return did_you_mean(std::vector{form});
+    const std::size_t number = std::min(form.find_first_not_of("0123456789."), form.size());
+    const auto* word = std::ranges::find(kWords, lower_case(form.substr(number)), &decltype(kWords)::value_type::first);
+    if (word == kWords.end()) continue;
+    const std::string meant = form.substr(0, number) + word->second;
+    if (parse_count(meant)) return did_you_mean(std::vector{meant});
+  }
+  return fmt::format("use {}", kCountForm);
 }
 
 std::string count_text(double count) {

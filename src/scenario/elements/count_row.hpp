@@ -13,6 +13,8 @@ inline constexpr const char* kCountForm =
 
 /// Returns the number of a text like "300B"; nullopt if the text is no number above 0.
 std::optional<double> parse_count(const std::string& text);
+/// Returns the remedy for a text that is no count: "did you mean '15T'?", or the form of counts.
+std::string remedy_for_count(const std::string& text);
 /// Returns the shortest text that reads back as the number: "2T", "1500000".
 std::string count_text(double count);
 
@@ -25,7 +27,7 @@ Row<Spec> count_row(std::string name, std::optional<double> Spec::*member) {
       std::move(rule),
       [member, named](const Node& node, const ReadContext&, Spec& spec) {
         spec.*member = parse_count(node.text(named, ""));
-        if (!(spec.*member)) node.fail_at(named, "is no count", kCountForm);
+        if (!(spec.*member)) node.fail_at(named, "is no count", remedy_for_count(node.text(named, "")));
       },
       [member](const Spec& spec, const PathText&) {
         return spec.*member ? count_text(*(spec.*member)) : std::string();

@@ -31,12 +31,15 @@
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 #include "support/nearest_names.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::study {
 namespace {
 
 constexpr std::string_view kDigits = "<digits train=\"8000\" test=\"2000\"/>";
 constexpr const char* kUnknownName = "unknown";
+constexpr const char* kScenarioFile = "sites.xml";
+constexpr const char* kUsualNetwork = "resnet-50";
 constexpr std::int64_t kSitesBatch = 32;  // samples of a site per step, the default of the language
 
 /// Returns the value for a site: its own, or the one given for all sites.
@@ -64,7 +67,11 @@ std::vector<std::string> lines_in(const char* option, std::vector<std::string> l
                                   std::vector<report::Statement>& taken) {
   const std::vector<std::string> links = names_of_links();
   for (std::string& line : lines) {
-    if (scenario::parse_quantity(scenario::Unit::bytes_per_second, line)) continue;
+    const auto rate = scenario::parse_quantity(scenario::Unit::bytes_per_second, line);
+    if (rate && scenario::kBandwidthForm.range.contains(*rate)) continue;
+    if (rate)
+      throw InputError(
+          Diagnostic{option, 0, fmt::format("'{}' carries nothing", line), scenario::kBandwidthForm.remedy});
     if (const std::string meant = scenario::meant_quantity(scenario::Unit::bytes_per_second, line); !meant.empty())
       throw InputError(Diagnostic{option, 0, fmt::format("'{}' is no rate", line), did_you_mean(std::vector{meant})});
     const bool is_rate = !line.empty() && line.front() >= '0' && line.front() <= '9';
@@ -123,6 +130,33 @@ std::string sites_text(const SitesRequest& request, const std::string& device, c
       request.sites, lines_element(request), device, asked);
 }
 
+/// Converts faults of the written scenario, which is no file, to faults of options: the first of each option.
+InputError in_options(const InputError& wrong, const std::string& scenario, const std::string& workload) {
+  const auto lines = split_at(scenario, '\n');
+  std::vector<Diagnostic> said;
+  for (Diagnostic one : wrong.diagnostics()) {
+    if (one.file == kScenarioFile) {
+      const std::string_view line = one.line > 0 ? lines[static_cast<std::size_t>(one.line) - 1] : std::string_view();
+      const bool of_step = line.find("<timed-as") != line.npos || line.find("<run") != line.npos;
+      if (of_step && !workload.empty()) {
+        one.file = "--model";
+        one.what = fmt::format("{}, {}", workload, one.what);
+        one.remedy = workload == kUsualNetwork
+                         ? "use a --device with more memory, or remove --model"
+                         : fmt::format("use --model {}, or a --device with more memory", kUsualNetwork);
+      } else if (line.find("<csv") != line.npos || line.find("<data") != line.npos) {
+        one.file = "--data";
+      } else {
+        one.file = line.find("<worker") != line.npos ? "--device" : "N";
+        if (of_step) one.remedy = "use fewer sites, or a machine with more memory";
+      }
+      one.line = 0;
+    }
+    if (std::ranges::find(said, one.file, &Diagnostic::file) == said.end()) said.push_back(std::move(one));
+  }
+  return InputError(std::move(said));
+}
+
 /// Returns the share of the data that the strongest adversary reads in messages.
 std::string revealed_by(const report::RunResult& run) {
   const double samples = report::most_leaked(run, &step::LeakFigures::samples_handed_over);
@@ -158,6 +192,16 @@ report::DocumentTable sites_table(const report::Result& result) {
   return table;
 }
 
+report::Result result_of(const std::string& text, bool show_progress) {
+  const scenario::ScenarioSource source(kScenarioFile, text);
+  const scenario::Scenario scenario = source.load({}, make_catalog());
+  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
+  report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+  result.rate_as_tcp = rate_as_tcp(scenario);
+  add_step_with_rdma(source, {}, scenario, learned, result);
+  return result;
+}
+
 }  // namespace
 
 SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
@@ -175,12 +219,12 @@ SitesAnswer ask_sites(const SitesRequest& asked, bool show_progress) {
                                    : meant_name(spec::NameKind::workload, "--model", request.model,
                                                 spec::workload_registry().names(), kUnknownName, taken);
   SitesAnswer answer{{}, sites_text(request, device, workload)};
-  const scenario::ScenarioSource source("sites.xml", answer.scenario);
-  const scenario::Scenario scenario = source.load({}, make_catalog());
-  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
-  report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);
-  result.rate_as_tcp = rate_as_tcp(scenario);
-  add_step_with_rdma(source, {}, scenario, learned, result);
+  report::Result result;
+  try {
+    result = result_of(answer.scenario, show_progress);
+  } catch (const InputError& wrong) {
+    throw in_options(wrong, answer.scenario, workload);
+  }
   taken.push_back(report::Statement{"sites-taken", {device}}
                       .with("digits", request.data == "digits")
                       .with("batch", static_cast<double>(kSitesBatch)));

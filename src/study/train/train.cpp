@@ -327,9 +327,12 @@ class TrainSearch {
 
   void find_training() {
     using spec::Precision;
-    precision_ = asked_.precision.value_or(device_->peak(Precision::bf16) > 0   ? Precision::bf16
-                                           : device_->peak(Precision::fp16) > 0 ? Precision::fp16
-                                                                                : Precision::fp32);
+    precision_ = device_->peak(Precision::bf16) > 0   ? Precision::bf16
+                 : device_->peak(Precision::fp16) > 0 ? Precision::fp16
+                                                      : Precision::fp32;
+    if (!asked_.precision.empty())
+      precision_ = *spec::parse<Precision>(meant_name(spec::NameKind::precision, "--precision", asked_.precision,
+                                                      spec::all_names<Precision>(), "unknown", taken_));
     if (!(device_->peak(precision_) > 0))
       throw refused_option("--precision", fmt::format("{} has no {}", device_->name, spec::to_string(precision_)),
                            "one of " + device_->precisions());

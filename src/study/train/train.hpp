@@ -5,7 +5,6 @@
 #include <string>
 
 #include "report/document/document.hpp"
-#include "spec/precision.hpp"
 
 namespace dadsim::study {
 
@@ -18,7 +17,7 @@ struct TrainRequest {
   std::optional<std::int64_t> gpus_per_node = {};  ///< none: of the usual system
   std::optional<std::int64_t> global_batch = {};   ///< samples of all devices per step; none: the usual number
   std::optional<std::int64_t> sequence = {};       ///< tokens of a sample; none: of the model
-  std::optional<spec::Precision> precision = {};   ///< none: the narrowest 16-bit precision of the device
+  std::string precision = {};                      ///< empty: the narrowest 16-bit precision of the device
   std::optional<double> tokens = {};               ///< tokens to learn from
   std::optional<double> within = {};               ///< seconds allowed; needs `tokens`
   std::optional<double> price = {};                ///< USD of a device and hour; needs `tokens`
