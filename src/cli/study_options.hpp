@@ -34,8 +34,8 @@ std::size_t threads_of(const boost::program_options::variables_map& values);
 /// Returns `asked`, or the number of processors if `asked` is 0.
 std::size_t threads_to_use(std::size_t asked);
 
-/// Outputs of a document: the files of the options --json, --csv, --report and --plots, as far as the command has them,
-/// and text on standard output.
+/// Outputs of a document, by those of the options --json, --csv, --report, --plots, --verbose and --quiet that a
+/// command has, and text on standard output.
 class StudyFiles {
  public:
   /// Throws UsageError if two files are one, OutputError if one cannot be written. `read`: files that are read;

@@ -90,7 +90,7 @@ void of_t5(const ConfigKeys& keys, ModelConfig& model) {
   const bool gated = keys.text("feed_forward_proj").starts_with("gated");
   sizes["mlp"] = gated ? 0 : 1;
   sizes["buckets"] = keys.size_or("relative_attention_num_buckets", 32);
-  sizes["target-length"] = 114;  // length in the pre-training of T5 (arXiv:1910.10683, section 3.1.4)
+  sizes["target-length"] = 114;  // pre-training of T5, after 512 tokens (arXiv:1910.10683, section 3.1.4)
   model.longest = 512;
 }
 

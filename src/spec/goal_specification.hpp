@@ -28,7 +28,7 @@ struct AllowedLayouts {
 
 /// Order of two answers that meet every limit.
 enum class Objective : std::uint8_t {
-  automatic,     ///< the preferred number of a range, then money and then time, as far as they have limits
+  automatic,     ///< the preferred number of a range, then the quantities with limits: money first, then time
   quickest,      ///< the least time
   cheapest,      ///< the least money
   least_energy,  ///< the fewest joules

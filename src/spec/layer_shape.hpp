@@ -96,10 +96,7 @@ struct LayerShape {
   FlashLibrary library = FlashLibrary::any;  ///< library of attention without written scores
   LayerPasses passes = {};                   ///< passes besides the products, in the layer's program
 
-  double outputs_kept() const {
-    return outputs_per_sample + kept_beside_per_sample;
-  }                       ///< elements kept for the
-                          ///< backward pass, per sample
+  double outputs_kept() const { return outputs_per_sample + kept_beside_per_sample; }  ///< kept elements, per sample
   double inputs() const;  ///< elements that the forward pass reads per sample
   /// Returns how often a convolution's windows contain each input: 9 for 3×3 windows with a stride of one; otherwise 1.
   double overlap() const;

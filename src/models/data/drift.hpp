@@ -14,7 +14,7 @@ struct DriftedData {
   /// Held-back samples as the sites see them from a date on. Each site has a part as large as its share of the training
   /// samples.
   struct HeldBack {
-    double from = 0;  ///< seconds, date
+    double from = 0;  ///< date, seconds
     Samples samples;
   };
   std::vector<HeldBack> held_back;  ///< held-back samples by ascending date; before the first date Dataset::test

@@ -11,8 +11,7 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxIdxBytes = std::int64_t{1}
-                                      << 30U;  // bytes, 20 times full MNIST; four times as much in memory
+constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30U;  // bytes; in memory four times as much
 constexpr int kMaxRank = 8;
 // A byte of deflate stands for at most 1032 bytes (258 bytes in two bits; zlib's technical notes,
 // zlib.net/zlib_tech.html).

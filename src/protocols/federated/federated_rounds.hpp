@@ -41,10 +41,7 @@ class SecureAggregation {
   // Bytes, per client.
   double keys_up() const { return 2 * kKeyBytes; }  ///< AdvertiseKeys: two public keys
   double keys_down() const { return 2 * kKeyBytes * (clients_ - 1); }
-  double shares_up() const {
-    return 2 * kShareBytes * (clients_ - 1);
-  }  ///< ShareKeys: shares of the key and of the
-     ///< own mask
+  double shares_up() const { return 2 * kShareBytes * (clients_ - 1); }  ///< ShareKeys: shares of key and own mask
   double shares_down() const { return shares_up(); }
   double masked(double numbers) const;                         ///< MaskedInputCollection: the masked update
   double left_down() const;                                    ///< Unmasking: list of the remaining clients

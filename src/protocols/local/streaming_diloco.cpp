@@ -17,8 +17,8 @@ namespace dadsim::protocols {
 namespace {
 
 /// Streaming DiLoCo, in the spirit of Douillard et al., arXiv 2501.18512: DiLoCo a part at a time. The model is divided
-/// into P fragments. Piece k of Learning::pieces() (a matrix with its biases; all the rest) belongs to fragment k mod P.
-/// After inner step t with t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends for fragment p
+/// into P fragments. Piece k of Learning::pieces() (a matrix with its biases; all the rest) belongs to fragment k mod
+/// P. After inner step t with t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends for fragment p
 ///   Δ_p = θ_p (the last that it has got) − θ_{i,p}
 /// in four bits a number (compressor e3m0), and continues training. The server takes a step of the outer optimizer with
 /// the mean over workers, in fp32, and sends the new θ_p as plain numbers. A worker merges θ_p τ inner steps after it

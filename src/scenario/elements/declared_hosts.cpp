@@ -13,7 +13,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxPatterns = 1000;  // hosts up to which near names are searched, to limit the time
+constexpr std::size_t kMaxPatterns = 1000;  // patterns up to which near names are searched, to limit the time
 constexpr std::size_t kShownPatterns = 10;
 
 /// Returns the position of the number at the end of a name.
@@ -29,7 +29,7 @@ bool follows(const std::string& last, const std::string& next) {
 std::int64_t count(const spec::GpuClusterSpec& cluster) { return all_gpus(cluster); }
 
 std::int64_t count(const spec::FederationSpec& federation) {
-  std::int64_t hosts = 1;  // name of the hub
+  std::int64_t hosts = 1;  // counts the hub
   for (const spec::FederationSpec::Sites& sites : federation.sites) hosts += sites.count;
   return hosts;
 }

@@ -35,7 +35,7 @@ void write_scale_study(XmlWriter& xml, const spec::ScaleStudySpec& study);
 /// `file` maps its path to the printed text.
 void write_platform(XmlWriter& xml, const spec::PlatformSpec& platform, const PathText& file);
 
-// Parts of <platform>; comments name the files that define them.
+// Functions that write the parts of <platform>.
 void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster);
 void write_cluster(XmlWriter& xml, const spec::FederationSpec& federation);
 void write_wan(XmlWriter& xml, const spec::WanSpec& wan);
