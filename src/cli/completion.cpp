@@ -205,9 +205,9 @@ std::string manual_page() {
   const std::size_t codes = all.find("Exit codes:");
   text += ".SH EXIT STATUS\n" + roff(all.substr(codes, all.find("\n\n", codes) - codes)) + "\n";
   text +=
-      ".SH FILES\nThe scenarios, platforms and documentation that are shipped lie in share/dadsim and share/doc/dadsim "
-      "below the\nprefix of the installation, the schema of scenarios in share/dadsim/scenario.xsd.\n"
-      ".SH ENVIRONMENT\n.TP\n.B DADSIM_DATA\nA folder in which files of data are looked for that do not lie beside the "
+      ".SH FILES\nScenarios, platforms and documentation are in share/dadsim and share/doc/dadsim below the\n"
+      "prefix of the installation. The schema of scenarios is share/dadsim/scenario.xsd.\n"
+      ".SH ENVIRONMENT\n.TP\n.B DADSIM_DATA\nFolder in which data files are searched if they are not next to the "
       "scenario.\n";
   return text;
 }

@@ -254,8 +254,8 @@ CompressorInfo sidco_info() {
       "number is nearer; rule: fewer stages after too much, more after too little; none: fixed");
   static constexpr auto kQuantile =
       spec::choice<bool>("quantile", {{"exact", false}, {"asymptotic", true}},
-                         "of the gamma distribution: by the inverse of its distribution function, or −β (ln δ + ln "
-                         "Γ(α))");
+                         "quantile of the gamma distribution; exact: the inverse of its distribution function; "
+                         "asymptotic: −β (ln δ + ln Γ(α))");
   return {.name = "sidco",
           .adapts = true,
           .forwards = true,

@@ -226,7 +226,7 @@ std::optional<AdapterConfig> adapter_config_of(const std::string& text) {
   const ConfigKeys keys(config);
   if (keys.text("peft_type") != "LORA")
     throw std::runtime_error(
-        fmt::format("has adapters of peft_type '{}', and LORA is known here", keys.text("peft_type")));
+        fmt::format("has adapters of peft_type '{}'; only LORA is supported", keys.text("peft_type")));
   AdapterConfig adapter{keys.text("base_model_name_or_path"), keys.size_or("r", 8, 1)};
   // Targets given as a pattern, or as "all-linear", include feed-forward networks.
   adapter.attention_alone = !keys.is_list("target_modules") && !keys.has("target_modules");

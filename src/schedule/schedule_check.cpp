@@ -77,9 +77,11 @@ std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task,
     return "has neighbours among the devices of a replica";
   if (!sends) return {};
   if (stage == kEveryStage) return "lacks the sending stage";
-  if (task.to_stage < 0 || task.to_stage >= schedule.pipeline || task.to_stage == stage) {
-    return fmt::format("sends from stage {} to stage {}, of {}", stage, task.to_stage, schedule.pipeline);
+  if (task.to_stage < 0 || task.to_stage >= schedule.pipeline) {
+    return fmt::format("sends from stage {} to stage {}, but the pipeline has {} stages", stage, task.to_stage,
+                       schedule.pipeline);
   }
+  if (task.to_stage == stage) return fmt::format("sends from stage {} to itself", stage);
   return {};
 }
 
@@ -119,7 +121,7 @@ std::string fault_of_task(const Schedule& schedule, std::size_t index) {
   const auto& what = schedule.tasks[index].what;
   const std::int32_t stage = schedule.tasks[index].stage;
   if (stage != kEveryStage && (stage < 0 || stage >= schedule.pipeline)) {
-    return fmt::format("is for stage {}, of {}", stage, schedule.pipeline);
+    return fmt::format("is for stage {}, but the pipeline has {} stages", stage, schedule.pipeline);
   }
   try {
     if (const auto* compute = std::get_if<ComputeTask>(&what)) return fault_of_compute(schedule, *compute);

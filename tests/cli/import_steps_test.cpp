@@ -189,7 +189,8 @@ TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
           "node 1 ('a') at rank 1");
   refused(plain, test::ChakraBytes().compute(1, "a", 9e17).compute(4, "b", 9e17).sum(5, "s", 4096),
           "node 4 ('b') at rank 1");
-  refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8192), "node 2 ('s') at rank 1, which sums 8192");
+  refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8192),
+          "has node 2 ('s') that sums 8192 bytes at rank 1, but 4096 bytes at rank 0");
   refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8'000'000'000'000'000'000),
           "node 2 ('s') at rank 1");
   refused(plain, test::ChakraBytes().compute(1, "a", -1), "u.1.et: has node 1, whose time or size is not a number");

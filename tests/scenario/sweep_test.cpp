@@ -129,7 +129,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2" scale="loog")"),
             "scale=\"loog\" of <vary> is unknown; did you mean 'log'?");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2")", R"( method="random" points="4")"),
-            "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: as many numbers are drawn from the "
+            "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: one number per point is drawn from the range"
             "range as there are points");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="x")"),
             "form=\"x\" of <vary> does not hold {} once; write {} once in place of the value, e.g. site-[1-{}]");

@@ -112,12 +112,12 @@ TEST(ScheduleCheck, AmountsAreThoseOfReplicas) {
 TEST(ScheduleCheck, StagesSendToOthersThatAreThere) {
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), staged(1, 0, same(8))}), 4, false), "");
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 2, same(8))}), 4, false),
-            "task 0 (layer) sends from stage 0 to stage 2, of 2");
-  EXPECT_EQ(fault_of(pipeline_of({staged(1, 1, same(8))}), 4, false),
-            "task 0 (layer) sends from stage 1 to stage 1, of 2");
+            "task 0 (layer) sends from stage 0 to stage 2, but the pipeline has 2 stages");
+  EXPECT_EQ(fault_of(pipeline_of({staged(1, 1, same(8))}), 4, false), "task 0 (layer) sends from stage 1 to itself");
   EXPECT_EQ(fault_of(pipeline_of({staged(kEveryStage, 1, same(8))}), 4, false),
             "task 0 (layer) lacks the sending stage");
-  EXPECT_EQ(fault_of(pipeline_of({staged(2, 1, same(8))}), 4, false), "task 0 (layer) is for stage 2, of 2");
+  EXPECT_EQ(fault_of(pipeline_of({staged(2, 1, same(8))}), 4, false),
+            "task 0 (layer) is for stage 2, but the pipeline has 2 stages");
   Task send = staged(0, 1, same(8));
   std::get<CollectiveTask>(send.what).among = Among::replicas;
   EXPECT_EQ(fault_of(pipeline_of({send}), 4, false), "task 0 (layer) is a stage_send, but not between stages");

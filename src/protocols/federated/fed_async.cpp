@@ -22,7 +22,7 @@ class FedAsync final : public FederatedAsync {
                                               "share of the model of a client without staleness in the new model"};
   static constexpr auto kStaleness = spec::choice<Decay>(
       "staleness", {{"constant", Decay::constant}, {"polynomial", Decay::polynomial}, {"hinge", Decay::hinge}},
-      "decrease of that share with the staleness; an update that no other overtook has staleness 1", 1);
+      "decrease of alpha with the staleness of an update; the staleness is 1 if no other update overtook it", 1);
   static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1", "rate of the decrease; -1: 0.5, hinge 10"};
   static constexpr spec::RealParameter kB{"b", 0, 1e9, "4", "hinge: staleness from which the share decreases"};
   static constexpr spec::RealParameter kMu{

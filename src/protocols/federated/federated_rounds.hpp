@@ -20,10 +20,10 @@ namespace dadsim::protocols {
 /// secrets.
 class SecureAggregation {
  public:
-  static constexpr auto kSecure = spec::choice<bool>("secure", {{"no", false}, {"yes", true}},
-                                                     "yes: the cost of secure aggregation is computed and sent too");
+  static constexpr auto kSecure = spec::choice<bool>(
+      "secure", {{"no", false}, {"yes", true}}, "yes: adds the computing time and the messages of secure aggregation");
   static constexpr spec::IntegerParameter kSecureBits{
-      "secure-bits", 1, 64, "32", "bits of a number of an update before ceil(log2(clients)) are added for the sum"};
+      "secure-bits", 1, 64, "32", "bits per number of an update; the sum needs ceil(log2(clients)) bits more"};
 
   static constexpr double kKeyBytes = 32;    ///< a_K, bytes of a key
   static constexpr double kShareBytes = 32;  ///< a_S, bytes of a share
@@ -77,13 +77,13 @@ class FederatedRounds : public Federation {
   static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
                                                  "share of all clients whose updates make a round (C)"};
   static constexpr spec::RealParameter kMinimum{"minimum", 0, 1, "0.5",
-                                                "share of these clients that must be free before a round begins"};
+                                                "share of the clients of a round that must be free before it begins"};
   static constexpr spec::IntegerParameter kRounds{
       "rounds", 0, 1e9, "0", "rounds to simulate; 0: until clients have trained with the epochs of <training>"};
   static constexpr spec::RealParameter kDeadline{
       "deadline", 0, 1e9, "0", "seconds after which a round continues with the updates received; 0: none"};
-  static constexpr spec::RealParameter kOverSelection{"over-selection", 1, 100, "1",
-                                                      "clients asked per update needed; the last ones are ignored"};
+  static constexpr spec::RealParameter kOverSelection{
+      "over-selection", 1, 100, "1", "clients asked per update needed; the updates that arrive last are ignored"};
   static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
                                                       "in-place: clients already have the first model");
 

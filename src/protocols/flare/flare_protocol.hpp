@@ -89,9 +89,9 @@ class FlareNumbers {
 ///   `deploy-every` seconds, however good it is.
 class FlareProtocol final : public Protocol {
  public:
-  static constexpr auto kSchedule =
-      spec::choice<bool>("schedule", {{"dual", false}, {"fixed", true}},
-                         "dual: when training and confidences require it; fixed: at intervals");
+  static constexpr auto kSchedule = spec::choice<bool>("schedule", {{"dual", false}, {"fixed", true}},
+                                                       "dual: training decides when to send models, confidences decide "
+                                                       "when to upload samples; fixed: both at intervals");
   static constexpr spec::RealParameter kDuration{"duration", 1, 1e9, "3600", "seconds to simulate"};
   static constexpr spec::RealParameter kInterval{"interval", 1e-6, 1e6, "0.1",
                                                  "seconds between two samples of a sensor"};

@@ -237,7 +237,7 @@ const std::vector<RuleInfo>& rules() {
        [](const Values& values, std::int64_t) { return plain_steps(kRate.of(values)); }},
       {"nesterov", "Nesterov momentum", of_nesterov,
        [](const Values& values, std::int64_t rounds) { return nesterov(values, rounds, false); }},
-      {"nesterov-folded", "the same with the rate inside of the momentum", of_nesterov,
+      {"nesterov-folded", "Nesterov momentum with the learning rate inside the momentum", of_nesterov,
        [](const Values& values, std::int64_t rounds) { return nesterov(values, rounds, true); }},
       {"adam", "Adam", {kRate.name, kMomentum.name, kSecondMoment.name}, adam},
       {"delayed-nesterov",

@@ -181,8 +181,9 @@ std::string notes_in_words(const CollectiveReport& report) {
     text += paragraph("auto between TPUs: algorithms over all links of the torus, as in XLA.");
   } else if (report.choice == "auto") {
     text += paragraph(
-        "auto: the algorithm with the least time by formula, as in NCCL's tuner (src/graph/tuning.cc) for GPUs on "
-        "shared nodes, and the algorithms of MPICH and Open MPI elsewhere. best times them on this platform.");
+        "auto: for GPUs on shared nodes, the algorithm with the least time by the formulas of NCCL's tuner "
+        "(src/graph/tuning.cc); elsewhere, the algorithms of MPICH and Open MPI. best: the quickest of several "
+        "algorithms timed on this platform.");
   }
   for (const CollectiveRow& row : report.rows) {
     if (row.compared) {

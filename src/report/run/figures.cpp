@@ -366,8 +366,11 @@ constexpr std::array kFigures{
     number("span_excess", "share",
            "share of a batch's rows in the span of messages, beyond that of rows outside the batch",
            leaked<&Leak::span_excess>, Better::low, "batch revealed"),
-    number("best_sample_excess", "share", "the same share for the most exposed sample",
-           leaked<&Leak::best_sample_excess>, Better::low, "best sample revealed"),
+    number(
+        "best_sample_excess", "share",
+        "share of the most exposed sample in the span of messages, beyond that of the most exposed sample outside the "
+        "batch",
+        leaked<&Leak::best_sample_excess>, Better::low, "best sample revealed"),
     number("labels_told", "share", "share of a batch's labels, or of the classes present, that follow from messages",
            leaked<&Leak::labels>, Better::low, "labels told"),
     number(

@@ -198,7 +198,7 @@ FieldPath path_of(std::string_view text) {
   const bool known = path.name == "#" || std::ranges::all_of(path.name, [](char c) {
                        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
                      });
-  if (path.name.empty() || !known) throw std::invalid_argument(fmt::format("'{}' as name of a value", text));
+  if (path.name.empty() || !known) throw std::invalid_argument(fmt::format("'{}' is not the name of a value", text));
   return path;
 }
 

@@ -80,7 +80,7 @@ void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec:
     for (const Diagnostic& fault : faults.diagnostics()) context.findings.add(fault);
   }
   if (average != nullptr && facts.model != nullptr && !network.equal_batches) {
-    context.findings.add(average->origin, "<average-deltas> pairs the rows of all sites",
+    context.findings.add(average->origin, "<average-deltas> needs equal batches, since it pairs the rows of all sites",
                          "set <training batches=\"equal\">");
   }
 }

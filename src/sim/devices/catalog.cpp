@@ -27,7 +27,7 @@ void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
     one.source = row.text("source");
     if (row.optional_text("share").empty()) {
       one.share = kTrainingOfBestProduct * row.number("best product [Tflop/s]") * kTera / device.peak(*one.precision);
-      one.source = "0.7 (assumed) of the largest product of any shape, " + one.source;
+      one.source = "0.7 (assumed) of the rate of the fastest product of any shape, " + one.source;
     } else {
       one.share = row.number("share");
       if (!row.optional_text("best product [Tflop/s]").empty())

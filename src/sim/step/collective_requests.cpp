@@ -168,7 +168,7 @@ Stride stride_of(schedule::Among among, const schedule::Schedule& schedule, std:
     case schedule::Among::stages:
       break;
   }
-  throw std::logic_error("groups are not of one stage");
+  throw std::logic_error("a stage_send has no groups");
 }
 
 }  // namespace

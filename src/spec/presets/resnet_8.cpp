@@ -39,8 +39,8 @@ Preset resnet_8_preset() {
       .name = "resnet-8",
       .description =
           "The smallest ResNet for small images: a convolution and three residual blocks of two convolutions each, "
-          "with batch norms; from block to block the pixels halve and the channels double; then the mean over all "
-          "pixels (78,042 parameters on CIFAR-10).",
+          "with batch norms. From block to block the pixels halve and the channels double. The mean over all "
+          "pixels follows (78,042 parameters on CIFAR-10).",
       .source =
           "He, Zhang, Ren & Sun: Deep residual learning for image recognition, CVPR 2016, arXiv:1512.03385, "
           "section 4.2 with n = 1, and projections where shapes change (option B)",

@@ -480,8 +480,8 @@ class StepMerger {
         if (const double bytes = programs_.at(static_cast<std::size_t>(peer)).issued.at(own.events[i].part).bytes;
             part.bytes != bytes)
           throw std::runtime_error(
-              fmt::format("has node {} ('{}') at rank {}, which sums {} bytes, and rank {} sums {}", part.node,
-                          part.name, rank, part.bytes, peer, bytes));
+              fmt::format("has node {} ('{}') that sums {} bytes at rank {}, but {} bytes at rank {}", part.node,
+                          part.name, part.bytes, rank, bytes, peer));
       }
       if (own.events.size() != first.events.size())
         throw std::runtime_error(fmt::format("has {} events at rank {}, and {} at rank {}", own.events.size(), rank,

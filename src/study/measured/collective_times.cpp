@@ -85,7 +85,7 @@ void check_bus_share(const CollectiveLog::LoggedTable& table, const std::string&
   }
   throw InputError(
       {file, table.line,
-       fmt::format("has bus bandwidths of {:.3g} × algbw, but {} of {} ranks has {:.3g} ×", *table.bus_share,
+       fmt::format("has bus bandwidths of {:.3g} × algbw, but {} of {} ranks needs {:.3g} × algbw", *table.bus_share,
                    to_string(*taken), count, report::bus_factor(*taken, count)),
        others.empty() ? std::string("give the number of measured ranks")
                       : fmt::format("name {} (--test of diagnose, --op of collective), or give the number of measured "

@@ -76,7 +76,7 @@ std::vector<double> Spline::solve(std::vector<double> right) const {
 }
 
 std::vector<double> Spline::weights(const std::vector<double>& values) const {
-  if (values.size() != points_) throw std::invalid_argument("a spline through as many values as points");
+  if (values.size() != points_) throw std::invalid_argument("a spline needs as many values as points");
   std::vector<double> right(values);
   right.resize(rows_.size());
   return solve(std::move(right));

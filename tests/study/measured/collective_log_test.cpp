@@ -185,11 +185,12 @@ TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
 )";
   EXPECT_EQ(fault_of(gathered, "all_gather_perf", 8), "");
   EXPECT_EQ(fault_of(gathered, "reduce_scatter_perf", 8), "");
-  EXPECT_EQ(fault_of(gathered, "", 8),
-            "the.log:1: has bus bandwidths of 0.875 × algbw, but all-reduce of 8 ranks has 1.75 ×; name all-gather "
-            "or reduce-scatter or gather or scatter or all-to-all (--test of diagnose, --op of collective), or give "
-            "the number of measured ranks");
-  EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks has 0.5 ×; give the number"),
+  EXPECT_EQ(
+      fault_of(gathered, "", 8),
+      "the.log:1: has bus bandwidths of 0.875 × algbw, but all-reduce of 8 ranks needs 1.75 × algbw; name all-gather "
+      "or reduce-scatter or gather or scatter or all-to-all (--test of diagnose, --op of collective), or give "
+      "the number of measured ranks");
+  EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks needs 0.5 × algbw; give the number"),
             std::string::npos);
 }
 
