@@ -76,14 +76,14 @@ TEST_F(SitesCommand, WrongValuesAreToldWithWhatWouldBeRight) {
 TEST_F(SitesCommand, FaultsOfTheScenarioBehindAreSaidOfOptions) {
   const test::QuickKernels quick;
   std::ofstream(folder_.path() / "few.csv") << "a,b,kind\n1,2,x\n2,3,y\n5,1,x\n";
-  const std::vector<std::pair<std::vector<std::string>, std::string>> faults{
-      {{"--model", "llama-8b"}, "--model: llama-3.1-8b, run 'gradient-sharing': needs "},
-      {{"--data", "few.csv"}, "--data: 2 training samples for 7 workers; use at least one for each worker"}};
-  for (const auto& [options, says] : faults) {
+  const std::vector<std::tuple<std::vector<std::string>, int, std::string>> faults{
+      {{"--model", "llama-8b"}, kWrongInput, "--model: llama-3.1-8b, run 'gradient-sharing': needs "},
+      {{"--data", "few.csv"}, kUsage, "--data: 2 training samples for 7 workers; use at least one for each worker"}};
+  for (const auto& [options, code, says] : faults) {
     std::vector<std::string> arguments{"sites", "7", "--up", "20Mbps"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const Outcome outcome = dadsim(arguments);
-    EXPECT_EQ(outcome.exit_code, kUsage) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
     EXPECT_TRUE(outcome.err.starts_with(says)) << outcome.err;
     for (const char* words : {"sites.xml", "=\"", "<"})
       EXPECT_EQ(outcome.err.find(words), std::string::npos) << outcome.err;

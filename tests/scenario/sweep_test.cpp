@@ -129,8 +129,8 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2" scale="loog")"),
             "scale=\"loog\" of <vary> is unknown; did you mean 'log'?");
   EXPECT_EQ(vary(R"(path="seed" from="1" to="3" steps="2")", R"( method="random" points="4")"),
-            "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: one number per point is drawn from the range"
-            "range as there are points");
+            "steps=\"2\" of <vary> has no effect with method=\"random\"; remove it: one number per point is drawn from "
+            "the range");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="x")"),
             "form=\"x\" of <vary> does not hold {} once; write {} once in place of the value, e.g. site-[1-{}]");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" form="{}" unit="s")"),
