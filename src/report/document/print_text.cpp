@@ -7,6 +7,7 @@
 #include "report/text/grid.hpp"
 #include "report/text/seconds.hpp"
 #include "support/human.hpp"
+#include "support/shell_word.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -60,7 +61,9 @@ std::string text_of(const DocumentPart& part, bool verbose) {
   } else if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
     for (const Statement& one : *statements) text += paragraph(in_words(one));
   } else if (const auto* best = std::get_if<BestSettings>(&part.what)) {
-    text = '\n' + paragraph(fmt::format("To use it: --set {}", fmt::join(best->set, " --set ")));
+    std::string options;
+    for (const std::string& one : best->set) options += " --set " + shell_word(one);
+    text = '\n' + paragraph("To use it:" + options);
   }
   return text + part.text;
 }

@@ -10,6 +10,7 @@
 #include "report/html/page_text.hpp"
 #include "report/text/escape.hpp"
 #include "report/text/json_values.hpp"
+#include "support/shell_word.hpp"
 
 namespace dadsim::report {
 
@@ -21,7 +22,9 @@ std::string document_in_words(const Document& document) {
     if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
       parts.push_back({{"sentences", in_words(*statements)}});
     } else if (const auto* best = std::get_if<BestSettings>(&part.what)) {
-      parts.push_back({{"set", best->set}});
+      Json set = Json::array();
+      for (const std::string& one : best->set) set.push_back(shell_word(one));
+      parts.push_back({{"set", std::move(set)}});
     } else if (const DocumentTable* table = std::get_if<DocumentTable>(&part.what)) {
       Json columns = Json::array();
       Json rows = Json::array();

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "estimate/bands.hpp"
+#include "report/words/phrases.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -47,7 +49,7 @@ Statement statement_of(const Layout& layout) {
       .with("interleave", static_cast<double>(how.interleave))
       .with("micro_batch", static_cast<double>(how.micro_batch > 0 ? how.micro_batch : layout.batch))
       .with("recompute", std::string(spec::to_string(how.recomputation)))
-      .with("again", to_text(how.recomputed_parts))
+      .with("again", words::listed(words_of(to_text(how.recomputed_parts))))
       .with("sharding", std::string(spec::to_string(how.sharding)))
       .with("schedule", std::string(spec::to_string(how.order)))
       .with("context", static_cast<double>(how.context))

@@ -20,6 +20,7 @@
 #include "spec/timed_workload.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "support/human.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::study {
 
@@ -196,7 +197,7 @@ std::string in_words(const spec::ParallelismSpec& how) {
     parts.push_back(fmt::format("{:.3g} times the mean of rows at the device with most", how.expert_imbalance));
   if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
   if (how.recomputation == spec::Recomputation::selective)
-    parts.push_back(to_text(how.recomputed_parts) + " computed again");
+    parts.push_back(fmt::format("{} computed again", fmt::join(words_of(to_text(how.recomputed_parts)), " and ")));
   if (how.recomputation == spec::Recomputation::operations)
     parts.emplace_back("every second product of a block computed again");
   if (how.recomputation == spec::Recomputation::full) parts.emplace_back("blocks computed again");
