@@ -86,7 +86,10 @@ std::string human_seconds(double seconds) {
   }
   if (seconds < 47.95 * 3600) return three_digits(seconds / 3600) + " h";
   const double days = seconds / 86400;
-  return (days < 999.5 ? three_digits(days) : fmt::format("{:.3g}", days)) + " days";
+  if (days < 999.5) return three_digits(days) + " days";
+  constexpr double kCounted = 1e9;
+  const std::string digits = fmt::format("{:.2e}", days);
+  return (days < kCounted ? human_count(std::llround(std::stod(digits))) : digits) + " days";
 }
 
 std::string human_bytes(double bytes) {

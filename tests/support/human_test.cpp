@@ -18,6 +18,7 @@ TEST(HumanSeconds, ChoosesTheUnit) {
   EXPECT_EQ(human_seconds(250), "4 min 10 s");
   EXPECT_EQ(human_seconds(2.1 * 3600), "2.10 h");
   EXPECT_EQ(human_seconds(3 * 86400), "3.00 days");
+  EXPECT_EQ(human_seconds(2764.3 * 86400), "2,760 days");
   EXPECT_EQ(human_seconds(kInfinity), "–");
   EXPECT_EQ(human_seconds(-kInfinity * 0), "–");
 }

@@ -131,10 +131,14 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
     refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": partners count alike",
                        to_string(facts.run.weights), to),
            "leave weights out");
+  if (to == "region" && kAverage.of(values) != Average::all)
+    refuse(fmt::format("average=\"{}\" needs the rows of all, and to=\"region\" has those of regions",
+                       values.at(kAverage.name)),
+           "average=\"all\", or to=\"peers\"");
   if (encoding == SentBy::int8_ring) {
     if (!spec::sums_among_peers(values))
       refuse(fmt::format("encoding=\"int8-ring\" needs to=\"peers\" or \"region\", not to=\"{}\"", to), "to=\"peers\"");
-    if (kAverage.of(values) != Average::all)
+    if (to != "region" && kAverage.of(values) != Average::all)
       refuse(fmt::format("average=\"{}\" needs the rows of all", values.at(kAverage.name)), "average=\"all\"");
     if (facts.run.all_reduce != "auto" && facts.run.all_reduce != "ring")
       refuse(fmt::format("all-reduce=\"{}\" is no ring, which encoding=\"int8-ring\" needs", facts.run.all_reduce),
@@ -205,7 +209,7 @@ EventDrivenMethod local_method(LocalMethod method) {
                         LocalRounds::kSends.of(values) == SentNumbers::change;
                },
            .optimizer = method.averages_moments ? Needs::adam : Needs::any_optimizer,
-           .needs_server = needs_server,
+           .needs_server = method.by_fragments ? spec::Property(true) : spec::Property(needs_server),
            .check =
                [parameters, fragments = method.by_fragments](const RunFacts& facts) {
                  return (fragments ? faults_of_fragments : faults_of_choices)(facts, parameters);

@@ -168,11 +168,15 @@ std::string revealed_by(const report::RunResult& run) {
 /// Returns the runs that share, those that reach the target first.
 report::DocumentTable sites_table(const report::Result& result) {
   const report::Answer answer = answer_to(result);
+  // Without known steps of the workload, runs are ranked by a step.
+  const bool reaches =
+      answer.metric == report::Metric::time_to_target || answer.metric == report::Metric::time_at_scale;
   report::DocumentTable table;
   const auto add = [&](const report::RunResult& run, const report::Answer::Place* place) {
+    if (!reaches) place = nullptr;
     const double steps = place != nullptr ? place->seconds / run.step_seconds : 0;
     const double bytes = run.steps > 0 ? run.total_bytes / static_cast<double>(run.steps) : 0;
-    std::string time = "never";
+    std::string time = reaches ? "never" : "–";
     if (place != nullptr) {
       time = place->low && place->high ? report::seconds_with_interval(place->seconds, *place->low, *place->high)
                                        : human_seconds(place->seconds);

@@ -26,7 +26,8 @@ function humanSeconds(seconds) {
   }
   if (seconds < 47.95 * 3600) return threeDigits(seconds / 3600) + " h";
   const days = seconds / 86400;
-  return (days < 999.5 ? threeDigits(days) : withDigits(days)) + " days";
+  if (days < 999.5) return threeDigits(days) + " days";
+  return (days < 1e9 ? humanCount(Number(days.toPrecision(3))) : withDigits(days)) + " days";
 }
 
 function humanBytes(bytes) {
