@@ -47,6 +47,9 @@ report::Result everything() {
   first.spec.parameters = {{"cap", "8"}, {"way", kHostile}};
   first.notes = {report::Statement{"remark"}.with("text", kHostile)};
   first.bounds[0].resource = kHostile;
+  result.currency = "EUR";
+  first.costs.emplace();
+  first.costs->whole = {12.5, 3.6e6, 1400.0};
 
   report::RunResult plain = with_parts(report::sample_run("gradient-sharing", "gradient-sharing"), 2);
   plain.ranks.clear();
