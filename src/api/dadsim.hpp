@@ -325,9 +325,10 @@ class DADSIM_API Stopper {
   std::shared_ptr<State> state_;
 };
 
-/// Returns for example "0.2.0"; or the build, whose results must not be mixed with another's: the library's commit, and
-/// its kernels ("+avx512"). Throws InputError if DADSIM_KERNELS names a set that this processor lacks.
+/// Returns the version, for example "0.2.0".
 DADSIM_API std::string version();
+/// Returns the library's commit and its kernels, for example "+avx512". Results of different builds must not be mixed.
+/// Throws InputError if DADSIM_KERNELS names a set that this processor lacks.
 DADSIM_API std::string build();
 
 }  // namespace v1

@@ -28,7 +28,7 @@ struct Result::State {
 };
 
 struct Sweep::State {
-  /// Reads the file's contents or, for a large one, their amount.
+  /// Reads the number of points and of failures, and the results unless there are too many.
   explicit State(study::Database& database);
   std::size_t points = 0, failed = 0;
   std::string file;                            ///< file of the results

@@ -46,7 +46,7 @@ enum class Objective : std::uint8_t {
 /// The part of a layer's gradient that a compression keeps, in its own units (components, entries).
 struct RetainedRank {
   step::Expression most;  ///< largest kept number; without slots
-  step::Expression all;   ///< number present
+  step::Expression all;   ///< number that the gradient has
 };
 
 // Reasons why sites cannot remember compression losses (MethodInfo::forgets).

@@ -55,7 +55,8 @@ class Positives {
     }
   }
 
-  /// Returns twice the positives with a higher score than this, plus once those with the same.
+  /// Returns 2 × the number of positives with a higher score than `depth` stands for, plus the number with the same
+  /// score.
   std::uint64_t halves_above(std::uint64_t depth) const {
     if (depth < least_) return 0;
     if (depth > most_) return 2 * depths_.size();

@@ -142,9 +142,9 @@ class OperationOf {
   std::size_t matrices() const { return matrices_; }
   /// Returns whether it has parameters of its own.
   bool learns() const { return matrices_ > 0 || vectors_; }
-  /// Returns A or Δ of its k-th matrix; Δ after backward(). An operation may form A only on request, so that
-  /// weight_gradient() costs less than a product of these rows.
+  /// Returns A of its k-th matrix. May be formed only on request: weight_gradient() need not use it.
   virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
+  /// Returns Δ of its k-th matrix, after backward().
   virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const {
     return as_rows(std::as_const(flow.value_gradient), out_.channels);
   }

@@ -92,9 +92,9 @@ enum class Among : std::uint8_t {
   tensor,         ///< the devices of one stage of one replica; all replicas at once
   context,        ///< the devices that have a part of each sequence; all such groups at once
   shard_group,    ///< replicas that divide states or parameters (Schedule::shard_group); all places and groups at once
-  shard_copies,   ///< replicas that have the same part of states or parameters; all places at once
+  shard_copies,   ///< replicas that have the same part of states or parameters; the groups of all places at once
   experts,        ///< the devices of a stage that divide experts (Schedule::experts); all such groups at once
-  expert_copies,  ///< devices of a stage that hold the same experts; all places at once
+  expert_copies,  ///< devices of a stage that hold the same experts; the groups of all places at once
   stages,         ///< from one stage of every replica to another (stage_send)
 };
 

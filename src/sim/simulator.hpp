@@ -82,10 +82,11 @@ struct TimingRequest {
 };
 
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
-/// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct
-/// schedules are simulated once, or a sample of them (NetworkSpec::timed_steps), unless times change from step to step:
-/// see every_step_differs. A schedule without a barrier is timed as one of many equal consecutive ones. Its seconds are
-/// those by which every further step delays the end. `progress` is called with the number done. Throws SimulationError.
+/// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Each
+/// distinct schedule is simulated once; with NetworkSpec::timed_steps only a sample of them. If times change from step
+/// to step (every_step_differs), each schedule is simulated. A schedule without a barrier is timed in a run of equal
+/// consecutive steps; its time is the delay that each further step adds. `progress` is called with the number of
+/// finished schedules. Throws SimulationError.
 TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedule> schedules,
                         const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 

@@ -201,8 +201,8 @@ void add_attention(const LayerShape& layer, bool rotates, const ProgramWidths& b
   passes.kernels_back += compiled ? 2 : 6;
 }
 
-/// Adds the batch norm after a convolution, as wide as the convolution, a ReLU and, after a widening 1×1 convolution,
-/// the sum with the shortcut. The norm on the shortcut itself has neither ReLU nor sum.
+/// Adds the batch norm after a convolution, as wide as the convolution, and its ReLU. After a widening 1×1 convolution,
+/// adds the sum with the shortcut too. The norm on the shortcut has neither ReLU nor sum.
 void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;

@@ -135,8 +135,9 @@ inline constexpr std::int32_t kTogether = -1;
 struct Sweep {
   Over over = Over::layers_forward;
   std::vector<Group> groups;
-  /// True if a sweep over layers includes embedding tables, as matrices of their own, which are then no part of the
-  /// step's other layers. Other parameters of a table's layer (the biases of a decoder that shares it) stay there.
+  /// True if a sweep over layers includes embedding tables as matrices of their own. The other layers of the step then
+  /// exclude them. Other parameters of a table's layer (the biases of a decoder that shares the table) stay in that
+  /// layer.
   bool embeddings = false;
   /// 0: an independent sweep. 1, 2, …: stages that follow the sweep before the first of them, layer by layer. With
   /// buckets, stage 1 of a bucket comes once the bucket's last layer has had its turn in that sweep. Each later stage

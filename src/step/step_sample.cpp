@@ -96,8 +96,8 @@ std::vector<double> StepSample::interpolate(const std::vector<double>& picked) c
 }
 
 StepSample::Error StepSample::error(const std::vector<double>& picked) const {
-  // Model: a step's seconds are a piecewise line plus noise of deviation s. The error of leaving one out contains the
-  // noise of three steps: its own, and its neighbours' in their shares.
+  // Model: a step's seconds are a piecewise line plus noise of deviation s. The error at a left-out step contains its
+  // noise and the noise of both neighbours, weighted as in the interpolation.
   double squares = 0;  // squared errors
   double noise = 0;    // squared errors, each scaled to an estimate of s²
   double count = 0;

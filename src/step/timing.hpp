@@ -67,9 +67,9 @@ struct NetworkUse {
   /// Kind of link that messages used.
   struct LinkClass {
     std::string name;       ///< class in the catalogue; may be empty
-    std::string transport;  ///< transport, with its effect on the nominal numbers
-    std::string model;
-    double bandwidth = 0;  ///< byte/s, nominal
+    std::string transport;  ///< "plain", "tcp", "rdma" or "nvlink"
+    std::string model;      ///< effect of the transport on the nominal numbers
+    double bandwidth = 0;   ///< byte/s, nominal
     double efficiency = 1;
     double links = 0;        ///< directions of links
     double queue_bytes = 0;  ///< least queue before one; only for transport "tcp"

@@ -33,7 +33,7 @@ nlohmann::json json_of(const report::LessonBlock& block, const test::Processor& 
 
 std::string text_of(const LessonFile& lesson) { return test::read_file(kLessonFolder / std::string(lesson.name)); }
 
-/// Returns the processors, without the portable kernels on a current processor.
+/// Returns one processor per set of kernels, without the portable set, and an old processor.
 std::vector<test::Processor> processors_of_lessons() {
   std::vector<test::Processor> some = test::with_other_kernels();
   some.push_back(test::processors().back());

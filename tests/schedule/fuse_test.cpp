@@ -13,7 +13,7 @@
 namespace dadsim::schedule {
 namespace {
 
-using namespace step;  // NOLINT(google-build-using-namespace): steps are what schedules are made of
+using namespace step;  // NOLINT(google-build-using-namespace): a schedule consists of steps
 
 constexpr double kMiB = 1024.0 * 1024.0;
 

@@ -10,7 +10,7 @@
 namespace dadsim::schedule {
 namespace {
 
-using namespace step;  // NOLINT(google-build-using-namespace): steps are what schedules are made of
+using namespace step;  // NOLINT(google-build-using-namespace): a schedule consists of steps
 
 PerWorker same(double value) { return PerWorker(std::vector<double>{value}); }
 

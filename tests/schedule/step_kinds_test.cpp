@@ -7,7 +7,7 @@
 namespace dadsim::schedule {
 namespace {
 
-using namespace step;  // NOLINT(google-build-using-namespace): steps are what schedules are made of
+using namespace step;  // NOLINT(google-build-using-namespace): a schedule consists of steps
 
 TEST(StepKinds, OfReplicasOfSeveralDevicesEveryDeviceCounts) {
   // Two replicas of three stages, each with two tensor-parallel devices.

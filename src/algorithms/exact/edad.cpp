@@ -28,7 +28,7 @@ void Edad::run(TrainingStep& step) {
     step.backpropagate_where_needed(l);
   });
 
-  models::Matrix delta;  // Δ̂ of the current layer; before ⊙ φ', the product that comes down from the layer above
+  models::Matrix delta;  // Δ̂ of the current layer; until it is multiplied by φ', the gradient of this layer's outputs
   const models::Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
   step.backward([&](std::size_t l) {
     Rows& received = shared[l].wait();

@@ -242,8 +242,8 @@ class Exchange {
   Pending<models::Matrix> pending(EncodedSum sum);
   Payloads payloads_of(const Summand& part, const compress::Amount& numbers) const;
   void decode_and_add(step::Role who, const Summand& part);
-  /// A matrix of a site (the aggregator: −1) as it arrives, and its message. With a memory, the earlier loss is added
-  /// to it and the new loss is kept.
+  /// A matrix of a site (−1: the aggregator) as the receiver decodes it, and its message. With a memory, the previous
+  /// compression error is added before encoding, and the new error is kept.
   struct SentMatrix {
     models::Matrix arrived;
     compress::Message message;

@@ -8,8 +8,8 @@
 
 namespace dadsim::algorithms {
 
-/// Evaluates networks of sites with weights of their own together: their average on the held-back data, and their
-/// distance from it. `accuracies` are the sites' own.
+/// Evaluates the sites' own networks together: the loss and accuracy of their average on the held-back data, and their
+/// mean squared distance from the average. `accuracies`: per site.
 step::SitesEvaluation evaluate_sites(const std::vector<const models::Network*>& networks,
                                      std::vector<double> accuracies, const models::Samples& test);
 

@@ -15,7 +15,7 @@ namespace dadsim::algorithms {
 /// It is known from the first step until a step without such an observer; afterwards never again.
 class FollowedSites {
  public:
-  /// Adds the gradients of this step, for matrices that multiply rows.
+  /// Adds this step's gradient to M_s of each observed site; does nothing for an embedding table.
   void add_gradients(TrainingStep& step, std::size_t l);
   bool known() const { return known_ && !of_sites_.empty(); }
   /// Returns M_s of an observed site.

@@ -85,7 +85,8 @@ SynchronousMethod rank_dad_method() {
                  min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
              return RetainedRank{min({static_cast<double>(kCap.of(values)), all}), all};
            },
-       // An upper bound: a site's factors, those of all sites, and what was left out at a site and in merging.
+       // Upper bound: the factors of a site, the factors of all sites, and the compression errors that a site and the
+       // merge keep.
        .state =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

@@ -315,7 +315,7 @@ SynchronousMethod one_bit_adam_method() {
            .optimizer = Needs::adam,
            .check = one_bit_adam_faults,
            .lossless = {{"warm-up-share", "1"}},
-           // e of the site and of its block; m and v are Adam's.
+           // Errors e of the site's matrix and of its block. m and v are the optimizer's state (Adam).
            .state =
                [](const spec::ParameterValues&) {
                  const step::Expression numbers = step::extent::in_with_bias() * step::extent::out();

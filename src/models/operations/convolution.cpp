@@ -368,8 +368,8 @@ class ConvolutionOperation final : public OperationOf<T> {
     });
   }
 
-  /// Calls body(patch, pixel, count) for each row of the kernel at output pixel (oy, ox): `count` values from `pixel`
-  /// on in the image are those from `patch` on in the patch; outside of the image they are zero. `count` may be 0.
+  /// Calls body(patch, pixel, count) for each row of the kernel at output pixel (oy, ox). `count` values of the image
+  /// from `pixel` on belong at `patch` in the patch; the rest of the row is zero. `count` may be 0.
   template <class Body>
   void for_kernel_rows(Index oy, Index ox, const Body& body) const {
     const spec::SampleShape& in = this->in();

@@ -8,8 +8,9 @@ namespace dadsim::report {
 /// cannot be read.
 std::string html_of(const std::string& markdown);
 
-/// Adapts links to a page that stands alone, without network and documentation. Links to pages of the documentation
-/// become their names, other links become their texts. Links to lessons name the page of the lesson.
+/// Adapts the links of a page that is read without network and documentation. A link to a page of the documentation
+/// becomes its text and the name of the page; a link to a lesson becomes one to the lesson's page; any other link
+/// becomes its text.
 std::string with_own_links(const std::string& html);
 
 /// Returns docs/glossary.md for use within a page: without its title, under a heading of the second level. Each word

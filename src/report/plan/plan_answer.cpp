@@ -257,7 +257,8 @@ std::optional<Statement> tied_of(const PlanReport& report) {
   return statement;
 }
 
-/// Returns the first answer that surely meets the goal, unless the first answer does.
+/// Returns a statement on the first answer that surely meets the goal; none if no answer does, or if the report's first
+/// answer does.
 std::optional<Statement> sure_of(const PlanReport& report) {
   const auto is_sure = [&](const GoalAnswer& one) {
     return one.met && standing_of(report.goal, one.trial) == GoalStanding::met;

@@ -45,7 +45,7 @@ struct CurvePoint {
   std::optional<step::SitesEvaluation> sites = {};  ///< filled if sites have weights of their own
 };
 
-/// Steps to one of further targets.
+/// Steps to one further target accuracy.
 struct ScaleAtTarget {
   double target = 0;  ///< accuracy, 0…1
   estimate::StepsToTarget steps_to_target;

@@ -52,7 +52,7 @@ std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, cons
   return std::nullopt;
 }
 
-/// Reads the encoding of matrices as bytes.
+/// Reads <compress>: the run's compressor and its parameters.
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context) {
   spec::CompressSpec spec;
   const Element* element = run.child("compress");

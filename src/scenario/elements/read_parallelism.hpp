@@ -14,8 +14,8 @@ std::int64_t devices_per_worker(const Element* timed_as);
 /// Returns the attributes of <timed-as> that divide a network.
 std::vector<Row<spec::TimedAsSpec>> parallelism_rows();
 
-/// Reads a single attribute of <timed-as> into `timed`; `option` is the command line option with it. Returns the
-/// printed value. Errors go to `findings`.
+/// Reads one attribute of <timed-as> into `timed`. `option`: the command-line option that sets it, for errors. Returns
+/// the printed value. Errors go to `findings`.
 std::string read_timed_as_attribute(const std::string& option, const std::string& name, const std::string& text,
                                     spec::TimedAsSpec& timed, Findings& findings);
 

@@ -55,7 +55,7 @@ bool Findings::full() const { return diagnostics_.size() >= kKept; }
 
 bool Findings::any_at(const Origin& origin) const {
   const bool from_file = origin.override_text.empty();
-  if (from_file && origin.line == 0) return false;  // the origin is nowhere
+  if (from_file && origin.line == 0) return false;  // no line: the origin is not in the file
   return std::ranges::any_of(diagnostics_, [&](const Diagnostic& known) {
     return known.file == (from_file ? file_ : origin.override_text) && known.line == (from_file ? origin.line : 0);
   });

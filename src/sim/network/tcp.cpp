@@ -24,10 +24,10 @@ struct Outlook {
   bool opposed = false;     ///< true: the slowest link has data in the opposite direction
   double filling = 0;       ///< used share of the fullest shared queue, 0…1
   double queue = kEndless;  ///< least queue per connection, bytes, of the links whose queues bursts overflow
-  double sharers = 1;       ///< number of connections on that link
+  double sharers = 1;       ///< number of connections on the link of `queue`
   double burst = kEndless;  ///< bytes that pass without a loss
   double kept = kEndless;   ///< window after losses of all connections that share the queue, bytes
-  std::size_t narrow = 0;   ///< index of that link
+  std::size_t narrow = 0;   ///< index of the link of `queue`
 };
 
 Outlook look(std::span<const LinkState> path, bool cold) {

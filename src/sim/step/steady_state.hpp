@@ -29,8 +29,8 @@ struct SteadyState {
   step::StepTiming timing() const { return run->timing(steps - period, steps); }
 };
 
-/// Returns the number of steps of a schedule to replay at most. If steps have not settled by then, the mean of their
-/// second half is taken. Quick workers that do not depend on slow ones never settle.
+/// Returns the largest number of steps of a schedule to replay. If a run of this length has not settled, the second
+/// half of its steps represents all further ones. Quick workers that do not depend on slow ones never settle.
 std::size_t most_steps(std::size_t workers);
 
 /// Replays longer and longer runs of the schedule until a run has settled. `cold`: every run uses new connections.

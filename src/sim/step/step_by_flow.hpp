@@ -62,9 +62,9 @@ class FlowOverlaps {
   struct Other {
     std::size_t number;
     double pace = 1;      ///< pace, relative to the collective's pace alone
-    double holds_up = 0;  ///< share of time by which the other collective is slower meanwhile, with equal shares of
-                          ///< messages
-    double longer = 0;    ///< relative delay with equal shares of messages on a link
+    double holds_up = 0;  ///< share of time by which the other collective is slower meanwhile, if messages share a
+                          ///< link equally
+    double longer = 0;    ///< relative delay if messages share a link equally
     double least = 0, most = 0;  ///< relative delays by SharedLinks::least and SharedLinks::most
     std::int32_t link = -1;      ///< link of the greatest delay
   };

@@ -423,7 +423,7 @@ bool StepRun::communicates(std::size_t node) const {
   return false;
 }
 
-/// Returns the latest known end of the node's other collectives, a date.
+/// Returns the latest known end date of the node's collectives, except those between stages.
 double StepRun::communicates_until(std::size_t node) const {
   double until = 0;
   for (std::size_t i = 0; i < parts_.lines(); ++i) {

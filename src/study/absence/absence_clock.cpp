@@ -422,7 +422,8 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   return true;
 }
 
-/// Returns all sites to the last checkpoint, to repeat the steps since then. Returns false if an outage interrupts it.
+/// Restores all sites from the last checkpoint and repeats the steps since then. Returns false if an outage interrupts
+/// it.
 bool AbsenceClock::restore() {
   step::StepTiming reading;
   reading.seconds = setting_.checkpoints.restore;

@@ -306,7 +306,7 @@ constexpr double kIdle = 0.15;          // share of a profiled step above which 
 
 /// Simulated times of a measurement.
 struct SimulatedTimes {
-  std::vector<double> seconds = {};                   ///< per time that was measured
+  std::vector<double> seconds = {};                   ///< simulated seconds of each measured time
   std::optional<double> computing = {};               ///< computing seconds of a step
   std::vector<report::RunResult> runs = {};           ///< per step that was measured
   std::vector<report::CollectiveRow> rows = {};       ///< per collective, as the library carries it out

@@ -255,8 +255,8 @@ class CollectiveLogReader {
     return std::ranges::find_if(words, [](const auto& word) { return word == "NCCL" || word == "RCCL"; });
   }
 
-  /// Takes words as the next cells of a row, as far as possible. The last one before another line is glued to it:
-  /// "-1node-a:1000:1020".
+  /// Takes words as the next cells of a row, as far as possible. Another log line may begin right after a cell, as
+  /// in "-1node-a:1000:1020". After a number of wrong values its text is cut off.
   void take_cells(std::vector<std::string> words) {
     for (std::string& word : words) {
       const std::size_t column = cells_.size();

@@ -130,7 +130,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// Finds stretches that miss the goal beyond a number that meets it.
+  /// Finds the ranges that miss the goal beyond the number at index `met`, which meets it.
   void find_misses_beyond(std::size_t met) {
     std::size_t before = met;     // index in the grid, or the answer
     std::size_t missed_from = 0;  // 0: no miss at present

@@ -133,7 +133,8 @@ report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed
       .with("compute_seconds", run.compute_seconds);
 }
 
-/// Returns the mean rows of all participating workers in the steps taken, as timed.
+/// Returns the rows of all participating workers together per step, scaled to the timed workload: the mean over the
+/// steps taken.
 double mean_rows(const step::Trajectory& trajectory, double sample_scale) {
   std::vector<double> rows;
   for (const step::Step& step : trajectory.distinct_steps) {

@@ -1,4 +1,4 @@
-// Top-k with error feedback against its definition, and the law of every error feedback.
+// Tests top-k with error feedback against its definition, and that error feedback loses nothing.
 #include "algorithms/sparse/top_k.hpp"
 
 #include <gtest/gtest.h>

@@ -94,7 +94,7 @@ TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
 
 TEST(Collectives, TwoGoOnAtOnceOverGloo) {
   const double one = gloo_all_reduces(1, 0.01);
-  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // after the two segments of the first
+  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // the second sends after two segments of the first
   expect_near_relative(gloo_all_reduces(3, 0.01), 2 * one);         // the third when the first is done
 }
 

@@ -136,7 +136,7 @@ TEST(Islands, SendTheWholeModelAndComputeItsSteps) {
       EXPECT_DOUBLE_EQ(run.total_bytes, 2 * (4 + 3) * model) << timed << ' ' << method;
       const double computed = run.event_driven->log.nodes.at(1).busy;
       EXPECT_GE(computed, 12 * local_step(run)) << timed;
-      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // including what is computed once a round
+      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // with the computation done once per round
     }
   }
 }

@@ -114,7 +114,7 @@ TEST(Calibrate, KernelsOfAnInventedDeviceGiveItsConstantsBack) {
   device.ramp_seconds = 17e-6;
   device.efficiencies.push_back({spec::LayerKind::attention, spec::Precision::fp16, 0.33});
   std::string text = "kernel,precision,time\n";
-  // Unequal factors: kernels scatter by more than steps may.
+  // Unequal factors: single kernels may scatter more than training steps.
   const std::vector<std::pair<std::string, double>> kernels{
       {"product 8192x4096x1024", 1.02}, {"product 512x1024x2048", 0.99}, {"product 8192x11008x8192", 0.98},
       {"product 777x4096x4096", 1.22},  {"product 4096x4096x8192", 1.0}, {"attention 64x2048x128", 1.0},

@@ -20,7 +20,7 @@ TEST(DividedSequences, GatherKeysAndScatterTheirGradients) {
     for (const char* how : {"ring", "all-gather"}) {
       const auto sums =
           collectives_of(with("context=\"" + std::to_string(parts) + "\" context-exchange=\"" + how + "\""));
-      // Two blocks: gathered in both passes, and in the backward pass scattered too.
+      // Two blocks: each gathers keys and values in both passes, and scatters their gradients in the backward pass.
       EXPECT_EQ(sums.at({context, all_gather}).count, 4);
       EXPECT_DOUBLE_EQ(sums.at({context, all_gather}).bytes, 4 * kElement * kTokens / parts * kKeys);
       EXPECT_EQ(sums.at({context, reduce_scatter}).count, 2);
