@@ -45,4 +45,35 @@ inline void expect_same_models(const Played& a, const Played& b, double toleranc
     EXPECT_NEAR(a.losses[i], b.losses[i], tolerance * std::min(1.0, b.losses[i])) << what << ", " << i;
 }
 
+/// Expects 40 rounds to end in spite of outages of workers and links, with every byte received or lost.
+inline void expect_outages_survived(const char* method, const char* to, const std::vector<std::size_t>& regions = {}) {
+  const SmallProblem small = unequal_problem(kPlayedSamples);
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  world::ClosedFormWorld world(
+      {.nodes = 6,
+       .line =
+           [](world::Node, world::Node) {
+             return world::ClosedFormWorld::SiteLine{0.2, 1e6};
+           },
+       .seconds = [](world::Node node,
+                     const world::Work& work) { return (0.3 + 0.1 * node) * static_cast<double>(work.steps); },
+       .link = [](world::Node from, world::Node into) { return "of-" + std::to_string(std::min(from, into)); }});
+  const std::vector<Fate> fates = {
+      {1.0, 1, false},  {4.1, 1, true},  {7.3, 0, false},           {7.9, 3, false},
+      {9.9, 0, true},   {12.5, 3, true}, {20.0, -1, false, "of-1"}, {31.0, -1, true, "of-1"},
+      {40.0, 2, false}, {43.0, 2, true}};
+  const spec::RunSpec run = run_of(method, {{"period", "2"}, {"rounds", "40"}, {"to", to}});
+  const Simulated simulated = simulate(world, small, learning, run, {}, fates, regions);
+  EXPECT_EQ(simulated.protocol_log.updates, 40) << method;
+  EXPECT_GT(simulated.protocol_log.failed, 0) << method;
+  EXPECT_LT(simulated.qualities.back()[0], 0.9 * simulated.qualities.front()[0]) << method;
+  double sent = 0, arrived = 0;
+  for (const step::EventLog::NodeUse& node : simulated.log.nodes) {
+    sent += node.sent;
+    arrived += node.received + node.lost;
+  }
+  EXPECT_NEAR(sent, arrived, 1e-9 * sent) << method;
+}
+
 }  // namespace dadsim::test
