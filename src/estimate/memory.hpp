@@ -72,8 +72,8 @@ double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelSh
 /// - Selective recomputation keeps nothing of the parts that it repeats (spec/block_parts.hpp) but those of the half
 ///   of a block at work; full recomputation keeps what comes into each block, and all of the block at work. Layers in
 ///   parts keep one part, of the block at work.
-/// - Blocks that leave with the host what they keep have it on the device for two of them at a time, and the last block
-///   of the network, whose pass back comes next, always. With a share, the first blocks of a piece leave it.
+/// - Blocks with `offload` keep their activations at the host. The device holds those of two blocks at a time, and
+///   always those of the last block, whose backward pass comes next. A share offloads the first blocks of a piece.
 /// - Sharding divides by the number of replicas, samples.size() × parallelism.context, or by its group: optimizer and
 /// master copies; gradients too; parameters
 ///   too, of which prefetch + 1 blocks and what is outside of blocks are whole then. Gradients that are divided are

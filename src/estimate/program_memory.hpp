@@ -32,8 +32,8 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
                      const spec::ParallelismSpec& parallelism, const StateWidths& widths, const ProgramMemory& program,
                      std::vector<MemoryMoment>* moments = nullptr);
 
-/// Returns the most bytes by which gradients of weights exceed the activations freed before them, in a backward pass
-/// that starts with everything kept. `gradient`: bytes per gradient.
+/// Returns the most bytes by which gradients of weights exceed the activations freed before them. The backward pass
+/// starts with all activations. `gradient`: bytes per gradient.
 double gradients_before_room(const spec::ModelShape& model, double samples, double gradient,
                              const spec::KeptActivations& kept);
 

@@ -83,8 +83,8 @@ class FlareNumbers {
 /// - Sensor: takes the largest probability of the softmax for every `samples` samples. If they lie farther from the
 ///   quantiles than a Kolmogorov–Smirnov test of `level` allows (n = number of samples behind the quantiles), it
 ///   uploads these samples, and then skips as many. Windows do not overlap, and uploaded samples do not come again. An
-///   upload is labelled when it arrives. The client trains with one part of it and holds the other part back, in place
-///   of the samples of this sensor that it held back before.
+///   upload is labelled when it arrives. The client trains with one part of it. The other part replaces
+///   the held-back samples of this sensor.
 /// - fixed: sensors upload the last `samples` samples every `upload-every` seconds; the client sends its model every
 ///   `deploy-every` seconds, however good it is.
 class FlareProtocol final : public Protocol {

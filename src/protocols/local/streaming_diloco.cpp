@@ -25,8 +25,8 @@ namespace {
 /// has sent Δ_p, and waits for a θ_p that has not arrived yet:
 ///   θ_{i,p} ← α θ_{i,p} + (1 − α) θ_p
 /// Assumptions beyond the paper: the order of fragments and their offsets; the scale and rounding of e3m0; a server
-/// that sends plain numbers, in place of an all-reduce; and that every fragment is sent at the end of training, so that
-/// no step is lost. Running statistics belong to the last fragment and are averaged.
+/// with plain numbers in place of an all-reduce. Every fragment is sent at the end of training, so no step is lost.
+/// Running statistics belong to the last fragment and are averaged.
 class StreamingDiLoCo final : public LocalRounds {
  public:
   explicit StreamingDiLoCo(const Setting& setting);

@@ -108,8 +108,8 @@ class PartChecker {
     return share;
   }
 
-  /// Returns the reason for a surprising saving: a critical path attributes every second to one cause, but a change of
-  /// that cause can shorten other parts.
+  /// Returns the reason for a surprising saving. A critical path attributes every second to one cause, but a changed
+  /// cause can shorten other parts, too.
   Statement why_more(const Cause& cause) const {
     if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
     if (!is_over_tcp()) return Statement{"messages-come-sooner"};
