@@ -1,7 +1,6 @@
 #include "algorithms/registry.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "algorithms/methods.hpp"

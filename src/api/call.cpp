@@ -12,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "api/dadsim.hpp"
 #include "sim/simulator.hpp"
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"

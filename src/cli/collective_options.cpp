@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <cctype>
-#include <optional>
-#include <string_view>
 
 #include "cli/arguments.hpp"
 #include "cli/usage_error.hpp"

@@ -11,11 +11,8 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <typeinfo>
-#include <utility>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"

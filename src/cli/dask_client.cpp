@@ -14,9 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"

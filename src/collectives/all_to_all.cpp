@@ -1,7 +1,6 @@
 // All-to-all. Direct: all N − 1 messages of a rank at once. Pairwise (Thakur, Rabenseifner, Gropp 2005, section 3.2):
 // one partner per round, N − 1 rounds; rank r exchanges with r ⊕ k where N is a power of two, else sends to r + k and
 // receives from r − k.
-#include <algorithm>
 
 #include "collectives/layouts.hpp"
 

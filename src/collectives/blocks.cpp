@@ -1,6 +1,5 @@
 #include "collectives/blocks.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace dadsim::collectives {

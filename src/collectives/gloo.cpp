@@ -13,7 +13,6 @@
 //
 // A network that makes every message wait for its receiver (NetworkSpec::rendezvous) adds nothing to this: the word of
 // the receiver is one of the collective's own messages, and the wait is not had twice.
-#include <algorithm>
 #include <cmath>
 
 #include "collectives/layouts.hpp"

@@ -6,7 +6,6 @@
 //
 // gloo's broadcast too sends after the receiver has said that it is ready. A rank says so right after its vector, over
 // the same line, long before its parent has anything to send: no extra round.
-#include <algorithm>
 #include <bit>
 
 #include "collectives/layouts.hpp"

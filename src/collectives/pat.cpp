@@ -2,7 +2,6 @@
 // operations at scale, arXiv:2506.20252). Every rank's block travels down its own binomial tree; a message carries the
 // blocks of all trees between two ranks. All-gather: partners at P/2, P/4, … 1 for the next power of two P, the far
 // ones first, while there is little to send. Reduce-scatter: the reverse. ⌈log₂ N⌉ rounds for any N.
-#include <algorithm>
 
 #include "collectives/layouts.hpp"
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <span>
 #include <stdexcept>
-#include <utility>
 
 #include "estimate/program_memory.hpp"
 #include "spec/attention.hpp"

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "formats/json.hpp"

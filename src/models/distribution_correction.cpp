@@ -4,10 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "support/parallel.hpp"
 

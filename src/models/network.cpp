@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "models/gemm/product.hpp"
 #include "models/operation.hpp"

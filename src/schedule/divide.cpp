@@ -1,7 +1,6 @@
 #include "schedule/divide.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <queue>
 #include <span>

@@ -4,13 +4,11 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "schedule/assignment.hpp"
 #include "schedule/layer_positions.hpp"

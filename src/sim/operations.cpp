@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <span>
-#include <string>
 #include <tuple>
 #include <variant>
 
@@ -21,7 +20,6 @@
 #include "sim/step/compute_time.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/operations_bytes.hpp"
-#include "support/diagnostics.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::sim {

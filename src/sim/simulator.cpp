@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 

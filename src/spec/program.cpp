@@ -1,8 +1,6 @@
 #include "spec/program.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "spec/fact_cells.hpp"

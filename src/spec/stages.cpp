@@ -6,7 +6,6 @@
 #include <cctype>
 #include <limits>
 #include <stdexcept>
-#include <string_view>
 
 namespace dadsim::spec {
 std::string_view block_of(std::string_view name) {

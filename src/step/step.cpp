@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <unordered_map>
-
-#include "step/expression.hpp"
 
 namespace dadsim::step {
 

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "support/interrupt.hpp"
-
 namespace dadsim {
 namespace {
 

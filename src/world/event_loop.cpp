@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <string>
-#include <utility>
 
 #include "support/human.hpp"
 

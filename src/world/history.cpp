@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 

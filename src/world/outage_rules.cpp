@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "support/pattern.hpp"
-#include "support/random.hpp"
 
 namespace dadsim::world {
 namespace {

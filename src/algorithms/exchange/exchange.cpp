@@ -5,12 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "algorithms/cost.hpp"
 #include "compress/message.hpp"

@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <string>
 
-#include "algorithms/exact/dad.hpp"
-#include "algorithms/exact/edad.hpp"
 #include "algorithms/exact/local_gradient.hpp"
-#include "algorithms/low_rank/rank_dad.hpp"
 #include "algorithms/methods.hpp"
 #include "models/network.hpp"
 #include "support/pattern.hpp"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "algorithms/cost.hpp"
-#include "algorithms/forward/blocks.hpp"
 #include "algorithms/forward/perturbation.hpp"
 #include "algorithms/methods.hpp"
 #include "methods/idle_parameters.hpp"

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "algorithms/gossip/public_copies.hpp"
 #include "algorithms/gossip/topology.hpp"
 #include "algorithms/methods.hpp"
 #include "support/parallel.hpp"

@@ -12,7 +12,6 @@
 
 #include "algorithms/gossip/graph.hpp"
 #include "algorithms/gossip/graph_file.hpp"
-#include "support/diagnostics.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "algorithms/leak/span_reader.hpp"
 

@@ -1,7 +1,6 @@
 #include "algorithms/leak/leak_meter.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace dadsim::algorithms {
 

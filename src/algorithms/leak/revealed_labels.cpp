@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <vector>
 
 namespace dadsim::algorithms {
 namespace {

@@ -1,6 +1,5 @@
 #include "algorithms/leak/row_finder.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "methods/idle_parameters.hpp"
 #include "protocols/federated/federated_rounds.hpp"

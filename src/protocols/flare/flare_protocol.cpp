@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include "methods/idle_parameters.hpp"
 #include "models/uniform.hpp"

@@ -8,7 +8,6 @@
 #include <ranges>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include "algorithms/attendance.hpp"
 #include "algorithms/cost.hpp"

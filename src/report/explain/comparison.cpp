@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"

@@ -7,9 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <set>
-#include <utility>
 
-#include "report/run/causes.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result_document.hpp"
 #include "report/run/table.hpp"

@@ -10,7 +10,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <vector>
 
 namespace dadsim::report {
 namespace {

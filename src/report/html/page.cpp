@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <utility>
 
 #include "report/document/document_json.hpp"
 #include "report/html/markdown.hpp"

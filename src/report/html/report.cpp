@@ -4,14 +4,11 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "report/document/document_json.hpp"
-#include "report/html/page.hpp"
-#include "report/run/result.hpp"
 #include "report/run/result_document.hpp"
 #include "report/text/json_values.hpp"
 #include "spec/names.hpp"

@@ -1,14 +1,12 @@
 #include "report/plan/plan_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "report/text/path_name.hpp"
 #include "report/words/phrases.hpp"

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
 #include "report/run/figures.hpp"
-#include "report/run/result.hpp"
 #include "report/run/table.hpp"
 #include "report/run/work.hpp"
 

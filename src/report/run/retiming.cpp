@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "report/text/json_values.hpp"
-#include "report/words/statement.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "report/run/causes.hpp"
 #include "report/run/figures.hpp"
 #include "report/run/over_seeds.hpp"
-#include "report/run/result.hpp"
 #include "report/run/shift_evaluation.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"

@@ -9,12 +9,9 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "estimate/bands.hpp"
 #include "estimate/verdict.hpp"

@@ -10,7 +10,6 @@
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/language/overrides.hpp"
 #include "scenario/language/schema.hpp"
-#include "scenario/xml/element.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/findings.hpp"
 #include "scenario/xml/root_element.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "scenario/elements/read.hpp"
 #include "scenario/language/quantity.hpp"
 
 namespace dadsim::scenario {

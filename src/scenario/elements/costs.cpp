@@ -8,7 +8,6 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
-#include "support/pattern.hpp"
 
 namespace dadsim::scenario {
 namespace {

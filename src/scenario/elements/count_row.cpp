@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "scenario/xml/white_space.hpp"

@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
 #include <unordered_set>
 #include <variant>
 #include <vector>
@@ -18,11 +17,7 @@
 #include "scenario/elements/read_parallelism.hpp"
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/elements/stand_in.hpp"
-#include "scenario/language/node.hpp"
 #include "scenario/language/quantity.hpp"
-#include "scenario/language/read_context.hpp"
-#include "scenario/scenario.hpp"
-#include "scenario/xml/element.hpp"
 #include "scenario/xml/white_space.hpp"
 #include "support/pattern.hpp"
 

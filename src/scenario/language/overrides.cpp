@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "scenario/language/node.hpp"
 #include "scenario/language/rule.hpp"

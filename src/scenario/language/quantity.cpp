@@ -11,7 +11,6 @@
 #include <regex>
 #include <span>
 #include <system_error>
-#include <vector>
 
 #include "support/parse_whole.hpp"
 #include "support/text_encoding.hpp"

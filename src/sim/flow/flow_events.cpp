@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <vector>
 
 namespace dadsim::sim {
 

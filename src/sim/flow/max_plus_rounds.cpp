@@ -1,6 +1,5 @@
 #include "sim/flow/max_plus_rounds.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 

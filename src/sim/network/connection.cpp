@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <stdexcept>
 #include <tuple>
-#include <utility>
 
 namespace dadsim::sim {
 

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "sim/network/link_sharing.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace dadsim::sim {
 namespace {

@@ -10,10 +10,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "collectives/rounds.hpp"
-#include "sim/network/interconnect.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/build/host_zone.hpp"
 

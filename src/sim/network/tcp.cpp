@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sim/network/tcp_constants.csv.hpp"
 #include "sim/network/transport.hpp"

@@ -10,19 +10,16 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "sim/platform.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
 #include "sim/platform/markup.hpp"
 #include "sim/platform/state_profiles.hpp"
-#include "support/diagnostics.hpp"
 #include "support/human.hpp"
 #include "support/input_files.hpp"
 #include "support/parse_whole.hpp"

@@ -4,11 +4,8 @@
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 #include <unordered_map>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "collectives/traffic.hpp"
 #include "sim/step/best_collective.hpp"

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <variant>
 
-#include "sim/flow/flow.hpp"
 #include "sim/flow/flow_events.hpp"
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_choice.hpp"

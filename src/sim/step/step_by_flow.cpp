@@ -3,33 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
-#include "schedule/schedule.hpp"
 #include "sim/flow/flow_events.hpp"
-#include "sim/flow/flow_refusal.hpp"
 #include "sim/flow/max_plus_rounds.hpp"
-#include "sim/network/interconnect.hpp"
 #include "sim/step/beside_communication.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/compute_time.hpp"
-#include "sim/step/flow_collectives.hpp"
 #include "sim/step/framework_costs.hpp"
 #include "sim/step/host_link.hpp"
-#include "sim/step/nodes.hpp"
-#include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
-#include "step/timing.hpp"
 
 namespace dadsim::sim {
 namespace {

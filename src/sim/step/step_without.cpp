@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "sim/step/replay.hpp"
 #include "sim/step/steady_state.hpp"

@@ -1,11 +1,9 @@
 #include "study/absence/absence_run.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 #include <span>
-#include <utility>
 
 #include "algorithms/batches.hpp"
 #include "algorithms/learn.hpp"

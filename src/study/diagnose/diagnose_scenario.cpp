@@ -14,7 +14,6 @@
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
 #include "estimate/bands.hpp"
-#include "scenario/scenario.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "spec/precision.hpp"

@@ -8,14 +8,10 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "formats/kineto.hpp"
-#include "study/diagnose/measurement.hpp"
 #include "study/measured/collective_log.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"

@@ -20,7 +20,6 @@
 #include "sim/world.hpp"
 #include "spec/evaluation_specification.hpp"
 #include "study/event_driven/islands.hpp"
-#include "study/learning/learned.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/problem_of_run.hpp"
 #include "support/diagnostics.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <string>
 #include <tuple>
 #include <variant>
 

@@ -8,12 +8,9 @@
 #include <cmath>
 #include <functional>
 #include <new>
-#include <optional>
 #include <stdexcept>
-#include <utility>
 
 #include "algorithms/registry.hpp"
-#include "formats/model_config.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/files.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -12,13 +11,10 @@
 #include <queue>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "formats/chakra.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "support/terminal.hpp"
 

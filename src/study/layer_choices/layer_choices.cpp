@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,12 +10,9 @@
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "algorithms/registry.hpp"
-#include "schedule/assignment.hpp"
 #include "spec/precision.hpp"
-#include "spec/specification.hpp"
 #include "study/setting/schedule_memory.hpp"
 
 namespace dadsim::study {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/context_parallel.hpp"

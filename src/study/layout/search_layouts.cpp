@@ -4,22 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "algorithms/registry.hpp"
 #include "estimate/bands.hpp"
-#include "report/layout/layout_report.hpp"
-#include "scenario/document/load.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/platform.hpp"

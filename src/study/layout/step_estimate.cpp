@@ -1,9 +1,7 @@
 #include "study/layout/step_estimate.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <tuple>
 #include <variant>
 
 #include "sim/device.hpp"

@@ -7,9 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
-#include <utility>
 
 #include "algorithms/batches.hpp"
 #include "algorithms/learn.hpp"

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "models/data/site_shift.hpp"
 #include "scenario/document/print.hpp"

@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 

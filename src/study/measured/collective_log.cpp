@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "study/measured/collective_times.hpp"
-#include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
 #include "support/split.hpp"
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <iterator>
 #include <set>
 
 #include "support/diagnostics.hpp"

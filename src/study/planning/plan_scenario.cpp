@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <vector>
 
 #include "estimate/comparison.hpp"
 #include "report/run/contender.hpp"

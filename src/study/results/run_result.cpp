@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -13,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
@@ -23,22 +21,17 @@
 #include "protocols/registry.hpp"
 #include "report/run/divergence.hpp"
 #include "report/run/over_seeds.hpp"
-#include "report/run/result.hpp"
 #include "scenario/participants.hpp"
-#include "scenario/scenario.hpp"
 #include "sim/platform.hpp"
-#include "sim/simulator.hpp"
 #include "spec/device_specification.hpp"
 #include "spec/expert_parallel.hpp"
 #include "spec/workload.hpp"
 #include "study/layer_choices/layer_choices.hpp"
-#include "study/learning/learned.hpp"
 #include "study/results/notes.hpp"
 #include "study/results/throughput.hpp"
 #include "study/results/time_at_scale.hpp"
 #include "study/results/transfer.hpp"
 #include "study/setting/device_lookup.hpp"
-#include "study/setting/timed_as.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::study {

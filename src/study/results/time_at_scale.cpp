@@ -10,7 +10,6 @@
 #include "estimate/ladder.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/network_size.hpp"
-#include "study/setting/scale_setting.hpp"
 
 namespace dadsim::study {
 namespace {

@@ -1,7 +1,5 @@
 #include "study/retiming/fit_retiming.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,9 +10,7 @@
 #include <set>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
-#include "report/run/retiming.hpp"
 #include "sim/platform.hpp"
 #include "study/explain/changes.hpp"
 #include "study/layer_choices/layer_choices.hpp"

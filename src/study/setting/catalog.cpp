@@ -1,13 +1,12 @@
-#include "scenario/language/catalog.hpp"
+
+#include "study/setting/catalog.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <variant>
-#include <vector>
 
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
@@ -19,7 +18,6 @@
 #include "sim/operations.hpp"
 #include "sim/platform.hpp"
 #include "spec/sample_shape.hpp"
-#include "study/setting/catalog.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/run_check.hpp"
 #include "study/setting/scale_setting.hpp"

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "algorithms/recent_weights.hpp"
-#include "estimate/memory.hpp"
 #include "estimate/program_memory.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/participants.hpp"
@@ -20,7 +17,6 @@
 #include "spec/program_activations.hpp"
 #include "spec/tiles.hpp"
 #include "study/setting/device_lookup.hpp"
-#include "study/setting/timed_as.hpp"
 #include "support/human.hpp"
 #include "support/parallel.hpp"
 

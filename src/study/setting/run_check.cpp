@@ -6,13 +6,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
@@ -23,7 +20,6 @@
 #include "models/data/dataset.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/participants.hpp"
-#include "scenario/scenario.hpp"
 #include "sim/operations.hpp"
 #include "sim/platform.hpp"
 #include "spec/layer_shape.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "estimate/memory.hpp"
 #include "methods/divides_step.hpp"
 #include "models/optimizer.hpp"
 #include "scenario/participants.hpp"

@@ -11,7 +11,6 @@
 
 #include "study/sweep/store.hpp"
 #include "support/atomic_file.hpp"
-#include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "report/words/statement.hpp"
 #include "scenario/xml/findings.hpp"

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <deque>
 #include <future>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <semaphore>
 #include <set>
@@ -17,7 +15,6 @@
 
 #include "report/run/uncertainty.hpp"
 #include "sim/simulator.hpp"
-#include "study/learning/shared_cache.hpp"
 #include "study/run/experiment.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"

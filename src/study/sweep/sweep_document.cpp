@@ -10,8 +10,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/explain/comparison.hpp"
@@ -26,8 +24,6 @@
 #include "scenario/language/quantity.hpp"
 #include "sim/platform.hpp"
 #include "study/sweep/read_results.hpp"
-#include "study/sweep/results.hpp"
-#include "study/sweep/winners.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "estimate/verdict.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/uncertainty.hpp"
 #include "report/run/work.hpp"
