@@ -12,7 +12,6 @@
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
-#include "study/sweep/remembering_catalog.hpp"
 
 namespace dadsim {
 namespace {

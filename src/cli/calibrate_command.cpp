@@ -15,7 +15,7 @@
 #include "spec/near_names.hpp"
 #include "spec/precision.hpp"
 #include "spec/workload.hpp"
-#include "study/diagnose/fit_speed.hpp"
+#include "study/diagnose/measurement.hpp"
 #include "study/diagnose/read_log.hpp"
 #include "study/measured/calibrate.hpp"
 #include "support/atomic_file.hpp"

@@ -9,7 +9,6 @@
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/listings.hpp"
-#include "cli/names.hpp"
 #include "cli/options.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"

@@ -22,10 +22,10 @@
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
-#include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {

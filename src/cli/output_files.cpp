@@ -14,8 +14,8 @@
 #include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/file_identity.hpp"
-#include "support/input_files.hpp"
 #include "support/output_error.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {

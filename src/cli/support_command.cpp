@@ -5,7 +5,7 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
-#include "cli/names.hpp"
+#include "cli/listings.hpp"
 #include "cli/print.hpp"
 #include "cli/support_text.hpp"
 #include "cli/usage_error.hpp"

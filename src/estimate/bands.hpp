@@ -1,3 +1,5 @@
+// Bands of predicted times, from the errors of measured predictions of the same category (docs/validation.md). Every
+// number is computed from those rows; none is chosen.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +10,6 @@
 
 #include "estimate/efficiency.hpp"
 #include "support/statement.hpp"
-
-// Bands of predicted times, from the errors of measured predictions of the same category (docs/validation.md). Every
-// number is computed from those rows; none is chosen.
 
 namespace dadsim::estimate {
 
@@ -82,5 +81,11 @@ Estimate with_band(const Estimate& time, const Band& step);
 /// Returns the bases of a band, those of the longest part first: "calibrated on …; assumed". Leaves out parts under 1
 /// %.
 std::vector<Statement> basis_of(std::span<const TimePart> parts);
+
+/// Returns the category of computing whose speed was fitted to one measured step of the same network and software.
+inline constexpr std::string_view kOwnStep = "compute.own-step";
+
+/// Returns the parts of a time once the speed of computing has been fitted to such a step.
+std::vector<TimePart> with_own_step(std::vector<TimePart> parts);
 
 }  // namespace dadsim::estimate

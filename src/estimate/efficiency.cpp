@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "estimate/student_t.hpp"
+#include "estimate/statistics.hpp"
 
 namespace dadsim::estimate {
 namespace {

@@ -11,7 +11,7 @@
 #include "spec/kept_activations.hpp"
 #include "spec/layer_matrices.hpp"
 #include "spec/stages.hpp"
-#include "spec/tensor_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "spec/tiles.hpp"
 
 namespace dadsim::estimate {

@@ -61,7 +61,7 @@ double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelSh
 
 /// The memory that worker `worker` needs in a step of `samples`: where a worker is a replica of several devices, the
 /// one of them that needs most.
-/// - Layers are divided by `parallelism.tensor` (spec/tensor_parallel.hpp) and put into stages (spec/stages.hpp); a
+/// - Layers are divided by `parallelism.tensor` (spec/device_part.hpp) and put into stages (spec/stages.hpp); a
 ///   decoder that shares the table of words keeps a copy of it where they are in different stages.
 /// - Micro-batches whose activations stage s of P has at a time, of M: with one forward, one backward min(M, P − s)
 ///   (Narayanan et al., arXiv:2104.04473, section 2.2), with GPipe M. With v pieces of the network per stage, stage 0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,7 +13,7 @@
 #include "spec/failure_specification.hpp"
 #include "spec/framework_specification.hpp"
 #include "spec/goal_specification.hpp"
-#include "spec/metric_specification.hpp"
+#include "spec/islands.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
@@ -71,5 +72,20 @@ struct Scenario {
   std::optional<spec::ScaleStudySpec> scale_study;  ///< study for `dadsim scale-study`; not part of the hash
   std::string ladder;                               ///< scale study file with relative steps; empty: none
 };
+
+/// Participants of a run: groups of devices that follow one another, all of one size. A group is one replica of the
+/// network, or several that share gradients.
+inline std::size_t participants_of(const Scenario& scenario, const spec::RunSpec& run) {
+  const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
+  return islands > 0 ? islands : scenario.workers.size();
+}
+
+inline std::size_t devices_of_participant(const Scenario& scenario, const spec::RunSpec& run) {
+  return scenario.all_devices().size() / participants_of(scenario, run);
+}
+
+inline std::size_t replicas_of_participant(const Scenario& scenario, const spec::RunSpec& run) {
+  return scenario.workers.size() / participants_of(scenario, run);
+}
 
 }  // namespace dadsim::scenario

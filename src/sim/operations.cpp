@@ -13,13 +13,12 @@
 #include "sim/child/timing_messages.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/platform.hpp"
-#include "sim/process/failed_child.hpp"
+#include "sim/process/simgrid_output.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/collective_layouts.hpp"
 #include "sim/step/collective_requests.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "step/operations_bytes.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::sim {

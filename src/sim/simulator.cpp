@@ -12,7 +12,7 @@
 #include "sim/child/timing_messages.hpp"
 #include "sim/platform.hpp"
 #include "sim/process/child_process.hpp"
-#include "sim/process/failed_child.hpp"
+#include "sim/process/simgrid_output.hpp"
 #include "sim/step/step_selection.hpp"
 #include "sim/step/step_without.hpp"
 #include "step/timing_bytes.hpp"

@@ -1,11 +1,12 @@
+// Data on which a learned model is evaluated in addition to the held-back data of its curve.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "spec/drift_specification.hpp"
-
-// Data on which a learned model is evaluated in addition to the held-back data of its curve.
+#include "spec/names.hpp"
 
 namespace dadsim::spec {
 
@@ -24,5 +25,18 @@ struct EvaluationSpec {
   std::vector<SiteShift> shifts;  ///< shifts in addition to the unchanged data, which are always evaluated
   bool operator==(const EvaluationSpec&) const = default;
 };
+
+/// Metric by which a scenario compares its runs.
+enum class AskedMetric : std::uint8_t {
+  automatic,   ///< time to accuracy, or to a budget, if known; otherwise throughput
+  throughput,  ///< tokens, or samples, per second
+  per_money,   ///< tokens, or samples, for the same money
+  per_energy,  ///< tokens, or samples, for the same energy
+};
+constexpr auto names_of(AskedMetric) {
+  using enum AskedMetric;
+  return std::to_array<Name<AskedMetric>>(
+      {{automatic, "auto"}, {throughput, "throughput"}, {per_money, "per-money"}, {per_energy, "per-kwh"}});
+}
 
 }  // namespace dadsim::spec

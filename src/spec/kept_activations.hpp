@@ -34,7 +34,7 @@ bool computes_any_again(const ModelShape& model, const ParallelismSpec& how);
 double inputs_of_block(const LayerShape& first);
 
 /// Bytes that layers keep of one sample for the backward pass, on one of `tensor` devices, whose layers are divided
-/// already (spec/tensor_parallel.hpp).
+/// already (spec/device_part.hpp).
 class KeptActivations {
  public:
   /// With operands cast to 8 or 4 bit, inputs that only dense products read (outputs of norms and activations) are kept

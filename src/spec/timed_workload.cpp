@@ -9,11 +9,10 @@
 
 #include "spec/adapters.hpp"
 #include "spec/attention.hpp"
-#include "spec/context_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "spec/expert_parallel.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
-#include "spec/tensor_parallel.hpp"
 #include "spec/tiles.hpp"
 #include "spec/workload.hpp"
 

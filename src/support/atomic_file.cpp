@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "support/file_identity.hpp"
-#include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/last_resort.hpp"
 #include "support/output_error.hpp"
 #include "support/terminal.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim {
 namespace {

@@ -10,7 +10,7 @@ namespace dadsim {
 /// it. "-" is standard output; text for a terminal is made safe (see for_terminal). A symbolic link stays, and its
 /// target is written; a target that is no regular file (a pipe, a device, a descriptor such as /dev/stdout) is written
 /// to directly. The permissions of an existing file stay. Throws OutputError with the path and the system's reason, and
-/// for a file that was read (input_files.hpp); Cancelled if the user ends the wait for a reader of a pipe.
+/// for a file that was read (whole_file.hpp); Cancelled if the user ends the wait for a reader of a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
 
 /// Writes the content part by part through `put`, so that it may be larger than memory.

@@ -29,4 +29,7 @@ std::string right_aligned(std::string_view text, std::size_t width);
 /// single word is; all lines but the first begin with `indent` spaces. Ends in a newline.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
+/// Returns for example "10 Mbit/s", "200 Gbit/s"; from a terabit on in bytes: "450 GB/s".
+std::string human_link_rate(double bytes_per_second);
+
 }  // namespace dadsim

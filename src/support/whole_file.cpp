@@ -10,13 +10,27 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
-#include "support/input_files.hpp"
 #include "support/text_encoding.hpp"
 
 namespace dadsim {
+namespace {
+
+struct Noted {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+Noted& noted() {
+  static Noted all;
+  return all;
+}
+
+}  // namespace
 
 std::string unpacked(const std::string& path, std::string bytes, std::size_t most) {
   if (!bytes.starts_with("\x1f\x8b")) return bytes;
@@ -95,6 +109,18 @@ std::string read_input(const std::string& path, const std::string& form, const I
   if (content->size() > limit.most) throw too_large();
   if (const std::optional<Fault> fault = fault_of_encoding(path, *content)) throw refuse(fault->what, fault->remedy);
   return *std::move(content);
+}
+
+void note_input(const std::string& path) {
+  Noted& all = noted();
+  const std::lock_guard lock(all.mutex);
+  all.paths.insert(path);
+}
+
+std::vector<std::string> noted_inputs() {
+  Noted& all = noted();
+  const std::lock_guard lock(all.mutex);
+  return {all.paths.begin(), all.paths.end()};
 }
 
 }  // namespace dadsim

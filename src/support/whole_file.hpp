@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dadsim {
 
@@ -27,9 +28,16 @@ struct InputLimit {
 inline constexpr InputLimit kMostOfLog{std::size_t{512} << 20U, "a part of the log"};
 inline constexpr InputLimit kMostOfTable{std::size_t{16} << 20U, "a file with fewer rows"};
 
-/// Returns the contents of a user's file, decompressed if gzipped; the name is recorded (input_files.hpp). `form`: what
+/// Returns the contents of a user's file, decompressed if gzipped; the name is recorded (note_input). `form`: what
 /// the file has to be. Throws InputError for a folder, a device, a file larger than the limit or unreadable;
 /// EnvironmentError.
 std::string read_input(const std::string& path, const std::string& form, const InputLimit& limit);
+
+/// Records that this process reads `path`, so that no output is written there. Every opener of a user's file calls it,
+/// whatever the format. Safe to call from several threads.
+void note_input(const std::string& path);
+
+/// Returns the recorded paths, each once.
+std::vector<std::string> noted_inputs();
 
 }  // namespace dadsim

@@ -9,7 +9,6 @@
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/listings.hpp"
-#include "cli/names.hpp"
 #include "cli/process.hpp"
 #include "cli/usage_words.hpp"
 #include "scenario/language/rule.hpp"

@@ -1,8 +1,8 @@
-#include "estimate/kendall_tau.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "estimate/statistics.hpp"
 
 namespace dadsim::estimate {
 namespace {

@@ -9,7 +9,7 @@
 #include "estimate/memory.hpp"
 #include "spec/adapters.hpp"
 #include "spec/attention.hpp"
-#include "spec/context_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "spec/expert_parallel.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
-#include "estimate/student_t.hpp"
+#include "estimate/statistics.hpp"
 
 // Estimates the spread of a category's errors in an unseen table: a random effect per table plus the variance of its
 // rows (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; the band of a new table: Higgins, Thompson and

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "estimate/bands.hpp"
-#include "estimate/own_step.hpp"
 
 namespace dadsim::estimate {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "spec/adapters.hpp"
 #include "spec/attention.hpp"
-#include "spec/tensor_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::spec {

@@ -14,7 +14,6 @@
 
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
-#include "support/input_files.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim {

@@ -1,5 +1,7 @@
 // Computes the printed bands from the rows of validation, and counts the rows inside bands that were computed from all
 // other tables (docs/bands.md, docs/validation.md).
+#include "estimate/bands.hpp"
+
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +11,7 @@
 #include <map>
 #include <set>
 
-#include "estimate/kendall_tau.hpp"
-#include "estimate/own_step.hpp"
+#include "estimate/statistics.hpp"
 #include "estimate/table_effects.hpp"
 #include "estimate/unseen.hpp"
 #include "sim/device.hpp"

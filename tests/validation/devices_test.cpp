@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimate/convergence.hpp"
-#include "estimate/kendall_tau.hpp"
+#include "estimate/statistics.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"

@@ -3,11 +3,11 @@
 // rows of one GPU, or of one node if there are none (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "estimate/kendall_tau.hpp"
+#include "estimate/statistics.hpp"
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
-#include "study/setting/device_lookup.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "validation/residuals.hpp"
 
 namespace dadsim {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cli/process.hpp"
-#include "estimate/kendall_tau.hpp"
+#include "estimate/statistics.hpp"
 
 // Compares predictions with measurements: reads the measured tables (tests/validation), and checks that the tables of
 // docs/validation.md and docs/validation/ hold the present predictions.

@@ -11,7 +11,7 @@
 
 #include "estimate/critical_batch.hpp"
 #include "estimate/ladder.hpp"
-#include "estimate/student_t.hpp"
+#include "estimate/statistics.hpp"
 #include "measured.hpp"
 
 namespace dadsim::test {

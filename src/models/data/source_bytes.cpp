@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "support/diagnostics.hpp"
-#include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/text_encoding.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::models {
 

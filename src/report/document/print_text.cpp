@@ -5,7 +5,7 @@
 
 #include "report/document/document.hpp"
 #include "report/text/grid.hpp"
-#include "report/text/seconds.hpp"
+#include "report/text/amounts.hpp"
 #include "support/human.hpp"
 #include "support/shell_word.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "report/run/contender.hpp"
-#include "report/text/seconds.hpp"
+#include "report/text/amounts.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/run/shift_evaluation.hpp"
+#include "report/run/result.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "support/human.hpp"

@@ -7,7 +7,7 @@
 #include "report/run/figure_values.hpp"
 #include "report/words/metric.hpp"
 #include "report/words/statement.hpp"
-#include "spec/metric_specification.hpp"
+#include "spec/evaluation_specification.hpp"
 
 namespace dadsim::report {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "estimate/student_t.hpp"
+#include "estimate/statistics.hpp"
 #include "report/run/figures.hpp"
 #include "report/run/over_seeds.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/kendall_tau.hpp"
+#include "estimate/statistics.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -15,14 +15,12 @@
 
 #include "estimate/bands.hpp"
 #include "estimate/verdict.hpp"
-#include "report/text/factor_text.hpp"
+#include "report/text/amounts.hpp"
 #include "report/text/path_name.hpp"
-#include "report/text/seconds.hpp"
 #include "report/words/phrases.hpp"
 #include "report/words/statement.hpp"
 #include "report/words/statement_rows.hpp"
 #include "support/human.hpp"
-#include "support/link_rate.hpp"
 #include "support/parse_whole.hpp"
 
 // Units of places: how a value is written.

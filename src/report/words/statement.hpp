@@ -38,4 +38,12 @@ std::string to_text(const Statement& statement);
 /// Reads a statement. Throws std::runtime_error if the text is not a statement with words here.
 Statement statement_of(const std::string& text);
 
+/// The head of every report: the program that made it, its scenario, and its assumptions.
+struct ReportHead {
+  // Empty texts are left out of the JSON.
+  std::string version = {}, build = {}, simgrid = {}, network_model = {}, scenario_name = {};
+  std::optional<std::string> description = {};  ///< description of the scenario; nothing: left out of the JSON
+  std::vector<Statement> assumptions = {};
+};
+
 }  // namespace dadsim::report

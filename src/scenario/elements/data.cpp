@@ -12,8 +12,8 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
+#include "scenario/language/catalog.hpp"
 #include "scenario/language/node.hpp"
-#include "scenario/language/read_context.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/white_space.hpp"
 

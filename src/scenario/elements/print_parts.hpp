@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/language/read_context.hpp"
+#include "scenario/language/catalog.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "spec/cost_specification.hpp"
 #include "spec/evaluation_specification.hpp"

@@ -4,7 +4,6 @@
 
 #include "scenario/language/catalog.hpp"
 #include "scenario/language/node.hpp"
-#include "scenario/language/read_context.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/xml/element.hpp"
 #include "scenario/xml/findings.hpp"

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "scenario/xml/files.hpp"
-#include "support/input_files.hpp"
 #include "support/parse_whole.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::scenario {
 

@@ -10,6 +10,7 @@
 
 #include "methods/method.hpp"
 #include "scenario/language/rule.hpp"
+#include "scenario/xml/findings.hpp"
 #include "spec/data_specification.hpp"
 #include "spec/parameter.hpp"
 #include "spec/sample_shape.hpp"
@@ -93,5 +94,15 @@ struct Catalog {
 
   std::vector<spec::DeviceSpec> device_specs;  ///< specifications of the names in `devices`
 };
+
+/// Context that every part of the reader needs.
+struct ReadContext {
+  const std::string& path;  ///< path of the file being read
+  const Catalog& catalog;
+  Findings& findings;
+};
+
+/// Maps the path of a file to its printed form.
+using PathText = std::function<std::string(const std::string&)>;
 
 }  // namespace dadsim::scenario

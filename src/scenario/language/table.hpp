@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "scenario/language/catalog.hpp"
 #include "scenario/language/node.hpp"
-#include "scenario/language/read_context.hpp"
 #include "scenario/language/rule.hpp"
 #include "scenario/language/value.hpp"
 #include "scenario/xml/xml_writer.hpp"

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "support/fingerprint.hpp"
-#include "support/input_files.hpp"
 #include "support/text_encoding.hpp"
 #include "support/whole_file.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "sim/network/fluid.hpp"
 #include "sim/platform/platform_child.hpp"
-#include "sim/process/failed_child.hpp"
+#include "sim/process/simgrid_output.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::sim {

@@ -23,7 +23,7 @@
 #include "sim/platform/state_profiles.hpp"
 #include "sim/process/child_process.hpp"
 #include "sim/process/compat.hpp"
-#include "sim/process/failed_child.hpp"
+#include "sim/process/simgrid_output.hpp"
 #include "support/environment_error.hpp"
 #include "support/parse_whole.hpp"
 #include "support/terminal.hpp"

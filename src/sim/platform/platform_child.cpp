@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sim/platform/engine.hpp"
-#include "sim/process/failed_child.hpp"
+#include "sim/process/simgrid_output.hpp"
 
 namespace dadsim::sim {
 

@@ -21,7 +21,6 @@
 #include "sim/platform/markup.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "support/human.hpp"
-#include "support/input_files.hpp"
 #include "support/parse_whole.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"

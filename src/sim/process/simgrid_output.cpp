@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "support/split.hpp"
@@ -107,6 +108,16 @@ std::string simgrid_words(std::string_view output) {
     seen.push_back(line);
   }
   return words;
+}
+
+void throw_if_crashed(const ChildOutcome& outcome) {
+  if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
+}
+
+std::string failure_of(const ChildOutcome& outcome, std::string reported) {
+  throw_if_crashed(outcome);
+  if (reported.empty()) return simgrid_words(outcome.output);
+  return reported;
 }
 
 }  // namespace dadsim::sim

@@ -1,10 +1,12 @@
+// The last output of a simulating process explains its end. SimGrid aborts for meaningless input, which is a result,
+// and for other faults, which are none.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-// The last output of a simulating process explains its end. SimGrid aborts for meaningless input, which is a result,
-// and for other faults, which are none.
+#include "sim/process/child_process.hpp"
+
 namespace dadsim::sim {
 
 /// Returns whether memory was denied to SimGrid (xbt_malloc; xbt_strdup; the stack of an actor) or to its reader of
@@ -17,5 +19,12 @@ bool says_crash(std::string_view words);
 
 /// Returns SimGrid's last words without prefixes ("[12.000000] file:line: [category/LEVEL]") and backtraces.
 std::string simgrid_words(std::string_view output);
+
+/// Throws std::runtime_error if the child crashed, which is never a result of the simulation.
+void throw_if_crashed(const ChildOutcome& outcome);
+
+/// Returns why a simulating child failed: the `reported` reason, or SimGrid's last words; may be empty. Throws as
+/// throw_if_crashed.
+std::string failure_of(const ChildOutcome& outcome, std::string reported);
 
 }  // namespace dadsim::sim

@@ -23,7 +23,7 @@
 #include "sim/network/network_use.hpp"
 #include "sim/platform.hpp"
 #include "sim/process/child_process.hpp"
-#include "sim/process/failed_child.hpp"
+#include "sim/process/simgrid_output.hpp"
 #include "sim/simulator.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/jitter.hpp"

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "spec/presets/parameters.hpp"
+#include "spec/presets/presets.hpp"
 
 namespace dadsim::spec {
 namespace {

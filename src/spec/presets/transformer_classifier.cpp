@@ -1,4 +1,3 @@
-#include "spec/presets/parameters.hpp"
 #include "spec/presets/presets.hpp"
 
 namespace dadsim::spec {

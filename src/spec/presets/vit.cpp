@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "spec/model_shape.hpp"
-#include "spec/presets/parameters.hpp"
 #include "spec/presets/presets.hpp"
 
 namespace dadsim::spec {

@@ -13,7 +13,6 @@
 #include "sim/platform.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/shared_cache.hpp"
-#include "study/setting/input_limit.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "support/interrupt.hpp"

@@ -21,7 +21,7 @@
 #include "study/measured/collective_times.hpp"
 #include "study/measured/timed_sizes.hpp"
 #include "study/run/experiment.hpp"
-#include "study/setting/device_lookup.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "study/setting/timed_as.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/build.hpp"

@@ -15,7 +15,6 @@
 #include "scenario/document/print.hpp"
 #include "scenario/elements/default_buckets.hpp"
 #include "scenario/elements/print_parts.hpp"
-#include "scenario/participants.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "study/setting/schedule_memory.hpp"

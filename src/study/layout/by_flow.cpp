@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "spec/context_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "spec/expert_parallel.hpp"
 #include "study/setting/cluster_of.hpp"
 

@@ -5,10 +5,9 @@
 #include <stdexcept>
 
 #include "scenario/elements/read_parallelism.hpp"
-#include "spec/context_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
-#include "spec/tensor_parallel.hpp"
 
 namespace dadsim::study {
 namespace {

@@ -8,7 +8,7 @@
 #include "spec/kept_activations.hpp"
 #include "spec/precision.hpp"
 #include "spec/stages.hpp"
-#include "spec/tensor_parallel.hpp"
+#include "spec/device_part.hpp"
 #include "study/layout/by_flow.hpp"
 
 namespace dadsim::study {

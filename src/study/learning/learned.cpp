@@ -16,7 +16,6 @@
 #include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"
 #include "scenario/elements/stand_in.hpp"
-#include "scenario/participants.hpp"
 #include "schedule/censored_rank.hpp"
 #include "spec/model_shape.hpp"
 #include "study/layer_choices/layer_choices.hpp"

@@ -16,7 +16,7 @@
 #include "report/run/divergence.hpp"
 #include "sim/platform.hpp"
 #include "study/results/throughput.hpp"
-#include "study/setting/device_lookup.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "study/setting/outages_of.hpp"
 
 namespace dadsim::study {

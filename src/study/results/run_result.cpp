@@ -21,7 +21,6 @@
 #include "protocols/registry.hpp"
 #include "report/run/divergence.hpp"
 #include "report/run/over_seeds.hpp"
-#include "scenario/participants.hpp"
 #include "sim/platform.hpp"
 #include "spec/device_specification.hpp"
 #include "spec/expert_parallel.hpp"
@@ -31,7 +30,7 @@
 #include "study/results/throughput.hpp"
 #include "study/results/time_at_scale.hpp"
 #include "study/results/transfer.hpp"
-#include "study/setting/device_lookup.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::study {

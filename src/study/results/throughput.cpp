@@ -14,7 +14,7 @@
 #include "sim/simulator.hpp"
 #include "spec/timed_workload.hpp"
 #include "spec/workload.hpp"
-#include "study/setting/device_lookup.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "study/setting/for_each_link.hpp"
 #include "study/setting/network_size.hpp"
 #include "study/store/memory_store.hpp"

@@ -19,7 +19,6 @@
 #include "study/results/notes.hpp"
 #include "study/results/run_result.hpp"
 #include "study/run/fewer_micro_batches.hpp"
-#include "study/setting/input_limit.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/problem_of_run.hpp"

@@ -21,7 +21,6 @@
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/network_size.hpp"
 #include "study/setting/scale_setting.hpp"
-#include "study/sweep/remembering_catalog.hpp"
 #include "study/sweep/sweep_points.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/build.hpp"

@@ -1,11 +1,14 @@
 #include "study/setting/cluster_of.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <cstdint>
-#include <string>
+#include <stdexcept>
 
-#include "study/setting/device_lookup.hpp"
+#include "sim/device.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::study {
@@ -21,6 +24,24 @@ double slowdown_of(const spec::Placement& worker, std::uint32_t number, std::uin
 }
 
 }  // namespace
+
+const spec::DeviceSpec& find_device(const std::vector<spec::DeviceSpec>& own, const std::string& name) {
+  for (const auto* devices : {&own, &sim::device_catalog().all()}) {
+    const auto found = std::ranges::find(*devices, name, &spec::DeviceSpec::name);
+    if (found != devices->end()) return *found;
+  }
+  throw std::logic_error("the device '" + name + "' was not checked");
+}
+
+std::string rates_in_words(const spec::DeviceSpec& device, spec::Precision precision) {
+  std::string text = device.source;
+  for (const spec::KindEfficiency& one : device.efficiencies) {
+    if (one.precision && *one.precision != precision) continue;
+    text += fmt::format("; {} reaches {:.3g} of the {} peak", to_string(one.kind), one.share, to_string(precision));
+    if (!one.source.empty()) text += fmt::format(" ({})", one.source);
+  }
+  return text;
+}
 
 sim::Cluster cluster_of(const scenario::Scenario& scenario) {
   sim::Cluster cluster;

@@ -11,12 +11,11 @@
 #include "algorithms/recent_weights.hpp"
 #include "estimate/program_memory.hpp"
 #include "protocols/registry.hpp"
-#include "scenario/participants.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/model_shape.hpp"
 #include "spec/program_activations.hpp"
 #include "spec/tiles.hpp"
-#include "study/setting/device_lookup.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "support/human.hpp"
 #include "support/parallel.hpp"
 

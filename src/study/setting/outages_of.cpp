@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "scenario/participants.hpp"
 #include "sim/platform.hpp"
 
 namespace dadsim::study {

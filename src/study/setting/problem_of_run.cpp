@@ -1,7 +1,5 @@
 #include "study/setting/problem_of_run.hpp"
 
-#include "scenario/participants.hpp"
-
 namespace dadsim::study {
 
 models::Partition data_of_islands(const models::Partition& workers, std::size_t islands) {

@@ -6,7 +6,7 @@
 #include "algorithms/registry.hpp"
 #include "schedule/divide.hpp"
 #include "schedule/fuse.hpp"
-#include "spec/tensor_parallel.hpp"
+#include "spec/device_part.hpp"
 
 namespace dadsim::study {
 namespace {

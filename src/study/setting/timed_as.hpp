@@ -2,14 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "estimate/memory.hpp"
+#include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/schedule.hpp"
+#include "sim/simulator.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
+#include "step/trajectory.hpp"
 
 namespace dadsim::study {
 
@@ -55,5 +59,13 @@ bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed);
 
 /// Returns for example "a worker of 64 devices (8 to a layer × 8 stages, 1F1B), micro-batches of 1".
 std::string in_words(const spec::ParallelismSpec& how);
+
+/// Lengthens every step to the input time of its largest batch, at TimedAs::input_rate samples per second. Input is
+/// read ahead, overlapping with everything else, but a step cannot end before the next batch is present. The added time
+/// is exposed, and belongs to the input on the critical path. `timings` are of the trajectory's distinct steps.
+void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, sim::TimedRun& timings);
+
+/// Returns the assumption about the input, as a sentence; none without a limit.
+std::optional<report::Statement> input_assumption(const std::optional<spec::TimedAsSpec>& timed_as);
 
 }  // namespace dadsim::study

@@ -15,7 +15,7 @@
 #include "report/run/result_document.hpp"
 #include "report/text/escape.hpp"
 #include "report/text/paragraph.hpp"
-#include "report/text/seconds.hpp"
+#include "report/text/amounts.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/language/quantity.hpp"
 #include "sim/device.hpp"

@@ -16,7 +16,6 @@
 #include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
-#include "study/sweep/remembering_catalog.hpp"
 #include "study/sweep/store.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"

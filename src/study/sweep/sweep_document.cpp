@@ -14,12 +14,11 @@
 
 #include "report/explain/comparison.hpp"
 #include "report/run/work.hpp"
+#include "report/text/amounts.hpp"
 #include "report/text/escape.hpp"
-#include "report/text/factor_text.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/text/path_name.hpp"
-#include "report/text/seconds.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/language/quantity.hpp"
 #include "sim/platform.hpp"

@@ -21,7 +21,6 @@
 #include "study/setting/catalog.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/scale_setting.hpp"
-#include "study/sweep/remembering_catalog.hpp"
 #include "study/sweep/results.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/environment_error.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "estimate/own_step.hpp"
+#include "estimate/bands.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "sim/simulator.hpp"

@@ -4,7 +4,7 @@
 #include "report/run/result_document.hpp"
 #include "report/run/table.hpp"
 #include "report/sample.hpp"
-#include "report/text/seconds.hpp"
+#include "report/text/amounts.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -9,7 +9,7 @@
 #include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 #include "report/text/paragraph.hpp"
-#include "report/text/seconds.hpp"
+#include "report/text/amounts.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -1,8 +1,8 @@
-#include "report/text/factor_text.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "report/text/amounts.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -9,7 +9,7 @@
 #include "sim/declared.hpp"
 #include "sim/simulator.hpp"
 #include "sim/star.hpp"
-#include "spec/tensor_parallel.hpp"
+#include "spec/device_part.hpp"
 
 namespace dadsim::sim {
 namespace {

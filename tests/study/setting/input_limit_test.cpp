@@ -1,6 +1,6 @@
-#include "study/setting/input_limit.hpp"
-
 #include <gtest/gtest.h>
+
+#include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "sim/platform/build/fabric.hpp"
 #include "sim/platform/build/gpu_adapters.hpp"
-#include "support/link_rate.hpp"
+#include "support/human.hpp"
 
 namespace dadsim::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "spec/tensor_parallel.hpp"
+#include "spec/device_part.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "estimate/bands.hpp"
+#include "estimate/verdict.hpp"
 
 namespace dadsim::report {
 
@@ -21,5 +22,15 @@ std::string large_number_in_words(double number);
 /// Returns "19.4 s (17.2 … 22.9)", with a common unit written once; without a band only the time.
 std::string seconds_with_band(double seconds, const std::optional<estimate::Band>& factors);
 std::string seconds_with_interval(double seconds, double low, double high);
+
+/// Returns "1.8 times": three digits, four below 1.1, so that 1.02 is not rounded away.
+std::string times_in_words(double factor);
+/// Returns "3.0 times (2.3 … 4.2)", with as many digits as the interval leaves; without an interval the same as
+/// times_in_words().
+std::string factor_in_words(const estimate::Estimate& factor);
+/// Returns "1.19; 0.92 … 1.61".
+std::string interval_in_words(const estimate::Estimate& ratio);
+/// Returns "more seeds (seeds=\"5\" of <training>) would tell".
+std::string would_tell_in_words(estimate::WouldTell what);
 
 }  // namespace dadsim::report
