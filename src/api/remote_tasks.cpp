@@ -3,8 +3,6 @@
 #include <utility>
 
 #include "api/call.hpp"
-#include "api/overrides.hpp"
-#include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "scenario/document/load.hpp"
 #include "study/learning/shared_cache.hpp"
@@ -12,7 +10,7 @@
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/remote_trials.hpp"
-#include "support/input_files.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::api::inline v1 {
 

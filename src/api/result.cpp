@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/html/report.hpp"
 #include "report/run/figure_values.hpp"

@@ -1,5 +1,4 @@
 #include "api/call.hpp"
-#include "api/overrides.hpp"
 #include "api/states.hpp"
 #include "scenario/document/load.hpp"
 #include "study/results/transfer.hpp"

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/dadsim.hpp"
 #include "report/run/result.hpp"
@@ -9,9 +10,18 @@
 #include "study/learning/learned.hpp"
 #include "study/sweep/results.hpp"
 
-// Members of the interface's classes, behind their pointers.
+namespace dadsim::api {
 
-namespace dadsim::api::inline v1 {
+/// Returns settings in the form of `--set`.
+inline std::vector<std::string> overrides_of(const Settings& settings) {
+  std::vector<std::string> overrides;
+  overrides.reserve(settings.size());
+  for (const auto& [where, value] : settings) overrides.push_back(where + "=" + value);
+  return overrides;
+}
+
+// Members of the interface's classes, behind their pointers.
+inline namespace v1 {
 
 struct Scenario::State {
   scenario::Scenario scenario;
@@ -35,4 +45,7 @@ struct Sweep::State {
   std::optional<study::SweepResults> results;  ///< none: there are too many to hold
 };
 
-}  // namespace dadsim::api::inline v1
+Result result_of(report::Result&& from);
+
+}  // namespace v1
+}  // namespace dadsim::api

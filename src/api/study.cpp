@@ -3,8 +3,6 @@
 #include <string_view>
 
 #include "api/call.hpp"
-#include "api/overrides.hpp"
-#include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/html/page.hpp"
 #include "study/run/experiment.hpp"
