@@ -9,8 +9,11 @@
 #include "cli/arguments.hpp"
 #include "cli/commands_text.hpp"
 #include "cli/print.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_words.hpp"
 #include "formats/launch.hpp"
+#include "study/planning/plan_scenario.hpp"
+#include "study/scale_study/scale_study.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::cli {
@@ -62,6 +65,20 @@ void add_options(std::string_view section, const std::vector<std::string_view>& 
 }
 
 std::string list_frameworks() { return fmt::format("{}", fmt::join(formats::launch_frameworks(), ", ")); }
+
+void run_plan(const po::variables_map& values) {
+  run_learning_study(
+      values, "plan", [](const auto& source, const StudyOptions& options, const auto& on_read, auto* queue) {
+        return document_of(study::plan_scenario(source, options.overrides, !options.quiet, on_read, queue));
+      });
+}
+
+void run_scale_study(const po::variables_map& values) {
+  run_learning_study(
+      values, "scale-study", [](const auto& source, const StudyOptions& options, const auto& on_read, auto* queue) {
+        return document_of(study::scale_study(source, options.overrides, !options.quiet, on_read, queue));
+      });
+}
 
 /// Fills in the texts of a command from commands.txt.
 Command worded(Command command) {

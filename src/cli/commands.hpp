@@ -28,7 +28,7 @@ struct Command {
   std::string about = {};           ///< text of --help above the options
 };
 
-// Functions of the commands, each in its own file, `<name>_command.cpp`. Each may throw as the whole program does.
+// Functions of the commands with a file of their own, `<name>_command.cpp`. Each may throw as the whole program does.
 void run_calibrate(const po::variables_map& values);
 void run_collective(const po::variables_map& values);
 void run_compare(const po::variables_map& values);
@@ -41,9 +41,7 @@ void run_layout(const po::variables_map& values);
 void run_lesson(const po::variables_map& values);
 void run_merge(const po::variables_map& values);
 void run_new(const po::variables_map& values);
-void run_plan(const po::variables_map& values);
 void run_platform(const po::variables_map& values);
-void run_scale_study(const po::variables_map& values);
 void run_sites(const po::variables_map& values);
 void run_support(const po::variables_map& values);
 void run_sweep(const po::variables_map& values);
