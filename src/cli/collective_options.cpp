@@ -32,9 +32,7 @@ constexpr const char* kDefaultSizes = "1KB:1GB:4";
 /// Reads pairs of ranks like "0>1,2>3".
 std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
   std::vector<std::pair<int, int>> pairs;
-  std::string_view rest = text;
-  for (;;) {
-    const std::string_view word = rest.substr(0, rest.find(','));
+  for (const std::string_view word : split_at(text, ',')) {
     const std::vector<std::string_view> ends = split_at(word, '>');
     if (ends.size() != 2) throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; write e.g. 0>1,2>3", word));
     const scenario::Kind rank = scenario::integer(0, scenario::kMaxWorkers - 1);
@@ -46,9 +44,8 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
       throw UsageError(fmt::format("--pairs names '{}' twice; use each direction of a pair once", word));
     }
     pairs.push_back(pair);
-    if (word.size() == rest.size()) return pairs;
-    rest.remove_prefix(word.size() + 1);
   }
+  return pairs;
 }
 
 void check_algorithm(report::Operation operation, const std::string& algorithm) {

@@ -16,6 +16,7 @@
 #include "cli/usage_words.hpp"
 #include "support/diagnostics.hpp"
 #include "support/shell_word.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -33,12 +34,7 @@ std::vector<std::int64_t> parse_steps(const std::string& text) {
     return read_option<std::int64_t>("trace-steps", word, scenario::integer(1, kMostNumber));
   };
   std::set<std::int64_t> steps;
-  std::string_view rest = text;
-  for (bool more = true; more;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view word = rest.substr(0, comma);
-    more = comma != std::string_view::npos;
-    if (more) rest.remove_prefix(comma + 1);
+  for (const std::string_view word : split_at(text, ',')) {
     const std::size_t dash = word.find('-');
     const std::int64_t first = number(word.substr(0, dash));
     const std::int64_t last = dash == std::string_view::npos ? first : number(word.substr(dash + 1));

@@ -7,6 +7,7 @@
 
 #include "support/atomic_file.hpp"
 #include "support/human.hpp"
+#include "support/split.hpp"
 #include "support/terminal.hpp"
 
 namespace dadsim::cli {
@@ -18,16 +19,13 @@ std::string fitted(std::string_view text) {
   if (!columns_of_terminal(STDOUT_FILENO)) return shown;
   const std::size_t width = report::table_width();
   std::string result;
-  for (std::size_t at = 0; at < shown.size();) {
-    const std::size_t end = std::min(shown.find('\n', at), shown.size());
-    const std::string_view line = std::string_view(shown).substr(at, end - at);
+  for (const std::string_view line : lines_of(shown)) {
     if (display_width(line) <= width) {
       result.append(line).push_back('\n');
     } else {
       const std::size_t indent = std::min(std::min(line.find_first_not_of(' '), line.size()) + 2, width / 2);
       result += wrapped(line, width, indent);
     }
-    at = end + 1;
   }
   return result;
 }

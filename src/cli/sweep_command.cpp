@@ -26,7 +26,6 @@
 #include "support/atomic_file.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
-#include "support/parse_whole.hpp"
 #include "support/shell_word.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
@@ -76,12 +75,11 @@ constexpr std::int64_t kMostShards = 100'000;
 
 study::Shard parse_shard(const std::string& text) {
   if (text.empty()) return {};
-  using Number = decltype(study::Shard::count);
   const std::vector<std::string_view> parts = split_at(text, '/');
-  const auto count = parts.size() == 2 ? parse_whole<Number>(parts[1], 1, kMostShards) : std::nullopt;
-  const auto number = count ? parse_whole<Number>(parts[0], 1, *count) : std::nullopt;
-  if (!number) throw UsageError(fmt::format("--shard '{}' is wrong; use I/N with I from 1 to N, e.g. 3/20", text));
-  return {.number = *number, .count = *count};
+  if (parts.size() != 2)
+    throw UsageError(fmt::format("--shard '{}' is wrong; use I/N with I from 1 to N, e.g. 3/20", text));
+  const auto count = read_option<std::int64_t>("shard", parts[1], scenario::integer(1, kMostShards));
+  return {.number = read_option<std::int64_t>("shard", parts[0], scenario::integer(1, count)), .count = count};
 }
 
 std::string default_file(const std::string& scenario, const study::Shard& shard) {

@@ -213,12 +213,6 @@ std::vector<Argument> read_line(const std::string& text) {
   return arguments;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
-
 int line_at(std::string_view text, std::size_t at) {
   return 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
 }

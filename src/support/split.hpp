@@ -11,6 +11,15 @@
 // Text is split with these instead of a std::istream, which swallows a bad_alloc and treats it as the end of the text.
 namespace dadsim {
 
+/// White space as XML defines it.
+inline constexpr std::string_view kWhiteSpace = " \t\r\n";
+
+/// Returns the text without white space at either end.
+inline std::string_view trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(kWhiteSpace), text.size());
+  return text.substr(first, text.find_last_not_of(kWhiteSpace) + 1 - first);
+}
+
 /// Returns the parts of a text between separators, including empty ones: one more than separators.
 inline std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> parts;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "models/data/number_text.hpp"
+#include "support/split.hpp"
 #include "support/utf8.hpp"
 
 namespace dadsim::models {

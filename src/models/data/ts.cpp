@@ -17,6 +17,7 @@
 #include "models/data/standardise.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::models {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/xml/white_space.hpp"
 #include "support/nearest_names.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::array<std::pair<std::string_view, char>, 11> kWords{{{"t", 'T'},
 }  // namespace
 
 std::optional<double> parse_count(const std::string& text) {
-  std::string number = trimmed(text);
+  std::string number(trimmed(text));
   double factor = 1;
   for (const Multiple& one : kMultiples) {
     if (number.empty() || number.back() != one.letter) continue;

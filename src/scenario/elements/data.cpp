@@ -15,7 +15,7 @@
 #include "scenario/language/catalog.hpp"
 #include "scenario/language/node.hpp"
 #include "scenario/xml/files.hpp"
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -41,10 +41,8 @@ std::string data_file(const Node& node, const char* attribute, const std::string
 std::vector<std::string> comma_list(const Node& node, const char* attribute, const std::string& text,
                                     const std::string& form, const char* what, std::size_t most) {
   std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::vector<std::string> parts = split_words(std::string_view(text).substr(begin, end - begin));
-    begin = end + 1;
+  for (const std::string_view name : split_at(text, ',')) {
+    const std::vector<std::string> parts = words_of(name);
     if (names.size() == most) {
       node.fail_at(attribute, fmt::format("names more than {} {}", most, what), "fewer");
       return {};

@@ -6,8 +6,8 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "scenario/elements/read.hpp"
-#include "scenario/xml/white_space.hpp"
 #include "spec/islands.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -50,6 +50,9 @@ const Table<spec::TimedAsSpec>& timed_as_table();
 const Table<spec::EvaluationSpec>& evaluation_table();
 const Table<Scenario>& ladder_table();
 
+/// Gives a run that shares gradients the buckets of the framework that divides a network so.
+void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, spec::RunSpec& run);
+
 /// Returns the rules of the elements in each file.
 std::vector<ElementRule> scenario_rules();
 std::vector<ElementRule> platform_rules();

@@ -20,7 +20,6 @@
 #include "scenario/language/catalog.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/findings.hpp"
-#include "scenario/xml/white_space.hpp"
 #include "spec/failure_specification.hpp"
 #include "support/parse_whole.hpp"
 #include "support/pattern.hpp"
@@ -105,7 +104,7 @@ class AvailabilityReader {
     Columns columns{0, 1, 2};
     for (const std::string_view line : lines_of(content)) {
       ++number;
-      const std::string text = trimmed(line.substr(0, line.find('#')));
+      const std::string text(trimmed(line.substr(0, line.find('#'))));
       if (text.empty()) continue;
       const std::vector<std::string> words = fields_of(text);
       if (std::exchange(first, false)) {

@@ -9,9 +9,9 @@
 
 #include "scenario/language/node.hpp"
 #include "scenario/xml/findings.hpp"
-#include "scenario/xml/white_space.hpp"
 #include "support/parse_whole.hpp"
 #include "support/pattern.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -171,7 +171,7 @@ std::vector<std::string> split_host_words(std::string_view text) {
 }
 
 std::string plain_name(std::string_view text) {
-  const std::string name = trimmed(text);
+  const std::string name(trimmed(text));
   const bool quoted = name.size() > 2 && (name.front() == '\'' || name.front() == '"') && name.back() == name.front();
   const std::string_view inside = quoted ? std::string_view(name).substr(1, name.size() - 2) : std::string_view(name);
   std::string plain;

@@ -13,8 +13,8 @@
 #include "scenario/language/schema.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/root_element.hpp"
-#include "scenario/xml/white_space.hpp"
 #include "support/pattern.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {

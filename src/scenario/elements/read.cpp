@@ -18,8 +18,8 @@
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/elements/stand_in.hpp"
 #include "scenario/language/quantity.hpp"
-#include "scenario/xml/white_space.hpp"
 #include "support/pattern.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -7,18 +7,14 @@
 #include <set>
 
 #include "scenario/language/overrides.hpp"
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 
 std::vector<std::string> values_of(const std::string& text) {
-  if (text.find(';') == std::string::npos) return split_words(text);
+  if (text.find(';') == std::string::npos) return words_of(text);
   std::vector<std::string> values;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    values.push_back(trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string_view value : split_at(text, ';')) values.emplace_back(trimmed(value));
   while (!values.empty() && values.back().empty()) values.pop_back();
   return values;
 }

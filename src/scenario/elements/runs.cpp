@@ -5,7 +5,6 @@
 #include <set>
 
 #include "scenario/elements/conditions.hpp"
-#include "scenario/elements/default_buckets.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"

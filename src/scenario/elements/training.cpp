@@ -4,7 +4,7 @@
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -118,7 +118,7 @@ const Table<spec::ScheduleSpec>& schedule_table() {
 
 /// Reads one or several targets.
 void read_targets(const Node& node, const ReadContext&, spec::TrainingSpec& training) {
-  const std::vector<std::string> words = split_words(node.text("target-accuracy", ""));
+  const std::vector<std::string> words = words_of(node.text("target-accuracy", ""));
   if (words.size() < 2) {
     training.target_accuracy = node.real("target-accuracy").value_or(training.target_accuracy);
     return;

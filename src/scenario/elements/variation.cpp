@@ -10,7 +10,7 @@
 #include "scenario/elements/host_list.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -75,7 +75,7 @@ std::vector<double> read_list(const Node& node, const char* attribute, const std
   const std::optional<std::string> text = node.required_text(attribute, remedy);
   if (!text) return {};
   std::vector<double> values;
-  for (const std::string& word : split_words(*text)) {
+  for (const std::string& word : words_of(*text)) {
     const std::optional<double> value = parse(word);
     if (!value) {
       node.fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);

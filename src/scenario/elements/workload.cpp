@@ -15,11 +15,11 @@
 #include "scenario/language/node.hpp"
 #include "scenario/language/schema.hpp"
 #include "scenario/xml/files.hpp"
-#include "scenario/xml/white_space.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/schedule_check.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/precision.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -145,7 +145,7 @@ const Table<RecordedWait>& recorded_wait_table() {
 
 /// Returns the amount of every worker: one number for all, or one for each of `count`.
 schedule::PerWorker amounts(const Node& node, const char* attribute, const std::string& said, std::size_t count) {
-  const std::vector<std::string> words = split_words(said);
+  const std::vector<std::string> words = words_of(said);
   std::vector<double> values;
   for (const std::string& word : words) {
     const std::optional<double> value = parse_real(word);
@@ -415,13 +415,9 @@ OwnWorkload read_xml(const std::string& content, Findings& findings) {
 
 std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    const std::vector<std::string> parts = split_words(line.substr(0, comma));
-    cells.push_back(fmt::format("{}", fmt::join(parts, " ")));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
+  for (const std::string_view cell : split_at(line, ','))
+    cells.push_back(fmt::format("{}", fmt::join(words_of(cell), " ")));
+  return cells;
 }
 
 /// A table with the names of its columns in the first line.
@@ -434,12 +430,10 @@ class Csv {
     workload.shape.name = std::move(name);
     LayerList layers(findings_);
     std::size_t count = 0;
-    for (int line = 1; !content.empty(); ++line) {
-      const std::size_t end = content.find('\n');
-      const std::string_view text = content.substr(0, end);
-      content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
-      if (split_words(text).empty()) continue;
-      const Origin origin{"", line};
+    int line = 0;
+    for (const std::string_view text : lines_of(content)) {
+      const Origin origin{"", ++line};
+      if (trimmed(text).empty()) continue;
       if (columns_.empty()) {
         if (!read_heading(cells_of(text), origin)) return workload;
         continue;

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "scenario/language/quantity.hpp"
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 #include "support/parse_whole.hpp"
 #include "support/text_encoding.hpp"
 
@@ -58,7 +58,7 @@ Node::Node(const Element& element, Findings& findings)
   check_attributes();
   check_children();
   if (!rule_.text && element_.text_origin.line > 0) {
-    const std::vector<std::string> found = split_words(element_.text);
+    const std::vector<std::string> found = words_of(element_.text);
     const std::string typed = remedy_for_characters(element_.text);
     findings_.add(element_.text_origin,
                   fmt::format("text '{}' in <{}>", printable(fmt::format("{}", fmt::join(found, " "))), element_.name),
@@ -136,7 +136,7 @@ std::optional<std::string> Node::required_text(std::string_view attribute, const
     missing(attribute, remedy);
     return std::nullopt;
   }
-  if (split_words(found->value).empty()) {
+  if (words_of(found->value).empty()) {
     fail_at(attribute, "is empty", remedy);
     return std::nullopt;
   }
@@ -205,7 +205,7 @@ std::vector<std::int64_t> Node::integers(std::string_view attribute, std::int64_
   const std::optional<std::string> all = required_text(attribute, remedy);
   std::vector<std::int64_t> values;
   if (!all) return values;
-  for (const std::string& word : split_words(*all)) {
+  for (const std::string& word : words_of(*all)) {
     const std::optional<std::int64_t> value = parse_whole<std::int64_t>(word);
     if (!value || *value < minimum || *value > maximum) {
       fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);

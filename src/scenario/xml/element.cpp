@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 #include "support/text_encoding.hpp"
 #include "support/utf8.hpp"
 #include "support/watched_memory.hpp"

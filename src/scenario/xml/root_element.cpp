@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenario/xml/white_space.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -13,7 +13,7 @@
 #include "algorithms/registry.hpp"
 #include "models/network.hpp"
 #include "scenario/document/print.hpp"
-#include "scenario/elements/default_buckets.hpp"
+#include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"

@@ -49,20 +49,9 @@ constexpr std::size_t kMostBytesOfLineOfSteps = 65'536;
 constexpr std::size_t kMostRowsOfSteps = 10'000;
 constexpr std::size_t kMostFaultsOfSteps = 20;  // listed ones
 
-std::string trimmed(std::string_view text) {
-  constexpr const char* kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
-}
-
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-    end = line.find(',', begin);
-    cells.push_back(trimmed(std::string_view(line).substr(begin, end == std::string::npos ? end : end - begin)));
-  }
+  for (const std::string_view cell : split_at(line, ',')) cells.emplace_back(trimmed(cell));
   return cells;
 }
 
