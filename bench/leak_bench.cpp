@@ -48,7 +48,7 @@ struct Setting {
 /// Returns the processor seconds of learning.
 double learn(const std::string& algorithm, const Setting& setting, bool observed) {
   const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
-  const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, methods::default_parameters(info)};
+  const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, default_parameters(info.parameters)};
   const algorithms::LearningProblem problem{setting.data, setting.partition, setting.model, setting.training, 1};
   algorithms::Batches batches(setting.training, setting.partition, 1);
   const std::unique_ptr<algorithms::Learners> learners = make_learners(run, problem, setting.steps);

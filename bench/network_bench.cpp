@@ -141,7 +141,7 @@ void add(const std::string& name, const spec::ModelSpec& spec, const spec::Sampl
 
 spec::ModelSpec preset(const std::string& name, const spec::SampleShape& sample, std::int64_t classes) {
   const spec::Preset& found = *spec::preset_registry().find(name);
-  return found.make(default_parameters(found), sample, classes);
+  return found.make(default_parameters(found.parameters), sample, classes);
 }
 
 const bool kRegistered = [] {

@@ -66,7 +66,7 @@ std::string list_algorithms() {
     text += paragraph(page.description, 2);
     text += paragraph(
         fmt::format("payload: {}{}", page.section("What is sent"),
-                    info.needs_server(methods::default_parameters(info)) ? "; needs an aggregator" : "; among peers"),
+                    info.needs_server(default_parameters(info.parameters)) ? "; needs an aggregator" : "; among peers"),
         2);
     text += paragraph("family: " + info.family, 2);
     text += paragraph("on a failure: " + page.section("On a failure"), 2);
@@ -79,9 +79,9 @@ std::string list_algorithms() {
 std::string list_compressors() {
   std::string text = "Bytes of n numbers of one matrix, as <compress method=\"…\"/> in a <run>.\n";
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    const char* sums = info.adds.depends()                             ? "; sums depend on its parameters"
-                       : info.adds(compress::default_parameters(info)) ? ""
-                                                                       : "; peers sum by an all-gather";
+    const char* sums = info.adds.depends()                              ? "; sums depend on its parameters"
+                       : info.adds(default_parameters(info.parameters)) ? ""
+                                                                        : "; peers sum by an all-gather";
     text += fmt::format("\n{}\n", info.name);
     const methods::MethodPage& page = methods::method_page("compress-" + info.name);
     text += paragraph(page.description, 2);

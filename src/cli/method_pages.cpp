@@ -101,7 +101,7 @@ std::string composition_table() {
   }
   text += line + "\n";
   for (const scenario::Catalog::Algorithm& algorithm : catalog.algorithms) {
-    const spec::ParameterValues values = default_parameters(algorithm);
+    const spec::ParameterValues values = default_parameters(algorithm.parameters);
     text += fmt::format("| [{0}]({0}.md) |", algorithm.name);
     for (const scenario::Catalog::Compressor* compressor : columns) {
       text += scenario::refuse_compressor(algorithm, values, *compressor) ? " − |" : " + |";

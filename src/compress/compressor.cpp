@@ -65,12 +65,6 @@ step::Work Compressor::memory_work(const Amount& numbers) const {
   return work;
 }
 
-spec::ParameterValues default_parameters(const CompressorInfo& info) {
-  spec::ParameterValues values;
-  for (const spec::ParameterSpec& parameter : info.parameters) values[parameter.name] = parameter.default_value;
-  return values;
-}
-
 std::int32_t share_of(std::int64_t kept, std::int64_t elements) {
   // The share is rounded down. Share × elements ÷ 10⁹ is then less than one below `kept` (for fewer than 10⁹ elements),
   // so that rounding up restores `kept`.

@@ -182,9 +182,6 @@ struct CompressorInfo {
   std::function<std::unique_ptr<Compressor>(const spec::ParameterValues&)> make;
 };
 
-/// Returns the default of every parameter.
-spec::ParameterValues default_parameters(const CompressorInfo& info);
-
 /// Returns the share of kept entries in billionths, rounded down; kept_of() restores the count. Matrices of other sizes
 /// keep the same share.
 std::int32_t share_of(std::int64_t kept, std::int64_t elements);

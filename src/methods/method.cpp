@@ -8,16 +8,10 @@
 
 namespace dadsim::methods {
 
-spec::ParameterValues default_parameters(const MethodInfo& info) {
-  spec::ParameterValues values;
-  for (const spec::ParameterSpec& parameter : info.parameters) values[parameter.name] = parameter.default_value;
-  return values;
-}
-
 spec::RunSpec run_of(const MethodInfo& info, const spec::ParameterValues& given) {
   spec::RunSpec run;
   run.algorithm = run.label = info.name;
-  run.parameters = default_parameters(info);
+  run.parameters = default_parameters(info.parameters);
   for (const auto& [name, value] : given) run.parameters[name] = value;
   return run;
 }

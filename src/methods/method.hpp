@@ -186,8 +186,6 @@ struct MethodInfo {
   bool communicates() const { return sharing != Sharing::pooled && sharing != Sharing::no_sharing; }
 };
 
-/// Returns the default value of every parameter, as text.
-spec::ParameterValues default_parameters(const MethodInfo& info);
 /// Returns a run of a method with these parameters, the others at their defaults.
 spec::RunSpec run_of(const MethodInfo& info, const spec::ParameterValues& given = {});
 /// Returns a run's objective: "the mean over samples", "the mean over sites", "sites as often as they send".

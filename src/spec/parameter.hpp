@@ -48,8 +48,20 @@ inline ParameterSpec choice_parameter(std::string name, const std::vector<std::s
   return choice_parameter(std::move(name), choices.front(), choices, std::move(description));
 }
 
+/// Returns a size's value as a scenario writes it.
+inline std::string size_text(const ParameterSpec& size, std::int64_t value) {
+  return size.type == ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
+                                                  : std::to_string(value);
+}
+
 /// Values by name, as text already checked against the specification.
 using ParameterValues = std::map<std::string, std::string>;
+
+inline ParameterValues default_parameters(const std::vector<ParameterSpec>& parameters) {
+  ParameterValues values;
+  for (const ParameterSpec& parameter : parameters) values[parameter.name] = parameter.default_value;
+  return values;
+}
 
 /// A numeric parameter of a method, declared once; of() reads its value. Constants of this type exist before anything
 /// runs, and become a ParameterSpec in a description.

@@ -13,10 +13,4 @@ Registry<Preset>& preset_registry() {
   return registry;
 }
 
-ParameterValues default_parameters(const Preset& preset) {
-  ParameterValues values;
-  for (const ParameterSpec& parameter : preset.parameters) values[parameter.name] = parameter.default_value;
-  return values;
-}
-
 }  // namespace dadsim::spec

@@ -25,7 +25,4 @@ struct Preset {
 /// Returns all presets; each family has one file in spec/presets/ and one line in the registry.
 Registry<Preset>& preset_registry();
 
-/// Returns the default value of every parameter, as text.
-ParameterValues default_parameters(const Preset& preset);
-
 }  // namespace dadsim::spec

@@ -26,12 +26,6 @@ std::int64_t size_in(const ParameterSpec& size, const std::string& text) {
   return *value;
 }
 
-/// Returns a size's value as a scenario writes it.
-std::string size_text(const ParameterSpec& size, std::int64_t value) {
-  return size.type == ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
-                                                  : std::to_string(value);
-}
-
 /// Throws if a size does not divide another size that it must divide.
 void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   using Pair = std::pair<const char*, const char*>;

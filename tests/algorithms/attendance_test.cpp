@@ -288,7 +288,7 @@ TEST(Attendance, EstimatesOfAbsentSitesStandForThem) {
   const spec::RunSpec sharing = run_among_peers(algorithm_registry().at("gradient-sharing"), {});
   const std::vector<float> all = moved(sites, sharing, nullptr);
   spec::RunSpec ef21 = run_among_peers(algorithm_registry().at("ef21"), {});
-  ef21.compress = {.method = "top-k", .parameters = default_parameters(compress::compressors().at("top-k"))};
+  ef21.compress = {.method = "top-k", .parameters = default_parameters(compress::compressors().at("top-k").parameters)};
   ef21.compress.parameters["fraction"] = "0.1";
   for (const std::int64_t steps : {398, 399, 400}) {
     EXPECT_LT(distance(last_step(ef21, steps), all), 0.03 * length(all)) << steps;

@@ -33,7 +33,7 @@ TEST_P(ByteFormulas, AreWhatIsHandedOver) {
     setup.widths = widths;
     setup.parameters = said.parameters;
     setup.compress.method = said.method;
-    setup.compress.parameters = compress::default_parameters(compress::compressors().at(said.method));
+    setup.compress.parameters = default_parameters(compress::compressors().at(said.method).parameters);
     double expected = 0;
     for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
       expected += said.bytes(static_cast<double>(widths[l]), static_cast<double>(widths[l + 1]));

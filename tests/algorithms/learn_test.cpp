@@ -87,12 +87,12 @@ TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
 // A compressor's memory changes the learning of every algorithm that accepts it.
 TEST_F(Learn, AMemoryOfACompressorMeansSomethingWhereItIsLetIn) {
   for (const SynchronousMethod& method : algorithm_registry().all()) {
-    const spec::ParameterValues parameters = default_parameters(method);
+    const spec::ParameterValues parameters = default_parameters(method.parameters);
     if (!method.communicates() || !method.remembers() || !method.compresses(parameters)) continue;
     if (method.sharing != Sharing::one_network || method.optimizer != Needs::any_optimizer) continue;
     spec::RunSpec run{method.name, method.name, spec::ExchangeMode::aggregator, parameters};
     run.compress = {.method = "top-k",
-                    .parameters = compress::default_parameters(compress::compressors().at("top-k")),
+                    .parameters = default_parameters(compress::compressors().at("top-k").parameters),
                     .memory = false};
     const step::Trajectory without = learn(run, {data_, partition_, model_, training_, 3});
     run.compress.memory = true;

@@ -26,7 +26,7 @@ struct SmallNetwork {
 spec::ModelSpec preset(const std::string& name, const spec::SampleShape& sample, std::int64_t classes,
                        const spec::ParameterValues& given) {
   const spec::Preset& preset = *spec::preset_registry().find(name);
-  spec::ParameterValues values = default_parameters(preset);
+  spec::ParameterValues values = default_parameters(preset.parameters);
   for (const auto& [parameter, value] : given) values.at(parameter) = value;
   return preset.make(values, sample, classes);
 }

@@ -80,7 +80,7 @@ TEST(Payload, DionSendsTwoFactorsOfHiddenMatrices) {
 TEST(Payload, Ef21SendsWhatItsCompressorMakesOfTheGradient) {
   OneStep::Setup setup = paper_setup();
   EXPECT_EQ(floats_up(OneStep("ef21", setup)), 535040);
-  setup.compress = {.method = "int8", .parameters = default_parameters(compress::compressors().at("int8"))};
+  setup.compress = {.method = "int8", .parameters = default_parameters(compress::compressors().at("int8").parameters)};
   EXPECT_EQ(floats_up(OneStep("ef21", setup)), 535040 / 4 + 3) << "a byte each, and a scale per matrix";
 }
 
@@ -109,7 +109,7 @@ OneStep::Setup recurrent_setup(std::int64_t length, std::int64_t features, std::
   const spec::Preset& preset = *spec::preset_registry().find("gru-classifier");
   OneStep::Setup setup;
   setup.sample = {1, length, features};
-  setup.model = preset.make(default_parameters(preset), setup.sample, classes);
+  setup.model = preset.make(default_parameters(preset.parameters), setup.sample, classes);
   setup.rows = {32};
   return setup;
 }

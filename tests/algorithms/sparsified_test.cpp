@@ -19,7 +19,7 @@ using test::OneStep;
 
 spec::CompressSpec sparsified(const std::string& method, const spec::ParameterValues& chosen = {}, bool memory = true) {
   spec::CompressSpec compress{.method = method,
-                              .parameters = compress::default_parameters(compress::compressors().at(method)),
+                              .parameters = default_parameters(compress::compressors().at(method).parameters),
                               .memory = memory};
   for (const auto& [name, value] : chosen) compress.parameters.at(name) = value;
   return compress;
@@ -136,7 +136,7 @@ models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Ind
 // Σ of applied updates + all memories of sites = Σ of the gradients.
 TEST(Sparsified, NothingIsLostThatIsRemembered) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    if (info.family != "sparsification" || !info.biased(compress::default_parameters(info))) continue;
+    if (info.family != "sparsification" || !info.biased(default_parameters(info.parameters))) continue;
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
       using Scope = spec::CompressSpec::Scope;
       for (const Scope scope : {Scope::layer, Scope::tensor, Scope::model}) {

@@ -37,7 +37,7 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << to_string(vari
 class CompressorLaws : public testing::TestWithParam<Variant> {
  protected:
   CompressorLaws() : info_(compressors().at(GetParam().name)) {
-    values_ = default_parameters(info_);
+    values_ = default_parameters(info_.parameters);
     for (const auto& [name, value] : GetParam().chosen) values_[name] = value;
     compressor_ = info_.make(values_);
   }
@@ -257,7 +257,7 @@ TEST(E3m0, StochasticRoundingIsUnbiased) {
 models::Matrix through_low_rank(const models::Matrix& numbers, const spec::ParameterValues& chosen,
                                 std::uint32_t stream = 0) {
   const CompressorInfo& info = encoding("low-rank");
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   for (const auto& [name, value] : chosen) values[name] = value;
   const auto compressor = info.make(values);
   const models::Matrix others = normal_matrix(1, 3);

@@ -22,7 +22,7 @@ models::Matrix normal_row(Eigen::Index numbers, std::uint32_t stream) {
 
 std::unique_ptr<Compressor> sparsifier(const std::string& name, const spec::ParameterValues& chosen = {}) {
   const CompressorInfo& info = compressors().at(name);
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   for (const auto& [parameter, value] : chosen) values.at(parameter) = value;
   return info.make(values);
 }
@@ -166,7 +166,7 @@ std::vector<std::pair<std::string, spec::ParameterValues>> biased_sparsifiers() 
   std::vector<std::pair<std::string, spec::ParameterValues>> all;
   for (const CompressorInfo& info : compressors().all()) {
     if (info.family != "sparsification") continue;
-    spec::ParameterValues values = default_parameters(info);
+    spec::ParameterValues values = default_parameters(info.parameters);
     // A later test compares the momentum with SGD's.
     if (info.has_momentum) values["momentum"] = "0";
     std::vector<spec::ParameterValues> variants{values};
@@ -237,7 +237,7 @@ TEST(MomentumMemory, MasksMomentumWhereNumbersWereSent) {
 // A sum over sites is clipped at √sites times the limit of one site's gradient (arXiv 1712.01887, section 3.2).
 TEST(Dgc, RemembersSumsThatGoUncompressedWithoutMasks) {
   const CompressorInfo& info = compressors().at("dgc");
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   values["momentum"] = "0.5";
   values["clip"] = "1";
   const auto memory = info.make(values)->make_memory_of_uncompressed(4);
@@ -249,9 +249,11 @@ TEST(Dgc, RemembersSumsThatGoUncompressedWithoutMasks) {
   EXPECT_FLOAT_EQ(applied(1), 1);
   EXPECT_FLOAT_EQ(applied(4), 0.5F + 2);
   EXPECT_FLOAT_EQ(applied(0), 1.25F) << "nothing was masked, and nothing waits";
-  EXPECT_EQ(
-      compressors().at("top-k").make(default_parameters(compressors().at("top-k")))->make_memory_of_uncompressed(4),
-      nullptr);
+  EXPECT_EQ(compressors()
+                .at("top-k")
+                .make(default_parameters(compressors().at("top-k").parameters))
+                ->make_memory_of_uncompressed(4),
+            nullptr);
 }
 
 TEST(Dgc, SendsLessFromQuarterToQuarterOfItsWarmUp) {

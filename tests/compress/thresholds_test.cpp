@@ -55,7 +55,7 @@ const models::Matrix& magnitudes(const std::string& law) {
 /// Returns k̂/k (kept ÷ requested numbers) of one message.
 double kept_of_wanted(const std::string& method, spec::ParameterValues chosen, const models::Matrix& numbers) {
   const CompressorInfo& info = compressors().at(method);
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   for (const auto& [name, value] : chosen) values[name] = value;
   const auto compressor = info.make(values);
   Encoder encoder;
@@ -144,7 +144,7 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
 // Γ(t)/t. Above 4/3, DGC selects exactly.
 TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
   const CompressorInfo& info = compressors().at("dgc");
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   values["fraction"] = GetParam().fraction;
   const auto compressor = info.make(values);
   const models::Matrix& numbers = magnitudes(GetParam().law);
@@ -213,7 +213,7 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
   for (const char* law : {"laplace", "gamma", "pareto", "student"}) {
     for (const char* fit : {"exponential", "pareto", "gamma"}) {
       const CompressorInfo& info = compressors().at("sidco");
-      spec::ParameterValues values = default_parameters(info);
+      spec::ParameterValues values = default_parameters(info.parameters);
       values["fit"] = fit;
       const auto compressor = info.make(values);
       const auto state = compressor->make_state();
@@ -236,7 +236,7 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
 TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
   const CompressorInfo& info = compressors().at("sidco");
   for (const char* adapt : {"rule", "search"}) {
-    spec::ParameterValues values = default_parameters(info);
+    spec::ParameterValues values = default_parameters(info.parameters);
     values["adapt"] = adapt;
     const auto compressor = info.make(values);
     const auto state = compressor->make_state();

@@ -103,7 +103,7 @@ TEST_F(Model, PresetsAreExpanded) {
   const spec::SampleShape digits{28, 28, 1};
   const spec::Preset& resnet = *spec::preset_registry().find("resnet-8");
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8"/>)")).model,
-            resnet.make(default_parameters(resnet), digits, 10));
+            resnet.make(default_parameters(resnet.parameters), digits, 10));
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8" width="5"/>)")).model,
             resnet.make({{"width", "5"}}, digits, 10));
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8"/>)"), {"model.width=5"}).model,

@@ -13,7 +13,7 @@ namespace {
 double encode_seconds(const std::string& device, const std::string& method, double numbers, bool memory,
                       const spec::ParameterValues& chosen = {}) {
   const compress::CompressorInfo& info = compress::compressors().at(method);
-  spec::ParameterValues values = compress::default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   values["fraction"] = "0.001";
   for (const auto& [name, value] : chosen) values.at(name) = value;
   const auto compressor = info.make(values);

@@ -40,17 +40,6 @@ std::string lower(std::string_view text) {
 
 bool is_missing(std::string_view text) { return text == "?" || lower(text) == "nan"; }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (true) {
-    text = trimmed(text);
-    if (text.empty()) return words;
-    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-}
-
 /// Removes the part of `rest` up to `separator`, and returns it.
 std::string_view next_part(std::string_view& rest, char separator, bool& more) {
   const std::size_t end = rest.find(separator);
@@ -87,7 +76,7 @@ class TsReader {
 
  private:
   void read_tag(std::string_view text) {
-    const std::vector<std::string_view> words = words_of(text);
+    const std::vector<std::string> words = words_of(text);
     const std::string tag = words.empty() ? std::string() : lower(words[0]);
     const std::vector<std::string_view> values(words.begin() + (words.empty() ? 0 : 1), words.end());
     if (in_data_) {

@@ -18,7 +18,7 @@ namespace {
 /// Returns a compressor whose parameters `changed` differ from its defaults.
 spec::CompressSpec compress_by(const char* method, const spec::ParameterValues& changed, bool memory) {
   spec::CompressSpec spec{
-      .method = method, .parameters = compress::default_parameters(compress::encoding(method)), .memory = memory};
+      .method = method, .parameters = default_parameters(compress::encoding(method).parameters), .memory = memory};
   for (const auto& [name, value] : changed) spec.parameters.at(name) = value;
   return spec;
 }

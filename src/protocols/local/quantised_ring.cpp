@@ -26,7 +26,7 @@ spec::CompressSpec encoding(std::size_t peers) {
 std::vector<float> sum(const std::vector<std::vector<float>>& rows, const std::vector<std::size_t>& matrices) {
   const std::size_t peers = rows.size(), chunks = 2 * peers;
   const compress::CompressorInfo& info = compress::encoding("int8-table");
-  const auto compressor = info.make(compress::default_parameters(info));
+  const auto compressor = info.make(default_parameters(info.parameters));
   std::vector<float> result(rows.front().size());
   std::size_t at = 0;
   const auto add = [&](std::size_t peer, std::size_t first, std::size_t end) {

@@ -145,7 +145,7 @@ namespace {
 /// Returns the run with the algorithm's own parameters. Parameters that the algorithm must not have get their defaults.
 spec::RunSpec run_with_all(const spec::RunSpec& run, const std::string& algorithm) {
   spec::RunSpec own = run;
-  for (const auto& [name, value] : default_parameters(algorithms::algorithm_registry().at(algorithm))) {
+  for (const auto& [name, value] : default_parameters(algorithms::algorithm_registry().at(algorithm).parameters)) {
     own.parameters.try_emplace(name, value);
   }
   return own;

@@ -56,12 +56,6 @@ spec::ModelShape shape_of(const formats::ModelConfig& config) {
   return make(config.type, config.sizes);
 }
 
-/// Returns a size in the form of <timed-as>.
-std::string size_text(const spec::ParameterSpec& size, std::int64_t value) {
-  return size.type == spec::ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
-                                                        : fmt::format("{}", value);
-}
-
 /// Returns the sizes for `workload` that differ from its own.
 spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes& sizes) {
   spec::ParameterValues asked;

@@ -194,7 +194,7 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     const OneStep plain(GetParam().algorithm, setup);
     const compress::CompressorInfo& compressor = compress::compressors().at(GetParam().method);
     setup.compress.method = compressor.name;
-    setup.compress.parameters = compress::default_parameters(compressor);
+    setup.compress.parameters = default_parameters(compressor.parameters);
     const OneStep wired(GetParam().algorithm, setup);
     EXPECT_EQ(wired.recorded().over, wired.uplink_bytes);
     EXPECT_EQ(wired.recorded().down, wired.downlink_bytes);
@@ -217,7 +217,7 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
 }
 
 spec::ParameterValues asked_to_keep_all(const compress::CompressorInfo& info) {
-  spec::ParameterValues values = compress::default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   values["fraction"] = "1";
   if (values.contains("values")) values["values"] = "fp32";  // unencoded
   return values;

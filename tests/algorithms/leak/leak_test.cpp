@@ -37,10 +37,10 @@ class Leak : public testing::Test {
   step::Trajectory learned(const std::string& algorithm, const spec::ParameterValues& parameters = {},
                            spec::ExchangeMode mode = spec::ExchangeMode::aggregator,
                            const std::string& compressor = "none") const {
-    spec::RunSpec run{algorithm, algorithm, mode, default_parameters(algorithm_registry().at(algorithm))};
+    spec::RunSpec run{algorithm, algorithm, mode, default_parameters(algorithm_registry().at(algorithm).parameters)};
     for (const auto& [name, value] : parameters) run.parameters[name] = value;
     run.compress.method = compressor;
-    run.compress.parameters = compress::default_parameters(compress::compressors().at(compressor));
+    run.compress.parameters = default_parameters(compress::compressors().at(compressor).parameters);
     return learn(run, {data_, partition_, model_, training_, 3});
   }
 
@@ -241,7 +241,7 @@ TEST_F(Leak, EveryMethodIsMeasuredOrSaysWhyNot) {
   for (const SynchronousMethod& method : algorithm_registry().all()) {
     spec::RunSpec run{method.name, method.name,
                       method.decentralised() ? spec::ExchangeMode::peer : spec::ExchangeMode::aggregator,
-                      default_parameters(method)};
+                      default_parameters(method.parameters)};
     if (!method.statistics.empty()) run.share = {{.layers = "*", .statistic = method.statistics.front().name}};
     training_.optimizer = {};
     if (method.optimizer == Needs::plain_sgd) training_.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
@@ -289,7 +289,7 @@ TEST_F(Leak, WhatIsLearnedIsTheSameHoweverOftenIsMeasured) {
 
 TEST_F(Leak, WhereNothingIsLearnedNothingIsMeasured) {
   const spec::RunSpec run{"dad", "dad", spec::ExchangeMode::aggregator,
-                          default_parameters(algorithm_registry().at("dad"))};
+                          default_parameters(algorithm_registry().at("dad").parameters)};
   const LearningProblem problem{data_, partition_, model_, training_, 3};
   const step::Trajectory measured = learn(run, problem);
   const step::Trajectory timed = learn(run, problem, {.progress = {}, .measures_leak = false});
@@ -361,7 +361,8 @@ TEST_F(Leak, AnObserverSeesMessagesOfItsSampleAlone) {
       partition_.assign(sites, {});
       for (std::int32_t i = 0; i < 420; ++i) partition_[static_cast<std::size_t>(i) % sites].push_back(i);
       const SynchronousMethod& info = algorithm_registry().at(algorithm);
-      const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, default_parameters(info)};
+      const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator,
+                              default_parameters(info.parameters)};
       const LearningProblem problem{data_, partition_, model_, training_, 3};
       models::Network network(data_.shape, model_, 3);
       const std::unique_ptr<Algorithm> method = make_algorithm(info, run);
@@ -426,7 +427,7 @@ TEST_F(Leak, ARunBesideAnotherHandsOverAllTheSame) {
   const step::Trajectory shared = learned("gradient-sharing");
   for (const char* algorithm : {"dad", "edad"}) {
     const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator,
-                            default_parameters(algorithm_registry().at(algorithm))};
+                            default_parameters(algorithm_registry().at(algorithm).parameters)};
     const step::Leak beside = record_beside(run, {data_, partition_, model_, training_, 3}, shared).leak.value();
     EXPECT_EQ(of(beside, Adversary::aggregator).all.rows_handed_over, 2 * 420) << algorithm;
     EXPECT_EQ(of(beside, Adversary::site).all.samples_handed_over, 1) << algorithm;

@@ -155,7 +155,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
 // A factor's error waits during the other factor's turn: V is sent in steps 1 and 3 as if step 2 had not happened.
 TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   spec::CompressSpec compress{.method = "top-k",
-                              .parameters = compress::default_parameters(compress::compressors().at("top-k")),
+                              .parameters = default_parameters(compress::compressors().at("top-k").parameters),
                               .memory = true};
   compress.parameters.at("fraction") = "0.2";
   const auto last = [&](Algorithm& algorithm, const std::vector<std::int64_t>& numbers) {

@@ -181,7 +181,7 @@ TEST(Noise, OfAnAggregatorNeedsOne) {
 TEST(Private, RefusesWhatItCannotClip) {
   const spec::SampleShape sequence{.height = 1, .width = 9, .channels = 3};
   const spec::Preset& preset = *spec::preset_registry().find("transformer-classifier");
-  const spec::ModelSpec transformer = preset.make(default_parameters(preset), sequence, 4);
+  const spec::ModelSpec transformer = preset.make(default_parameters(preset.parameters), sequence, 4);
   const spec::ModelSpec dense = private_networks()[0].model;
   const spec::SampleShape row{.height = 1, .width = 1, .channels = 12};
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {

@@ -97,7 +97,7 @@ TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
   // Two sites of unequal size; the weights change between the steps, as in learning.
   PrivateStep step(private_networks()[0], {6, 2}, 1.0F);
   const SynchronousMethod& info = algorithm_registry().at("rgp");
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   values.insert_or_assign("rank", "3");
   values.insert_or_assign("warm-up", "2");
   values.insert_or_assign("clip", "1e30");
@@ -176,7 +176,7 @@ TEST(Lsg, KeepsTheLargestOfWhatWasAppliedBefore) {
       "dense", {1, 1, 12}, {.name = "", .layers = {spec::DenseSpec{9, spec::Activation::identity, false}}}};
   PrivateStep step(of, {5, 3}, 1.0F);
   const SynchronousMethod& info = algorithm_registry().at("lsg");
-  spec::ParameterValues values = default_parameters(info);
+  spec::ParameterValues values = default_parameters(info.parameters);
   values["noise-multiplier"] = "0";
   values["mask"] = "magnitude";
   const std::unique_ptr<Algorithm> instance = make_algorithm(info, values);

@@ -19,7 +19,8 @@ using MatrixD = models::MatrixOf<double>;
 using test::SeveralSteps;
 
 spec::CompressSpec compressor(const std::string& name, const spec::ParameterValues& given = {}) {
-  spec::CompressSpec spec{.method = name, .parameters = default_parameters(compress::compressors().at(name))};
+  spec::CompressSpec spec{.method = name,
+                          .parameters = default_parameters(compress::compressors().at(name).parameters)};
   for (const auto& [key, value] : given) spec.parameters[key] = value;
   return spec;
 }

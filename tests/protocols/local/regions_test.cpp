@@ -102,7 +102,7 @@ using PeerRows = std::vector<std::vector<float>>;
 PeerRows ring_of_messages(PeerRows rows, const std::vector<std::size_t>& matrices, double& bytes) {
   const std::size_t peers = rows.size();
   const compress::CompressorInfo& info = compress::encoding("int8-table");
-  const auto compressor = info.make(compress::default_parameters(info));
+  const auto compressor = info.make(default_parameters(info.parameters));
   const auto encoded = [&](std::span<float> numbers) {
     compress::Encoder encoder;
     compressor->encode(Eigen::Map<models::Matrix>(numbers.data(), 1, std::ssize(numbers)), {}, encoder);
@@ -230,7 +230,7 @@ TEST(QuantisedRing, EveryHopAddsAtMostABin) {
 TEST(QuantisedRing, ErrorsGrowWithTheNumberOfHops) {
   const PeerRows rows = drawn_rows(16, 64000, normal_number);
   const compress::CompressorInfo& info = compress::encoding("int8-table");
-  const auto compressor = info.make(compress::default_parameters(info));
+  const auto compressor = info.make(default_parameters(info.parameters));
   double squares = 0;
   for (const std::vector<float>& row : rows) {
     models::Matrix numbers = Eigen::Map<const models::Matrix>(row.data(), 1, std::ssize(row));

@@ -12,7 +12,7 @@ constexpr SampleShape kCifar{.height = 32, .width = 32, .channels = 3};
 ModelSpec make(const char* name, const SampleShape& sample, std::int64_t classes = 10, ParameterValues given = {}) {
   const Preset* preset = preset_registry().find(name);
   if (preset == nullptr) throw std::logic_error("no such preset");
-  for (const auto& [parameter, value] : default_parameters(*preset)) given.emplace(parameter, value);
+  for (const auto& [parameter, value] : default_parameters(preset->parameters)) given.emplace(parameter, value);
   return preset->make(given, sample, classes);
 }
 

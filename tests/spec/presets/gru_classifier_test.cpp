@@ -14,7 +14,7 @@ constexpr std::int64_t kBatch = 32;
 ModelShape shape_for(std::int64_t steps, std::int64_t features, std::int64_t classes) {
   const Preset& preset = *preset_registry().find("gru-classifier");
   const SampleShape sample{.height = 1, .width = steps, .channels = features};
-  return model_shape(preset.make(default_parameters(preset), sample, classes), sample);
+  return model_shape(preset.make(default_parameters(preset.parameters), sample, classes), sample);
 }
 
 /// Floats that a site sends per step, by method.
@@ -46,7 +46,7 @@ TEST(GruClassifier, PayloadsOfPemsSf) {
 
 TEST(GruClassifier, BiasesAreOnePerOutputOfEachMatrix) {
   const Preset& preset = *preset_registry().find("gru-classifier");
-  ParameterValues values = default_parameters(preset);
+  ParameterValues values = default_parameters(preset.parameters);
   const SampleShape sample{.height = 1, .width = 93, .channels = 13};
   values["bias"] = "true";
   values["hidden"] = "32";

@@ -9,7 +9,7 @@ namespace {
 ModelShape shape(const std::string& name, const ParameterValues& given, const SampleShape& sample,
                  std::int64_t classes) {
   const Preset& preset = *preset_registry().find(name);
-  ParameterValues values = default_parameters(preset);
+  ParameterValues values = default_parameters(preset.parameters);
   for (const auto& [parameter, value] : given) values.at(parameter) = value;
   return model_shape(preset.make(values, sample, classes), sample);
 }

@@ -79,7 +79,7 @@ class RunDrawing {
       });
     }
     graph_file(run);
-    const bool may_compress = method.compresses(methods::default_parameters(method));
+    const bool may_compress = method.compresses(default_parameters(method.parameters));
     if (method.communicates() && draw_.chance(may_compress ? 0.35 : 0.03)) run.children.push_back(compress(method));
     if (!method.statistics.empty() && draw_.chance(0.5)) {
       const std::string statistic = method

@@ -160,7 +160,7 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
   const std::vector<const methods::MethodInfo*> chosen =
       runs.chosen_methods(learned_first, wanted.event_driven, wanted.method);
   const bool needs_server = std::ranges::any_of(chosen, [](const auto* one) {
-    return one->event_driven() && one->needs_server(methods::default_parameters(*one));
+    return one->event_driven() && one->needs_server(default_parameters(one->parameters));
   });
   const bool aggregator = needs_server ? draw.chance(0.97) : draw.chance(0.4);
   const bool all_event_driven = std::ranges::all_of(chosen, &methods::MethodInfo::event_driven);

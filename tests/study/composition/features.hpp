@@ -55,7 +55,7 @@ inline const char* private_form_of(const methods::MethodInfo& info) {
 /// Returns true if the messages of sites are not summed: there are none, or they go to neighbours.
 inline bool has_no_server(const methods::MethodInfo& info) {
   return !info.communicates() || info.decentralised() ||
-         (info.event_driven() && !info.needs_server(methods::default_parameters(info)));
+         (info.event_driven() && !info.needs_server(default_parameters(info.parameters)));
 }
 
 class FeatureList {
