@@ -8,11 +8,10 @@
 #include "spec/device_part.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::study {
 namespace {
-
-using How = spec::ParallelismSpec;
 
 constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr double kMostUneven = 7.0 / 6;  // blocks of the fullest stage ÷ their mean
@@ -74,7 +73,7 @@ class Enumeration {
       : shape_(shape), space_(space), blocks_(repeating_parts(shape)), experts_(experts_of(shape)) {
     std::vector<std::int64_t> powers;
     for (std::int64_t parts = 1; parts <= kMostParts; parts *= 2) powers.push_back(parts);
-    for (const std::int64_t parts : tried("context", &How::context, powers)) {
+    for (const std::int64_t parts : tried("context", powers)) {
       if (parts > 1 && !space.divides_sequences) break;
       if (divides_sequences(shape, static_cast<std::int32_t>(parts)))
         contexts_.push_back(static_cast<std::int32_t>(parts));
@@ -82,13 +81,12 @@ class Enumeration {
   }
 
   std::vector<report::Layout> all() {
-    for (const std::int64_t tensor : tried("tensor", &How::tensor, divisors_of(space_.devices_per_node))) {
+    for (const std::int64_t tensor : tried("tensor", divisors_of(space_.devices_per_node))) {
       if (space_.devices % tensor != 0) continue;
       if (!divides_layers(shape_, static_cast<std::int32_t>(tensor))) continue;
       for (const std::int32_t context : contexts_) {
         if (space_.devices % (tensor * context) != 0) continue;
-        for (const std::int64_t pipeline :
-             tried("pipeline", &How::pipeline, divisors_of(space_.devices / tensor / context)))
+        for (const std::int64_t pipeline : tried("pipeline", divisors_of(space_.devices / tensor / context)))
           add_stages(tensor, context, pipeline);
       }
     }
@@ -96,28 +94,21 @@ class Enumeration {
   }
 
  private:
-  bool may_be(const std::string& attribute, const std::string& value) const {
-    return std::ranges::all_of(space_.fixed,
-                               [&](const auto& one) { return one.first != attribute || one.second == value; });
+  /// Returns the printed value of a fixed attribute; nullptr if it is not fixed. What is not looked up here is decided
+  /// by LayoutSpace::holds.
+  const std::string* fixed(const std::string& attribute) const {
+    const auto found = std::ranges::find(space_.fixed, attribute, [](const auto& one) { return one.first; });
+    return found == space_.fixed.end() ? nullptr : &found->second;
   }
-  bool fixes(const std::string& attribute, const std::string& value) const {
-    return std::ranges::any_of(space_.fixed,
-                               [&](const auto& one) { return one.first == attribute && one.second == value; });
-  }
-  bool is_fixed(const std::string& attribute) const {
-    return std::ranges::any_of(space_.fixed, [&](const auto& one) { return one.first == attribute; });
-  }
-  /// Returns the value of a fixed attribute, which the base has; `searched` if it is not fixed.
-  template <class Number>
-  std::vector<std::int64_t> tried(const std::string& attribute, Number How::*member,
-                                  std::vector<std::int64_t> searched) const {
-    return is_fixed(attribute) ? std::vector<std::int64_t>{space_.base.*member} : searched;
+  std::vector<std::int64_t> tried(const std::string& attribute, std::vector<std::int64_t> searched) const {
+    const std::string* value = fixed(attribute);
+    return value != nullptr ? std::vector{parse_whole<std::int64_t>(*value).value()} : searched;
   }
 
   bool is_even(std::int64_t pipeline) const {
     const double share = static_cast<double>(blocks_) / static_cast<double>(pipeline);
     const std::int64_t most = (blocks_ + pipeline - 1) / pipeline;
-    return is_fixed("pipeline") || static_cast<double>(most) <= kMostUneven * share;
+    return fixed("pipeline") != nullptr || static_cast<double>(most) <= kMostUneven * share;
   }
 
   /// Returns powers of two, and the whole batch.
@@ -136,14 +127,15 @@ class Enumeration {
     layout.how.context = context;
     layout.how.pipeline = static_cast<std::int32_t>(pipeline);
     layout.how.order = spec::PipelineOrder::one_f_one_b;
-    layout.how.sequence_parallel = tensor > 1 && may_be("sequence-parallel", "true");
+    layout.how.sequence_parallel =
+        tensor > 1 && (fixed("sequence-parallel") == nullptr || space_.base.sequence_parallel);
     if (tensor == 1 || (!layout.how.sequence_parallel && layout.how.tensor_overlap == spec::TensorOverlap::products))
       layout.how.tensor_overlap = spec::TensorOverlap::none;
     if (space_.devices % layout.how.devices() != 0) return;
     layout.replicas = space_.devices / layout.how.devices();
     if (space_.global_batch % layout.replicas != 0) return;
     layout.batch = space_.global_batch / layout.replicas;
-    for (const std::int64_t micro : tried("micro-batch", &How::micro_batch, micro_batches_of(layout.batch))) {
+    for (const std::int64_t micro : tried("micro-batch", micro_batches_of(layout.batch))) {
       if (layout.batch % micro != 0) continue;
       layout.how.micro_batch = micro;
       add_experts(layout);
@@ -153,7 +145,7 @@ class Enumeration {
   /// Checks that devices that divide experts are in one stage, and that devices that divide a layer are adjacent.
   void add_experts(report::Layout layout) {
     const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
-    for (const std::int64_t group : tried("expert-parallel", &How::experts, divisors_of(experts_))) {
+    for (const std::int64_t group : tried("expert-parallel", divisors_of(experts_))) {
       if (experts_ % group != 0) continue;
       if (group > 1 && (group % layout.how.tensor != 0 || of_stage % group != 0)) continue;
       layout.how.experts = static_cast<std::int32_t>(group);
@@ -166,7 +158,7 @@ class Enumeration {
     const std::int32_t pipeline = layout.how.pipeline;
     std::vector<std::int64_t> counts(kMostPieces);
     std::iota(counts.begin(), counts.end(), 1);
-    for (const std::int64_t pieces : tried("interleave", &How::interleave, counts)) {
+    for (const std::int64_t pieces : tried("interleave", counts)) {
       if (pieces > 1 && (pipeline == 1 || blocks_ % (pipeline * pieces) != 0)) continue;
       layout.how.interleave = static_cast<std::int32_t>(pieces);
       for (const spec::PipelineOrder order : orders_of(layout)) {
@@ -183,18 +175,19 @@ class Enumeration {
     if (how.pipeline == 1) return {one_f_one_b};
     const std::int64_t micro_batches = layout.batch / how.micro_batch;
     const bool in_turn = how.interleave == 1 || micro_batches % how.pipeline == 0;
-    std::vector<spec::PipelineOrder> orders{in_turn && !fixes("schedule", "gpipe") ? one_f_one_b : gpipe};
+    const std::string* schedule = fixed("schedule");
+    const bool all_first = schedule != nullptr && *schedule == spec::to_string(gpipe);
+    std::vector<spec::PipelineOrder> orders{in_turn && !all_first ? one_f_one_b : gpipe};
     if (how.interleave == 1) orders.push_back(zero_bubble);
     if (how.interleave == 2 && micro_batches >= 2 * static_cast<std::int64_t>(how.pipeline))
       orders.push_back(dualpipe_v);
-    std::erase_if(orders, [&](spec::PipelineOrder one) { return !may_be("schedule", spec::to_string(one)); });
     return orders;
   }
 
   /// Returns what the backward pass may recompute: with experts or latent vectors also the parts that take little time.
   std::vector<std::pair<spec::Recomputation, spec::BlockParts>> recomputations() const {
     using spec::BlockPart;
-    const bool said = is_fixed("recompute") || is_fixed("recompute-modules");
+    const bool said = fixed("recompute") != nullptr || fixed("recompute-modules") != nullptr;
     std::vector<std::pair<spec::Recomputation, spec::BlockParts>> all{{spec::Recomputation::none, {}}};
     if (said || space_.plain_attention) all.emplace_back(spec::Recomputation::selective, space_.base.recomputed_parts);
     const spec::BlockParts known = parts_of_blocks(shape_);
@@ -206,7 +199,6 @@ class Enumeration {
       all.emplace_back(spec::Recomputation::selective, cheap);
     if (said) all.emplace_back(spec::Recomputation::operations, spec::BlockParts{});
     all.emplace_back(spec::Recomputation::full, spec::BlockParts{});
-    std::erase_if(all, [&](const auto& one) { return !may_be("recompute", to_string(one.first)); });
     return all;
   }
 
@@ -219,9 +211,9 @@ class Enumeration {
         const bool shards = sharding != spec::Sharding::none;
         const bool can_shard = layout.replicas > 1 && space_.most_sharding > spec::Sharding::none;
         if (shards && (!can_shard || sharding > space_.most_sharding)) continue;
-        if (can_shard && layout.how.pipeline > 1 && sharding != spec::Sharding::optimizer && !is_fixed("sharding"))
+        if (can_shard && layout.how.pipeline > 1 && sharding != spec::Sharding::optimizer &&
+            fixed("sharding") == nullptr)
           continue;
-        if (!may_be("sharding", to_string(sharding))) continue;
         layout.how.sharding = sharding;
         for (const std::int32_t group : groups_of(layout)) {
           layout.how.sharding_group = group;
@@ -234,10 +226,9 @@ class Enumeration {
   /// Returns the choices of replicas that divide the sharded state: all of them (0), or those of a node (HSDP).
   std::vector<std::int32_t> groups_of(const report::Layout& layout) const {
     std::vector<std::int32_t> groups;
-    if (!is_fixed("sharding-group")) groups.push_back(0);
+    if (fixed("sharding-group") == nullptr) groups.push_back(0);
     const bool can = layout.how.sharding != spec::Sharding::none && layout.how.context == 1;
-    for (const std::int64_t size :
-         tried("sharding-group", &How::sharding_group, {space_.devices_per_node / layout.how.tensor})) {
+    for (const std::int64_t size : tried("sharding-group", {space_.devices_per_node / layout.how.tensor})) {
       const bool several = size > 1 && size < layout.replicas && layout.replicas % size == 0;
       if (several && can) groups.push_back(static_cast<std::int32_t>(size));
     }
