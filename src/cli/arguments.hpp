@@ -4,14 +4,20 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/usage_error.hpp"
 #include "scenario/language/value.hpp"
 
 namespace dadsim::cli {
+
+/// Thrown for a wrong command line; the message has the fault and the remedy.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 namespace po = boost::program_options;
 

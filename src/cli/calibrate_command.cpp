@@ -8,7 +8,6 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/language/quantity.hpp"
 #include "sim/device.hpp"

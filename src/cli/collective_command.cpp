@@ -5,11 +5,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/arguments.hpp"
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/collective/collective_report.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "sim/operations.hpp"

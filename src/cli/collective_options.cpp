@@ -6,7 +6,6 @@
 #include <cctype>
 
 #include "cli/arguments.hpp"
-#include "cli/usage_error.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "support/diagnostics.hpp"

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
 #include "cli/dask_client.hpp"
@@ -25,7 +26,6 @@
 #include "cli/print.hpp"
 #include "cli/run_page.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/export/trace.hpp"
 #include "report/run/figure_values.hpp"
 #include "report/run/result_document.hpp"

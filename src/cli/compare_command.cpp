@@ -5,7 +5,6 @@
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/explain/comparison.hpp"
 #include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"

@@ -6,11 +6,11 @@
 #include <ranges>
 #include <string_view>
 
+#include "cli/arguments.hpp"
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
-#include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "scenario/language/rule.hpp"
 #include "support/split.hpp"

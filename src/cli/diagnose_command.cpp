@@ -12,7 +12,6 @@
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/platform.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"

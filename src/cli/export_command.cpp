@@ -9,7 +9,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/export/chakra.hpp"
 #include "report/export/goal.hpp"
 #include "scenario/document/load.hpp"

@@ -14,7 +14,6 @@
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
-#include "cli/usage_error.hpp"
 #include "formats/chakra.hpp"
 #include "formats/federation_log.hpp"
 #include "formats/launch.hpp"

@@ -9,7 +9,6 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "sim/device.hpp"
 #include "sim/kernels.hpp"
 #include "spec/near_names.hpp"

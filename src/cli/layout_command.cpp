@@ -8,7 +8,6 @@
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "formats/launch.hpp"
 #include "report/layout/layout_report.hpp"
 #include "scenario/elements/read_parallelism.hpp"

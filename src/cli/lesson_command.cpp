@@ -11,7 +11,6 @@
 #include "cli/print.hpp"
 #include "cli/run_page.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/html/lesson.hpp"
 #include "scenario/document/load.hpp"
 #include "study/retiming/fit_retiming.hpp"

@@ -10,7 +10,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/templates.hpp"
-#include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 

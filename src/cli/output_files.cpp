@@ -11,7 +11,7 @@
 #include <map>
 #include <tuple>
 
-#include "cli/usage_error.hpp"
+#include "cli/arguments.hpp"
 #include "support/atomic_file.hpp"
 #include "support/file_identity.hpp"
 #include "support/output_error.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/usage_error.hpp"
+#include "cli/arguments.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/xml/root_element.hpp"
 #include "sim/platform.hpp"

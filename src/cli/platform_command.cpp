@@ -12,7 +12,6 @@
 #include "cli/graphviz.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/document/document.hpp"
 #include "report/text/escape.hpp"
 #include "sim/platform.hpp"

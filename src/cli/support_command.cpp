@@ -8,7 +8,6 @@
 #include "cli/listings.hpp"
 #include "cli/print.hpp"
 #include "cli/support_text.hpp"
-#include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 

@@ -14,7 +14,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "report/html/page.hpp"
 #include "sim/simulator.hpp"
 #include "study/setting/catalog.hpp"

@@ -8,7 +8,6 @@
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_error.hpp"
 #include "study/validation/measured_job.hpp"
 #include "study/validation/validate_jobs.hpp"
 #include "support/diagnostics.hpp"

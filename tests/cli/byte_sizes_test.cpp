@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "cli/arguments.hpp"
 #include "cli/collective_options.hpp"
-#include "cli/usage_error.hpp"
 
 namespace dadsim::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/process.hpp"
-#include "cli/usage_error.hpp"
 
 namespace dadsim::cli {
 namespace {
