@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <boost/program_options/options_description.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,5 +69,21 @@ std::string usage_of(const Command& command);
 
 /// Reads the arguments after the command's name and runs it, or prints its usage for --help.
 void run(const Command& command, const std::vector<std::string>& arguments);
+
+/// Prints the options of a usage text.
+std::string words_of_options(const boost::program_options::options_description& options);
+
+/// An option in a usage text.
+struct OptionWords {
+  std::string name;   ///< name with dashes, e.g. "--json"
+  std::string value;  ///< "FILE"; empty: the option takes no value
+  std::string help;
+};
+
+/// Returns the options of a usage text: lines that begin with two blanks and "--", and lines indented below them.
+std::vector<OptionWords> options_in(const std::string& usage);
+
+/// Returns the text before the options, without the title of the options.
+std::string before_options(const std::string& usage);
 
 }  // namespace dadsim::cli

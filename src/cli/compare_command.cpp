@@ -3,7 +3,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
+#include "cli/output.hpp"
 #include "cli/study_options.hpp"
 #include "report/explain/comparison.hpp"
 #include "scenario/document/load.hpp"

@@ -11,7 +11,6 @@
 #include "cli/commands.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
-#include "cli/usage_words.hpp"
 #include "scenario/language/rule.hpp"
 #include "support/split.hpp"
 #include "support/version.hpp"

@@ -6,15 +6,21 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
-#include "cli/print.hpp"
+#include "cli/output.hpp"
 #include "cli/study_options.hpp"
 #include "report/export/chakra.hpp"
 #include "report/export/goal.hpp"
 #include "scenario/document/load.hpp"
-#include "study/export/step_operations.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/operations.hpp"
+#include "sim/simulator.hpp"
+#include "step/operations.hpp"
+#include "study/layer_choices/layer_choices.hpp"
+#include "study/learning/learned.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/cluster_of.hpp"
+#include "study/setting/outages_of.hpp"
+#include "study/setting/timed_as.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/thread_limit.hpp"
@@ -52,6 +58,41 @@ OutputFiles outputs_of(const StudyOptions& options, const std::string& goal, con
   return {std::move(outputs), {{"the scenario", options.scenario}}};
 }
 
+/// Returns the operations of step `number` (from 1) of run `run` (from 0) on each node of the cluster. Throws
+/// InputError if the run is event-driven or has no such step, SimulationError.
+step::StepOperations operations_of_step(const scenario::Scenario& scenario, const study::Learned& learned,
+                                        const sim::Cluster& cluster, std::size_t run, std::int64_t number) {
+  const spec::RunSpec& asked = scenario.runs.at(run);
+  if (asked.event_driven) {
+    throw InputError({scenario.file, 0, fmt::format("run '{}' is event-driven and has no steps", asked.label),
+                      "choose a run that takes steps"});
+  }
+  if (study::learns_on_cluster(scenario, asked)) {
+    throw InputError({scenario.file, 0,
+                      fmt::format("run '{}' goes on without absent sites, so the participants of a step depend on time",
+                                  asked.label),
+                      "set absent=\"wait\", or failures=\"none\" and availability=\"none\""});
+  }
+  if (study::has_islands(scenario, asked)) {
+    throw InputError({scenario.file, 0,
+                      fmt::format("run '{}' has islands, whose devices are simulated apart", asked.label),
+                      "choose a run without islands, among peers"});
+  }
+  const study::LearnedRunPtr& known = learned.runs.at(run);
+  const auto steps = static_cast<std::int64_t>(known->trajectory.steps.size());
+  if (number < 1 || number > steps) {
+    throw InputError({scenario.file, 0, fmt::format("run '{}' has no step {}", asked.label, number),
+                      fmt::format("use a step from 1 to {}", steps)});
+  }
+  const study::TimedAs timed = study::timed_as_of(scenario, learned.runs.front()->shape, learned.runs.front()->rows);
+  const std::vector<step::Assignment> assignment =
+      study::choose_alternatives(asked, known->trajectory, known->shape, timed, cluster);
+  const study::ScheduleMemory::Pointer schedules =
+      learned.schedules->of(asked, {known, &known->trajectory}, known->shape, timed, assignment);
+  const auto index = static_cast<std::size_t>(known->trajectory.steps[static_cast<std::size_t>(number - 1)]);
+  return sim::operations_of(cluster, schedules->schedules[index]);
+}
+
 }  // namespace
 
 void run_export(const po::variables_map& values) {
@@ -70,8 +111,7 @@ void run_export(const po::variables_map& values) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const bool show_progress = !options.quiet;
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
-  const step::StepOperations operations =
-      study::operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);
+  const step::StepOperations operations = operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);
   if (operations.nodes.size() > nodes) throw std::logic_error("a step of more nodes than the scenario has");
   if (!goal.empty()) write_file_atomically(goal, report::to_goal(operations));
   if (!chakra.empty()) {

@@ -12,8 +12,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
-#include "cli/print.hpp"
+#include "cli/output.hpp"
 #include "formats/chakra.hpp"
 #include "formats/federation_log.hpp"
 #include "formats/launch.hpp"

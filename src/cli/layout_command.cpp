@@ -6,7 +6,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
+#include "cli/output.hpp"
 #include "cli/study_options.hpp"
 #include "formats/launch.hpp"
 #include "report/layout/layout_report.hpp"

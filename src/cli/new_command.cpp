@@ -7,8 +7,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/output_files.hpp"
-#include "cli/print.hpp"
+#include "cli/output.hpp"
 #include "cli/templates.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"

@@ -12,7 +12,6 @@
 #include "cli/commands.hpp"
 #include "cli/listings.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_words.hpp"
 #include "support/diagnostics.hpp"
 #include "support/shell_word.hpp"
 #include "support/split.hpp"

@@ -7,7 +7,7 @@
 
 #include "cli/arguments.hpp"
 #include "scenario/document/load.hpp"
-#include "scenario/xml/root_element.hpp"
+#include "scenario/xml/element.hpp"
 #include "sim/platform.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"

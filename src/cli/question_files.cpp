@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/arguments.hpp"
-#include "cli/output_files.hpp"
+#include "cli/output.hpp"
 #include "cli/study_options.hpp"
 #include "support/diagnostics.hpp"
 #include "support/shell_word.hpp"

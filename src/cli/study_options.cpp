@@ -7,7 +7,6 @@
 
 #include "cli/arguments.hpp"
 #include "cli/dask_client.hpp"
-#include "cli/print.hpp"
 #include "support/atomic_file.hpp"
 #include "support/thread_limit.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output_files.hpp"
+#include "cli/output.hpp"
 #include "report/html/page.hpp"
 #include "scenario/document/load.hpp"
 #include "study/remote/task_queue.hpp"

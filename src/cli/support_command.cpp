@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
 #include "cli/listings.hpp"
-#include "cli/print.hpp"
+#include "cli/output.hpp"
 #include "cli/support_text.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"

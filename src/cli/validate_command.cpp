@@ -6,7 +6,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
+#include "cli/output.hpp"
 #include "cli/study_options.hpp"
 #include "study/validation/measured_job.hpp"
 #include "study/validation/validate_jobs.hpp"

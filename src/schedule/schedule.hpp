@@ -184,4 +184,8 @@ Schedule instantiate(const step::StepStructure& structure, const step::StepSizes
 /// the first and the last layers correspond.
 std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers);
 
+/// Returns the schedule of some of its replicas, in ascending order: their computations and messages, and the edges
+/// between them.
+Schedule restricted(const Schedule& schedule, const std::vector<std::int32_t>& replicas);
+
 }  // namespace dadsim::schedule

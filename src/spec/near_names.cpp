@@ -14,7 +14,6 @@
 #include "spec/precision.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fact_table.hpp"
-#include "support/nearest_names.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::spec {

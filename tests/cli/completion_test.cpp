@@ -10,7 +10,6 @@
 #include "cli/exit_code.hpp"
 #include "cli/listings.hpp"
 #include "cli/process.hpp"
-#include "cli/usage_words.hpp"
 #include "scenario/language/rule.hpp"
 
 namespace dadsim::cli {

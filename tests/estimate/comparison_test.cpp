@@ -1,4 +1,3 @@
-#include "estimate/comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "report/collective/collective_report.hpp"
 #include "report/documented_fields.hpp"
-#include "report/text/paragraph.hpp"
+#include "report/text/text_blocks.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "scenario/fake_catalog.hpp"
-#include "scenario/language/attribute_words.hpp"
 #include "scenario/language/rule.hpp"
+#include "scenario/language/schema.hpp"
 
 namespace dadsim::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "estimate/bands.hpp"
-#include "estimate/comparison.hpp"
+#include "estimate/verdict.hpp"
 #include "report/run/answer.hpp"
 #include "scenario/document/load.hpp"
 #include "study/one_line.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/text/paragraph.hpp"
+#include "report/text/text_blocks.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "report/document/chart.hpp"
-#include "report/text/grid.hpp"
-#include "report/text/paragraph.hpp"
+#include "report/text/text_blocks.hpp"
 #include "report/words/statement.hpp"
 
 // A result of a study as data: its answer, statements and tables. A study returns a Document; the printers of the

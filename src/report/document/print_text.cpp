@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "report/document/document.hpp"
-#include "report/text/grid.hpp"
 #include "report/text/amounts.hpp"
+#include "report/text/text_blocks.hpp"
 #include "support/human.hpp"
 #include "support/shell_word.hpp"
 

@@ -11,7 +11,7 @@
 #include "report/run/over_seeds.hpp"
 #include "report/run/result_document.hpp"
 #include "report/run/table.hpp"
-#include "report/text/paragraph.hpp"
+#include "report/text/text_blocks.hpp"
 #include "report/words/phrases.hpp"
 #include "support/human.hpp"
 

@@ -20,7 +20,7 @@ estimate::Contender contender_of(const RunResult& run, Metric metric);
 estimate::Contender contender_of(const RunResult& run, const Result& result, Metric metric);
 
 /// Returns the mean of times to the target, all known, with the uncertainty from seeds and evaluations; for one seed
-/// `scatter` applies (estimate/comparison.hpp).
+/// `scatter` applies (estimate/verdict.hpp).
 estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals, double scatter);
 /// Adds the errors of a step.
 estimate::Estimate with_band(estimate::Estimate time, const std::optional<estimate::Band>& factors);

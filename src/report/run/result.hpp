@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
-#include "estimate/comparison.hpp"
 #include "estimate/convergence.hpp"
 #include "estimate/efficiency.hpp"
 #include "estimate/memory.hpp"
+#include "estimate/verdict.hpp"
 #include "report/words/statement.hpp"
 #include "spec/evaluation_specification.hpp"
 #include "spec/specification.hpp"

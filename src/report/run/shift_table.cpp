@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "report/run/result.hpp"
-#include "report/text/grid.hpp"
-#include "report/text/paragraph.hpp"
+#include "report/text/text_blocks.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
-#include "estimate/comparison.hpp"
+#include "estimate/verdict.hpp"
 
 namespace dadsim::report {
 

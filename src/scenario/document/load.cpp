@@ -12,7 +12,6 @@
 #include "scenario/language/schema.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/findings.hpp"
-#include "scenario/xml/root_element.hpp"
 
 namespace dadsim::scenario {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/nearest_names.hpp"
+#include "support/diagnostics.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::scenario {

@@ -2,7 +2,7 @@
 #include "scenario/elements/link_rows.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
-#include "scenario/language/attribute_words.hpp"
+#include "scenario/language/schema.hpp"
 
 namespace dadsim::scenario {
 namespace {

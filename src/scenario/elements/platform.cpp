@@ -11,8 +11,8 @@
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/language/schema.hpp"
+#include "scenario/xml/element.hpp"
 #include "scenario/xml/files.hpp"
-#include "scenario/xml/root_element.hpp"
 #include "support/pattern.hpp"
 #include "support/split.hpp"
 

@@ -30,4 +30,8 @@ std::vector<SchemaError> validate_against_schema(const Element& root);
 /// Adds the schema's errors for elements that the reader accepted: the reader's messages are better.
 void check_against_schema(const Element& root, Findings& findings);
 
+/// Returns the meaning of an attribute: its cell in the tables of docs/scenario.md, which is built into the program.
+/// Empty if there is no row of it.
+std::string attribute_words(std::string_view element, std::string_view attribute);
+
 }  // namespace dadsim::scenario

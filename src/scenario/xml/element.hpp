@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,14 @@ bool is_xml_text(std::string_view text);
 /// Parses a document. Refuses any DOCTYPE, so that there are no entities but XML's own five, nothing is fetched and
 /// nothing expands. On an error adds it to `findings` and returns an element without a name.
 Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings);
+
+struct RootElement {
+  std::string name;  ///< name with its prefix
+  int line = 1;      ///< line of the element, from 1
+};
+
+/// Returns the root element of an XML document, skipping the declaration, comments and a document type: it
+/// distinguishes kinds of files before their own parser reads them. Nullopt if there is no element.
+std::optional<RootElement> find_root_element(std::string_view document);
 
 }  // namespace dadsim::scenario

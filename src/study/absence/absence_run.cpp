@@ -9,7 +9,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "estimate/memory.hpp"
-#include "schedule/restrict.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/platform.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/shared_cache.hpp"

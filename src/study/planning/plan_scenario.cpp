@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "estimate/comparison.hpp"
+#include "estimate/verdict.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/work.hpp"
 #include "report/words/statement.hpp"
@@ -19,7 +19,6 @@
 #include "study/layout/without_layout.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/planning/goal_search.hpp"
-#include "study/remote/learn_elsewhere.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"

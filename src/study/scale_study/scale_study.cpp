@@ -14,7 +14,6 @@
 #include "scenario/xml/findings.hpp"
 #include "spec/model_shape.hpp"
 #include "study/event_driven/event_driven_run.hpp"
-#include "study/remote/learn_elsewhere.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/results/transfer.hpp"
 #include "study/setting/catalog.hpp"

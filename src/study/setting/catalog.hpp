@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "report/words/statement.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/language/catalog.hpp"
+#include "spec/near_names.hpp"
 
 namespace dadsim::study {
 
@@ -23,5 +25,15 @@ scenario::Scenario load_base(const scenario::ScenarioSource& source, const std::
 /// sweep ask for the same ones thousands of times. Platforms that differ only in bandwidths, latencies and the like are
 /// equal: hosts and routes do not depend on them. Several threads may use it at once.
 scenario::Catalog remembering(scenario::Catalog catalog);
+
+/// Returns the name meant by the text of an option, and adds the assumption to `taken` if the text differs from the
+/// name. `usual`: the name preferred among several. Throws InputError with `option`, `unknown` and the nearest names if
+/// no name is meant.
+std::string meant_name(spec::NameKind kind, const std::string& option, const std::string& typed,
+                       const std::vector<std::string>& names, const std::string& unknown,
+                       std::vector<report::Statement>& taken, const std::string& usual = {});
+
+/// Returns the names of the catalogue of links.
+std::vector<std::string> names_of_links();
 
 }  // namespace dadsim::study

@@ -11,7 +11,6 @@
 
 #include "scenario/document/load.hpp"
 #include "study/learning/learned_bytes.hpp"
-#include "study/remote/learn_elsewhere.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"

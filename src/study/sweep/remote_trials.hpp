@@ -26,7 +26,7 @@ std::string task_of_trial(const SweepPoints& sweep, const SweepTrial& trial);
 
 /// Does such tasks with the scenario at the local `path`. The first result is a file of results as bytes (trials, done
 /// or failed, and what was learned for them); the others are empty. The states of a task, if any, are what others have
-/// learned for it (remote/learn_elsewhere.hpp). Throws InputError if the scenario differs there, EnvironmentError,
+/// learned for it (remote/remote_learning.hpp). Throws InputError if the scenario differs there, EnvironmentError,
 /// Cancelled.
 std::vector<std::string> do_trials(const std::string& path, const TaskPiece& piece, const TaskStates& states,
                                    std::size_t threads);

@@ -8,7 +8,7 @@
 #include "report/run/answer.hpp"
 #include "report/run/result_document.hpp"
 #include "report/sample.hpp"
-#include "report/text/paragraph.hpp"
+#include "report/text/text_blocks.hpp"
 #include "report/text/amounts.hpp"
 #include "support/human.hpp"
 

@@ -1,8 +1,8 @@
-#include "scenario/language/attribute_words.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "scenario/language/schema.hpp"
 
 namespace dadsim::scenario {
 namespace {

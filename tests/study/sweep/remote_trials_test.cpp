@@ -8,7 +8,7 @@
 
 #include "study/learning/learned.hpp"
 #include "study/learning/learned_bytes.hpp"
-#include "study/remote/learn_elsewhere.hpp"
+#include "study/remote/remote_learning.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
 #include "study/sweep/read_results.hpp"

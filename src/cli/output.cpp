@@ -1,4 +1,4 @@
-#include "cli/output_files.hpp"
+#include "cli/output.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,11 +14,31 @@
 #include "cli/arguments.hpp"
 #include "support/atomic_file.hpp"
 #include "support/file_identity.hpp"
+#include "support/human.hpp"
 #include "support/output_error.hpp"
+#include "support/split.hpp"
+#include "support/terminal.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
+
+/// Breaks lines that are wider than the terminal; files and pipes get unbroken lines.
+std::string fitted(std::string_view text) {
+  std::string shown = for_terminal(text);
+  if (!columns_of_terminal(STDOUT_FILENO)) return shown;
+  const std::size_t width = report::table_width();
+  std::string result;
+  for (const std::string_view line : lines_of(shown)) {
+    if (display_width(line) <= width) {
+      result.append(line).push_back('\n');
+    } else {
+      const std::size_t indent = std::min(std::min(line.find_first_not_of(' '), line.size()) + 2, width / 2);
+      result += wrapped(line, width, indent);
+    }
+  }
+  return result;
+}
 
 /// Identity of a file for a set, because a step of many nodes has many files.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
@@ -27,6 +47,31 @@ Identity identity(const FileIdentity& file) { return {file.device, file.inode, f
 bool is_standard_output(const std::string& path) { return descriptor_of(path) == STDOUT_FILENO; }
 
 }  // namespace
+
+void print(std::string_view text) { write_to_standard_output(fitted(text)); }
+
+void print(const report::Summary& summary) {
+  const bool coloured = is_coloured(STDOUT_FILENO);
+  std::string text;
+  const auto add = [&](const std::string& part, const char* weight) {
+    if (part.empty()) return;
+    if (!text.empty()) text += '\n';
+    const std::string shown = fitted(part);
+    if (!coloured || *weight == '\0') {
+      text += shown;
+    } else {
+      text += weight + shown.substr(0, shown.find_last_not_of('\n') + 1) + "\033[0m\n";
+    }
+  };
+  add(summary.answer, "\033[1m");
+  add(summary.body, "");
+  add(summary.background, "\033[2m");
+  write_to_standard_output(text);
+}
+
+void fit_standard_output() {
+  if (const auto columns = columns_of_terminal(STDOUT_FILENO)) report::fit_tables_to(*columns);
+}
 
 OutputFiles::OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs)
     : outputs_(std::move(outputs)), inputs_(std::move(inputs)) {
