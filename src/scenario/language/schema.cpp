@@ -32,7 +32,7 @@ void document(XmlWriter& xml, const std::string& words) {
 }
 
 /// Returns the meaning of an attribute, without a page's links.
-std::string words_of(const std::string& element, const AttributeRule& rule) {
+std::string meaning_of(const std::string& element, const AttributeRule& rule) {
   std::string words = rule.words.empty() ? attribute_words(element, rule.name) : rule.words;
   if (!rule.left_out.empty()) words += fmt::format(" Default: {}.", rule.left_out);
   static const std::regex kLink(R"(\[([^\]]*)\]\([^)]*\))");
@@ -124,7 +124,7 @@ void write_attribute(XmlWriter& xml, const std::string& element, const Attribute
   if (rule.kind.of == Kind::Of::seed) attribute.set("type", "xs:unsignedLong");
   if (rule.required) attribute.set("use", "required");
   if (!rule.fallback.empty()) attribute.set("default", rule.fallback);
-  document(xml, words_of(element, rule));
+  document(xml, meaning_of(element, rule));
   write_type(xml, rule.kind, names);
 }
 

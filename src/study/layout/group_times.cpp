@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/platform.hpp"
-#include "support/parallel_forks.hpp"
+#include "study/trials/outcome.hpp"
 
 namespace dadsim::study {
 namespace {

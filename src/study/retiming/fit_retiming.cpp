@@ -18,9 +18,9 @@
 #include "study/run/experiment.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/timed_as.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
-#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 
 namespace dadsim::study {

@@ -26,7 +26,6 @@
 #include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
-#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 #include "support/wire.hpp"
 

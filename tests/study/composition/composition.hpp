@@ -18,8 +18,8 @@
 #include "scenario/language/catalog.hpp"
 #include "study/composition/features.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parallel_forks.hpp"
 
 namespace dadsim::study {
 

@@ -7,6 +7,12 @@
 
 namespace dadsim::report {
 
+/// Writes a step in GOAL, the Group Operation Assembly Language (Hoefler, Siebert, Lumsdaine: Group Operation Assembly
+/// Language, ICPP 2009). The text form is that of LogGOPSim's txt2bin (spcl/LogGOPSim, src/LogGOPSim/txt2bin.re). There
+/// is a rank per node, with computations in nanoseconds on its cpu 0 and messages in bytes on its cpu 1. Messages of
+/// less than a byte count as one byte.
+std::string to_goal(const step::StepOperations& operations);
+
 /// Writes the execution trace of one node of a step in the format of MLCommons Chakra. (Sridharan et al.: Chakra:
 /// Advancing Performance Benchmarking and Co-design using Standardized Execution Traces, arXiv 2305.14516;
 /// mlcommons/chakra, schema/protobuf/et_def.proto.) It is a GlobalMetadata, then Nodes, each in protobuf with its
