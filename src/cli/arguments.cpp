@@ -69,6 +69,11 @@ std::string text_of(const po::variables_map& values, const std::string& option) 
   return text;
 }
 
+void refuse_given(const po::variables_map& values, const std::vector<std::string>& options, const std::string& why) {
+  for (const std::string& option : options)
+    if (values.contains(option)) throw UsageError(fmt::format("--{} {}; remove it", option, why));
+}
+
 void refuse(const scenario::Findings& findings) {
   try {
     findings.throw_if_any();

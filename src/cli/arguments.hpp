@@ -37,6 +37,9 @@ std::string only_operand(const po::variables_map& values, const char* none, cons
 /// Returns the text of an option, or an empty text. Throws UsageError if the option is given with an empty text.
 std::string text_of(const po::variables_map& values, const std::string& option);
 
+/// Throws UsageError if one of these options is given: "--json needs a result; remove it". `why`: its middle.
+void refuse_given(const po::variables_map& values, const std::vector<std::string>& options, const std::string& why);
+
 /// Throws UsageError if there are findings.
 void refuse(const scenario::Findings& findings);
 

@@ -151,21 +151,16 @@ Options parse_options(int argc, const char* const* argv) {
     throw UsageError("--check and --print-scenario cannot be combined; --print-scenario checks too");
   }
   if (options.command != Options::Command::run) {
-    for (const char* name : {"set", "seed", "json", "csv", "report", "plots", "trace", "check", "print-scenario",
-                             "threads", "on", "verbose"}) {
-      if (values.contains(name))
-        throw UsageError(fmt::format("--{} has no effect with 'dadsim {}'; remove it", name, operands[0]));
-    }
+    refuse_given(values,
+                 {"set", "seed", "json", "csv", "report", "plots", "trace", "check", "print-scenario", "threads", "on",
+                  "verbose"},
+                 fmt::format("has no effect with 'dadsim {}'", operands[0]));
     return options;
   }
   if (values.contains("check")) options.command = Options::Command::check;
   if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
-  if (options.command != Options::Command::run) {
-    for (const char* name : {"json", "csv", "report", "plots", "trace", "on"}) {
-      if (values.contains(name))
-        throw UsageError(fmt::format("--{} needs a result, and nothing is run; remove it", name));
-    }
-  }
+  if (options.command != Options::Command::run)
+    refuse_given(values, {"json", "csv", "report", "plots", "trace", "on"}, "needs a result, and nothing is run");
   return options;
 }
 

@@ -122,14 +122,6 @@ OutputFiles outputs_of(const SweepArguments& asked) {
           {{"the scenario", asked.scenario}, {"--learned", asked.options.learned}}};
 }
 
-/// Refuses options that have no effect together with another.
-void refuse_beside(const po::variables_map& values, const std::string& option, const std::vector<std::string>& others) {
-  if (!values.contains(option)) return;
-  for (const std::string& other : others) {
-    if (values.contains(other)) throw UsageError(fmt::format("--{} has no effect with --{}; remove it", other, option));
-  }
-}
-
 SweepArguments understand(const po::variables_map& values) {
   const StudyOptions study = study_options_of(values, "sweep");
   SweepArguments arguments;
@@ -152,16 +144,16 @@ SweepArguments understand(const po::variables_map& values) {
   arguments.options.show_progress = !arguments.quiet;
   refuse_memory("--out", arguments.out);
   refuse_memory("--learned", arguments.options.learned);
-  if (arguments.options.learn_only && !arguments.csv.empty())
-    throw UsageError("--csv needs a result, and --learn-only has none; remove --csv");
-  if (arguments.options.learn_only && !arguments.report.empty())
-    throw UsageError("--report needs a result, and --learn-only has none; remove --report");
-  if (arguments.options.learn_only && !arguments.plots.empty())
-    throw UsageError("--plots needs a result, and --learn-only has none; remove --plots");
+  if (arguments.options.learn_only)
+    refuse_given(values, {"csv", "report", "plots"}, "needs a result, and --learn-only has none");
   arguments.scheduler = text_of(values, "on");
   arguments.tasks = value_of<std::int64_t>(values, "tasks", scenario::integer(1, kMostShards)).value_or(0);
-  refuse_beside(values, "on", {"tasks", "shard", "learned", "learn-only", "retry-failed", "any-build", "threads"});
-  refuse_beside(values, "tasks", {"shard", "learn-only", "csv", "report", "plots", "check", "threads"});
+  if (!arguments.scheduler.empty())
+    refuse_given(values, {"tasks", "shard", "learned", "learn-only", "retry-failed", "any-build", "threads"},
+                 "has no effect with --on");
+  if (arguments.tasks > 0)
+    refuse_given(values, {"shard", "learn-only", "csv", "report", "plots", "check", "threads"},
+                 "has no effect with --tasks");
   return arguments;
 }
 
