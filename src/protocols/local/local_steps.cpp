@@ -1,8 +1,11 @@
 #include "protocols/local/local_steps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "algorithms/site_weights.hpp"
@@ -25,6 +28,7 @@ LocalSteps::LocalSteps(const Setting& setting)
     steps_ = 0;
     for (std::int64_t round = 0; round < rounds; ++round) steps_ += period_from(steps_);
   }
+  remark_on_idle_periods();
   for (std::size_t site = 0; site < setting.sites; ++site)
     batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
 }
@@ -51,13 +55,49 @@ std::optional<std::vector<LocalSteps::LaterPeriod>> LocalSteps::read_periods(con
   return list;
 }
 
-std::int64_t LocalSteps::period_from(std::int64_t first) const {
-  const std::int64_t listed = std::prev(std::ranges::upper_bound(later_, first, {}, &LaterPeriod::first))->second;
-  if (by_rate_ == 0) return listed;
+std::size_t LocalSteps::listed_at(std::int64_t first) const {
+  const auto next = std::ranges::upper_bound(later_, first, {}, &LaterPeriod::first);
+  return static_cast<std::size_t>(std::distance(later_.begin(), next)) - 1;
+}
+
+double LocalSteps::rate_from(std::int64_t first) const {
   const double warm_up =
       setting_.training().schedule.warm_up_epochs * static_cast<double>(setting_.learning.steps_per_epoch());
-  const double rate = setting_.learning.rate(std::max(first, static_cast<std::int64_t>(std::ceil(warm_up))));
-  return std::max(listed, static_cast<std::int64_t>(std::min(std::pow(by_rate_ / rate, 2), kPeriod.maximum)));
+  return setting_.learning.rate(std::max(first, static_cast<std::int64_t>(std::ceil(warm_up))));
+}
+
+std::int64_t LocalSteps::period_from(std::int64_t first) const {
+  const std::int64_t listed = later_[listed_at(first)].second;
+  if (by_rate_ == 0) return listed;
+  return std::max(listed,
+                  static_cast<std::int64_t>(std::min(std::pow(by_rate_ / rate_from(first), 2), kPeriod.maximum)));
+}
+
+void LocalSteps::remark_on_idle_periods() const {
+  if (later_.size() == 1 && by_rate_ == 0) return;
+  std::vector<bool> used(later_.size(), false);
+  used.front() = true;  // `period` may be followed by a list from the first step on
+  bool by_rate = false;
+  double least = std::numeric_limits<double>::infinity();  // α from which a round is longer
+  for (std::int64_t first = 0; first < steps_; first += period_from(first)) {
+    const std::size_t place = listed_at(first);
+    used[place] = true;
+    by_rate = by_rate || period_from(first) > later_[place].second;
+    if (by_rate_ > 0)
+      least = std::min(least, rate_from(first) * std::sqrt(static_cast<double>(later_[place].second + 1)));
+  }
+  for (std::size_t place = 0; place < later_.size(); ++place) {
+    if (!used[place])
+      setting_.log.remarks.push_back(
+          fmt::format("periods=\"{}:{}\" needs a round that begins there, in a run of {} steps; remove it, or use an "
+                      "earlier step",
+                      later_[place].first, later_[place].second, steps_));
+  }
+  if (by_rate_ > 0 && !by_rate)
+    setting_.log.remarks.push_back(fmt::format(
+        "period-by-rate=\"{:g}\" needs {:.3g} or more to lengthen a round beyond `period`; remove it, or use "
+        "as much",
+        by_rate_, 1.01 * least));
 }
 
 Value LocalSteps::with_state_of(const Value& weights, const Value& own) const {

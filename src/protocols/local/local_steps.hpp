@@ -58,6 +58,11 @@ class LocalSteps {
   double weight(std::size_t worker, std::int64_t first, std::int64_t count) const;
 
  private:
+  std::size_t listed_at(std::int64_t first) const;  ///< place in `later_` of a round that begins with this step
+  double rate_from(std::int64_t first) const;       ///< learning rate that determines H of such a round
+  /// Adds remarks on later periods that no round has, and on a period by the learning rate that lengthens none.
+  void remark_on_idle_periods() const;
+
   Setting setting_;
   std::vector<SiteBatches> batches_;
   std::vector<float> factors_;      ///< the run's weight of each worker; empty: 1

@@ -182,6 +182,15 @@ Said idle_compression(const NoteContext& context) {
   return report::Statement{"idle-compression"};
 }
 
+/// Reports a recomputation that frees no memory, because fused attention keeps no scores.
+Said idle_recomputation(const NoteContext& context) {
+  const spec::ParallelismSpec& how = context.timed.parallelism;
+  if (how.recomputation != spec::Recomputation::selective || how.recomputed_parts != spec::BlockParts{}) return {};
+  const auto keeps = [](const spec::LayerShape& layer) { return layer.scores_per_sample > 0; };
+  if (std::ranges::any_of(context.timed.shape.layers, keeps)) return {};
+  return report::Statement{"idle-recomputation"};
+}
+
 /// Reports ranks at the limit of the learned network.
 Said censored_ranks(const NoteContext& context) {
   if (context.run.censored_layers == 0) return {};
@@ -217,9 +226,10 @@ Said leak_of_sample(const NoteContext& context) {
       .with("of", static_cast<double>(context.run.workers));
 }
 
-constexpr std::array<Note, 16> kNotes{
-    order,     failures,   absence,     pooling,          own_networks,   compression, remark_on_timed, divergence,
-    at_chance, statistics, first_steps, idle_compression, censored_ranks, above_peak,  tight_memory,    leak_of_sample};
+constexpr std::array<Note, 17> kNotes{
+    order,      failures,     absence,       pooling,     own_networks,     compression,        remark_on_timed,
+    divergence, at_chance,    statistics,    first_steps, idle_compression, idle_recomputation, censored_ranks,
+    above_peak, tight_memory, leak_of_sample};
 
 }  // namespace
 

@@ -20,6 +20,7 @@ namespace {
 struct PeersDraft {
   std::string run = R"(<run algorithm="diloco" period="4" rounds="3" to="peers"/>)";
   std::string aggregator = {}, beside = {}, timed = {};
+  std::string workers = "a.gpu-[0-1] b.gpu-[0-1]";
 
   std::string xml() const {
     return fmt::format(R"(<scenario name="peers" seed="1">
@@ -28,14 +29,14 @@ struct PeersDraft {
     <gpu-cluster name="b" nodes="3" gpus="1" inside="nvlink-4" nic="10Gbps"><one-switch/></gpu-cluster>
     <pair from="a" to="b" bandwidth="1Gbps" round-trip="20ms"/>
   </platform>
-  <workers><worker hosts="a.gpu-[0-1] b.gpu-[0-1]" device="h100-sxm5"/>{}</workers>
+  <workers><worker hosts="{}" device="h100-sxm5"/>{}</workers>
   <data><digits train="96" test="10"/><split by="dirichlet" alpha="0.5"/></data>
   <model><dense units="30"/><dense units="10"/></model>
   <training batch="8" epochs="2"><sgd learning-rate="0.1"/></training>
   {}{}{}
 </scenario>
 )",
-                       aggregator, timed, beside, run);
+                       workers, aggregator, timed, beside, run);
   }
 };
 
@@ -169,6 +170,24 @@ TEST(Peers, PassThroughAFramework) {
             with(R"(<framework name="hivemind"/>)", "direct").total_seconds);
 }
 
+TEST(Peers, SayWhichPeriodsNoRoundHas) {
+  const auto remarks = [](const std::string& run) {
+    std::string all;
+    for (const report::Statement& note : result_of({.run = run}).notes) {
+      if (note.kind == "remark") all += note.text("text") + '\n';
+    }
+    return all;
+  };
+  // 96 samples, of which four workers take eight each in a step: six steps in two epochs.
+  const std::string late = remarks(R"(<run algorithm="diloco" period="2" periods="3:1 40:4" to="peers"/>)");
+  EXPECT_TRUE(late.starts_with("periods=\"40:4\" needs a round that begins there, in a run of 6 steps")) << late;
+  EXPECT_EQ(late.find("3:1"), std::string::npos) << late;
+  EXPECT_EQ(remarks(R"(<run algorithm="diloco" period="2" periods="3:1 5:4" to="peers"/>)"), "");
+  const std::string slow = remarks(R"(<run algorithm="local-sgd" period="3" period-by-rate="0.1" to="peers"/>)");
+  EXPECT_NE(slow.find("period-by-rate=\"0.1\" needs 0.202 or more"), std::string::npos) << slow;
+  EXPECT_EQ(remarks(R"(<run algorithm="local-sgd" period="3" period-by-rate="0.202" to="peers"/>)"), "");
+}
+
 TEST(Peers, SayWhatTheyCannotBe) {
   const auto said = [](const std::string& run, const std::string& beside = {}) {
     return refusal({.run = run, .beside = beside});
@@ -187,6 +206,13 @@ TEST(Peers, SayWhatTheyCannotBe) {
             std::string::npos);
   EXPECT_EQ(said(R"(<run algorithm="diloco" to="region" encoding="int8-ring" periods="100:16 400:64"/>)"), "");
   EXPECT_EQ(said(R"(<run algorithm="sparta"/>)", R"(<framework serialise="100MBps" round="2s"/>)"), "");
+  PeersDraft near{.run = R"(<run algorithm="diloco" to="region"/>)", .workers = "a.gpu-[0-1]"};
+  EXPECT_NE(refusal(near).find("needs workers in several regions, and all are in one; to=\"peers\""), std::string::npos)
+      << refusal(near);
+  near.run = R"(<run algorithm="diloco" to="peers"/>)";
+  EXPECT_EQ(refusal(near), "");
+  near = {.run = R"(<run algorithm="diloco" to="region"/>)", .workers = "a.gpu-[0-1] b.gpu-0"};
+  EXPECT_EQ(refusal(near), "");
   for (const char* attribute : {R"(aggregate="5MBps")", R"(polling="5s")", R"(idle-cut="5s")"})
     EXPECT_NE(
         said(R"(<run algorithm="sparta"/>)", fmt::format("<framework {}/>", attribute)).find("no run has a server"),

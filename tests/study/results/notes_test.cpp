@@ -103,6 +103,7 @@ const std::vector<Law>& laws() {
       {"no-barrier", [](const Result&, const RunResult& run) { return !run.first_steps.empty(); }},
       {"idle-compression",
        [](const Result&, const RunResult& run) { return run.is_lossy.has_value() && !*run.is_lossy; }},
+      {"idle-recomputation", [](const Result&, const RunResult&) { return false; }},  // drawn runs recompute nothing
       {"censored-ranks", [](const Result&, const RunResult& run) { return run.censored_layers > 0; }},
       {"above-peak",
        [](const Result&, const RunResult& run) {
@@ -207,6 +208,26 @@ std::vector<std::string> notes_on(const std::string& run, const char* rate, bool
 
 bool says(const std::vector<std::string>& notes, const std::string& words) {
   return std::ranges::any_of(notes, [&](const auto& note) { return note.find(words) != std::string::npos; });
+}
+
+TEST(NotesOnRecomputation, SayThatFusedAttentionKeepsNoScores) {
+  const auto told = [](const char* attention, const char* again) {
+    const std::string text = fmt::format(R"(<scenario name="again" seed="1">
+  <platform><gpu-cluster nodes="1" gpus="2" inside="nvlink-4" nic="ib-ndr"><one-switch/></gpu-cluster></platform>
+  <workers><worker hosts="gpu-[0-1]" device="h100-sxm5"/></workers>
+  <timing-only/>
+  <timed-as workload="bert-base" batch="4" precision="bf16" attention="{}" recompute="selective"{}/>
+  <run algorithm="gradient-sharing" exchange="peer"/>
+</scenario>)",
+                                         attention, again);
+    const test::TemporaryFolder folder;
+    const std::string path = folder.write("again.xml", text);
+    const report::Result result = run_experiment(scenario::load_scenario(path, {}, make_catalog()), false);
+    return std::ranges::count(result.runs.front().notes, "idle-recomputation", &report::Statement::kind);
+  };
+  EXPECT_EQ(told("flash", ""), 1);
+  EXPECT_EQ(told("plain", ""), 0);
+  EXPECT_EQ(told("flash", R"( recompute-modules="norms")"), 0);
 }
 
 /// Event-driven runs whose loss became NaN, and learned-first runs that diverged in their last step, used to have no
