@@ -276,13 +276,16 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.event_driven = algorithm->event_driven();
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
     run.exchange_named = node.has("exchange");
+    const std::size_t before = context.findings.added();
     for (const spec::ParameterSpec& parameter : algorithm->parameters) {
       run.parameters[parameter.name] = read_parameter(node, parameter, context);
       if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {
         run.files.push_back(parameter.name);
       }
     }
-    if (algorithm->event_driven()) take_server(node, *algorithm, has_aggregator, run);
+    // Where a value could not be read, whether its default needs a server says nothing about the run.
+    if (algorithm->event_driven() && context.findings.added() == before)
+      take_server(node, *algorithm, has_aggregator, run);
     // An aggregator receives every gradient separately.
     if (run.communicates && !run.event_driven && algorithm->sums_in_buckets && run.exchange == spec::ExchangeMode::peer)
       run.bucket_bytes = spec::kBucketBytes;
@@ -369,7 +372,8 @@ void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const Pa
 std::vector<ElementRule> runs_rules() {
   return {ElementRule(run_table().rule())
               .takes_parameters(
-                  "Parameters of the algorithm; `dadsim algorithms` lists them with their ranges and defaults.")};
+                  "Parameters of the algorithm; `dadsim algorithms` lists them with their ranges and defaults.",
+                  {"share"})};
 }
 
 }  // namespace dadsim::scenario

@@ -88,7 +88,10 @@ class Override {
     const Component& last = path->back();
     if (last.selector)
       return fail(fmt::format("'{}' ends at an element", path_text(*path)), attribute_example(last.name));
-    if (std::ranges::find(rule->children, last.name) != rule->children.end()) {
+    // A path that ends at a name is the attribute, even if an element has the same name.
+    const bool is_attribute = rule->find(last.name) != nullptr ||
+                              std::ranges::find(rule->shared_names, last.name) != rule->shared_names.end();
+    if (!is_attribute && std::ranges::find(rule->children, last.name) != rule->children.end()) {
       return fail(fmt::format("<{}> is an element", last.name), attribute_example(last.name));
     }
     for (Element* target : targets) write(*target, last.name, value);

@@ -86,8 +86,9 @@ ElementRule ElementRule::holds_text() && {
   return std::move(*this);
 }
 
-ElementRule ElementRule::takes_parameters(std::string whose) && {
+ElementRule ElementRule::takes_parameters(std::string whose, std::vector<std::string> shared) && {
   parameters = std::move(whose);
+  shared_names = std::move(shared);
   return std::move(*this);
 }
 

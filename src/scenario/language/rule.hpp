@@ -110,7 +110,8 @@ struct ElementRule {
   bool repeatable = false;   ///< may occur several times in its parent; --set selects one of them, as run[2]
   std::string parameters{};  ///< owner of the parameters that the element takes as further attributes, in words; empty:
                              ///< none
-  bool text = false;         ///< true: the element contains text
+  std::vector<std::string> shared_names{};  ///< names of elements in it that are also names of such parameters
+  bool text = false;                        ///< true: the element contains text
 
   const AttributeRule* find(std::string_view attribute) const;
   std::vector<std::string> attribute_names() const;
@@ -118,7 +119,7 @@ struct ElementRule {
   ElementRule holds(const std::vector<std::string>& names) &&;
   ElementRule repeats() &&;
   ElementRule holds_text() &&;
-  ElementRule takes_parameters(std::string whose) &&;
+  ElementRule takes_parameters(std::string whose, std::vector<std::string> shared = {}) &&;
 };
 
 inline ElementRule element(std::string name, std::string words, std::vector<AttributeRule> attributes = {}) {

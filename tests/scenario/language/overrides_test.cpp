@@ -60,6 +60,29 @@ TEST_F(Overrides, ChooseAmongSeveral) {
   EXPECT_EQ(load({"workers.worker[hospital-[1-5]].device=h100-sxm5"}).workers[0].device, "h100-sxm5");
 }
 
+// <run> also holds elements of these names.
+TEST_F(Overrides, AttributesComeBeforeElementsOfTheirName) {
+  try {
+    load({"run[1].failures=none"});
+    FAIL() << "the scenario has no failures";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("--set run[1].failures=none: failures=\"none\""), std::string::npos)
+        << error.what();
+  }
+  try {
+    load({"run[1].share=0.5"});
+    FAIL() << "the method has no such parameter";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("has no parameter 'share'"), std::string::npos) << error.what();
+  }
+  try {
+    load({"run[1].compress=top-k"});
+    FAIL() << "an element alone";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("<compress> is an element"), std::string::npos) << error.what();
+  }
+}
+
 // A label takes precedence over an algorithm of the same name.
 TEST_F(Overrides, LabelComesFirst) {
   const scenario::Scenario scenario = load({"run[3].label=dad", "run[2].label=other", "run[dad].cap=5"});

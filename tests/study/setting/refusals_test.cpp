@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "protocols/registry.hpp"
 #include "scenario/document/load.hpp"
+#include "scenario/language/rule.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
@@ -152,6 +155,47 @@ TEST(Refusals, WhatNoLayerOfWhatIsTimedHeeds) {
   expect(refused_times(decoder + R"(full-every="2")"), "full-every=\"2\" needs window, which it has not");
   EXPECT_EQ(refused_times(decoder + R"(dense-layers="1" experts="2" expert-feed-forward="32")"), "");
   EXPECT_EQ(refused_times(decoder + R"(full-every="2" window="8")"), "");
+}
+
+TEST(Refusals, NamesOfParametersThatElementsHaveTooCanBeSet) {
+  const scenario::ElementRule& run = *scenario::find_rule("run");
+  std::set<std::string> shared;
+  for (const scenario::Catalog::Algorithm& algorithm : make_catalog().algorithms) {
+    for (const spec::ParameterSpec& parameter : algorithm.parameters) {
+      if (std::ranges::find(run.children, parameter.name) != run.children.end()) shared.insert(parameter.name);
+    }
+  }
+  EXPECT_EQ(shared, std::set<std::string>(run.shared_names.begin(), run.shared_names.end()));
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("set.xml", scenario_of("  <run algorithm=\"sparseloco\"/>\n"));
+  EXPECT_EQ(load_scenario(file, {"run.share=0.25"}, make_catalog()).runs.front().parameters.at("share"), "0.25");
+}
+
+TEST(Refusals, AMisspeltReceiverIsOneError) {
+  const std::string text = scenario_of("  <run algorithm=\"local-sgd\" to=\"peeers\"/>\n");
+  const std::size_t aggregator = text.find("<aggregator");
+  std::string without = text;
+  without.erase(aggregator, text.find("/>", aggregator) + 2 - aggregator);
+  const std::string told = refused(without);
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  EXPECT_NE(told.find("did you mean 'peers'"), std::string::npos) << told;
+  without.replace(without.find("peeers"), 6, "aggregator");
+  EXPECT_NE(refused(without).find("needs an aggregator"), std::string::npos);
+}
+
+TEST(Refusals, OffloadsThatFreeNothing) {
+  const auto told = [](const char* layers, const std::string& share) {
+    return refused_times(
+        fmt::format(R"(workload="decoder" layers="{}" hidden="64" heads="4" kv-heads="2" vocabulary="99" )"
+                    R"(sequence="16" offload="activations" offload-rate="25GBps" {})",
+                    layers, share));
+  };
+  const std::string two = told("8", R"(offload-share="0.2")");
+  EXPECT_NE(two.find("offload-share=\"0.2\" needs activations of more than the 2 blocks"), std::string::npos) << two;
+  EXPECT_NE(two.find("offload-share=\"0.429\" or more"), std::string::npos) << two;
+  EXPECT_EQ(told("8", R"(offload-share="0.429")"), "");
+  EXPECT_EQ(told("8", ""), "");
+  EXPECT_NE(told("3", R"(offload-share="0.5")").find("remove it"), std::string::npos);
 }
 
 TEST(Refusals, AlgorithmsThatNeedNodesOfOneSize) {
