@@ -51,6 +51,8 @@ struct ProductKernel {
   double halving = 0;    ///< share by which a tile's time grows if the tile has half the size
   double cast = 0;       ///< share of the bandwidth at which rows are cast, two bytes in and one out; 0: no cast
   double grouped = 1;    ///< rate of the products of several matrices in one kernel ÷ rate of a single large product
+  double spread = 0;     ///< nine of ten measured times lie between predicted ÷ spread and predicted × spread; 0: no
+                         ///< table of such kernels was found
 };
 /// Fused attention of h heads of size d over sequences in which a position sees s positions on average, forward:
 ///     t = fixed + (1 + length ÷ s) max(F ÷ (share × peak), E × per exponential ÷ (exponentials × peak))
@@ -63,6 +65,7 @@ struct AttentionKernel {
   double length = 0;           ///< positions seen at which attention reaches half of the share
   double exponentials = 1;     ///< share of the peak rate of exponentials
   double per_exponential = 1;  ///< flop of products at the peak, in the time of one exponential
+  double spread = 0;           ///< as of products
 };
 
 /// Returns the share by which communication slows computation, since it occupies multiprocessors and bandwidth. 18.9 %
@@ -71,16 +74,21 @@ struct AttentionKernel {
 /// include the effect: on devices with unknown kernels, and in fp16 and wider.
 double slowed_beside_communication(const spec::DeviceSpec& device, spec::Precision precision);
 
-/// Returns the kernel family of a device of the catalogue (sim/devices/kernel_families.csv).
-spec::KernelFamily measured_family(const std::string& device);
+/// Kernels of a device of the catalogue (sim/devices/kernel_families.csv).
+struct DeviceKernels {
+  std::string family = spec::kAnyKernels;
+  bool measured = false;  ///< true: on this device; false: on another device of the family
+  bool steps = false;     ///< true: steps of training are timed by these kernels
+};
+DeviceKernels kernels_of(const std::string& device);
 
 /// Returns the constants of products; null if unknown for the family.
-const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat format);
+const ProductKernel* product_kernel(const std::string& family, KernelFormat format);
 /// Returns the kernel without its cast, for families that cast rows before a product. Its fixed time is at most that of
 /// a product in 16 bit, since measurements in 8 and 4 bit include the start of a cast.
-ProductKernel without_cast(spec::KernelFamily family, const ProductKernel& kernel);
+ProductKernel without_cast(const std::string& family, const ProductKernel& kernel);
 /// Returns the constants of one library's attention; if unknown, those of all libraries together.
-const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward,
+const AttentionKernel* attention_kernel(const std::string& family, KernelFormat format, bool backward,
                                         spec::FlashLibrary library = spec::FlashLibrary::any);
 
 struct Product {

@@ -2,7 +2,18 @@
 
 #include <stdexcept>
 
+#include "spec/kernel_names.csv.hpp"
+#include "support/fact_table.hpp"
+
 namespace dadsim::spec {
+
+const std::vector<std::string>& kernel_families() {
+  static const std::vector<std::string> kNames =
+      FactTable(tables::kKernelNames, {"family", "devices", "date", "source"}).each([](const FactTable::Row& row) {
+        return row.text("family");
+      });
+  return kNames;
+}
 
 double DeviceSpec::peak(Precision precision) const {
   switch (precision) {

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "spec/layer_shape.hpp"
-#include "spec/names.hpp"
 #include "spec/platform_specification.hpp"
 #include "spec/precision.hpp"
 
@@ -22,14 +19,13 @@ struct KindEfficiency {
   bool operator==(const KindEfficiency&) const = default;
 };
 
-/// Kernel family of a device, which sets how products and fused attention slow down with their shape
-/// (sim/devices/kernels.csv).
-enum class KernelFamily : std::uint8_t { none, ampere, hopper, blackwell, cdna4 };
-constexpr auto names_of(KernelFamily) {
-  using enum KernelFamily;
-  return std::to_array<Name<KernelFamily>>(
-      {{none, "none"}, {ampere, "ampere"}, {hopper, "hopper"}, {blackwell, "blackwell"}, {cdna4, "cdna4"}});
-}
+/// Returns the names of all kernel families (spec/kernel_names.csv). A family sets how products and fused attention
+/// slow down with their shape (sim/devices/kernels.csv).
+const std::vector<std::string>& kernel_families();
+/// Family of a device of which only ramp and tiles are known.
+inline constexpr const char* kNoKernels = "none";
+/// Family with the means of all others.
+inline constexpr const char* kAnyKernels = "any";
 
 /// A device by its roofline. Arithmetic rates refer to dense products without sparsity, a fused multiply-add counting
 /// as two flop; 0 for a precision that the device lacks.
@@ -61,9 +57,10 @@ struct DeviceSpec {
   double slowdown = 1;   ///< factor on all computing times of this device relative to its kind, above 0
   std::optional<CollectiveLibrary> library = std::nullopt;  ///< library that carries out its collectives; none: unknown
   GpuGeneration generation = GpuGeneration::ampere;         ///< generation of an NVIDIA GPU
-  KernelFamily kernels = KernelFamily::none;                ///< family of kernel constants; none: only ramp and tiles
-                                                            ///< are known
+  std::string kernels = kNoKernels;                         ///< family of kernel constants, one of kernel_families()
 
+  /// Returns whether the family of kernel constants is known.
+  bool has_kernels() const { return kernels != kNoKernels; }
   /// Returns flop/s; 0 if the device lacks the precision.
   double peak(Precision precision) const;
   /// Returns for example "fp32, tf32, fp16, bf16 and fp8".

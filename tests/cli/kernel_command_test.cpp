@@ -40,7 +40,7 @@ TEST(KernelCommand, SaysTheSameInWordsAndAsData) {
   EXPECT_NEAR(kernel["flop_per_second"].get<double>() / 1e12, rate, 0.1);
   EXPECT_NEAR(kernel["seconds"].get<double>() * kernel["flop_per_second"].get<double>(), 2.0 * 4096 * 11008 * 4096, 1);
   const std::string csv = run_dadsim(as_csv).out;
-  EXPECT_TRUE(csv.starts_with("kernel,seconds,flop_per_second,share_of_peak\n")) << csv;
+  EXPECT_TRUE(csv.starts_with("kernel,seconds,flop_per_second,share_of_peak,band.low,band.high,measured\n")) << csv;
   EXPECT_NE(csv.find(kernel["seconds"].dump()), std::string::npos) << csv;
 }
 
@@ -51,12 +51,43 @@ TEST(KernelCommand, RefusesLibrariesThatDoNotRun) {
   EXPECT_NE(outcome.err.find("--library flash-2 on a100-sxm4-80"), std::string::npos) << outcome.err;
 }
 
-TEST(KernelCommand, TellsDevicesWithoutKernelsFromUnknownOnes) {
-  const test::Outcome outcome = run_dadsim({"kernel", "--on", "l40s", "--product", "64x64x64"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.err.find("--on 'l40s': no kernel of its generation is known"), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("collect-kernels"), std::string::npos) << outcome.err;
-  EXPECT_EQ(run_dadsim({"kernel", "--on", "l40", "--product", "64x64x64"}).err.find("generation"), std::string::npos);
+nlohmann::json kernel_on(const std::string& device, std::vector<std::string> options) {
+  options.insert(options.begin(), {"kernel", "--json", "-", "--on", device});
+  const test::Outcome outcome = run_dadsim(options);
+  EXPECT_EQ(outcome.exit_code, 0) << device << outcome.err;
+  return nlohmann::json::parse(outcome.out);
+}
+
+double width_of(const nlohmann::json& kernel) {
+  return kernel["band"]["high"].get<double>() / kernel["band"]["low"].get<double>();
+}
+
+TEST(KernelCommand, AnswersForDevicesThatNobodyMeasuredWithAWiderBand) {
+  const std::vector<std::string> product{"--product", "8192x8192x8192"};
+  const double seen = width_of(kernel_on("h100-sxm5", product)["kernel"]);
+  for (const char* device : {"t4", "mi300x", "gaudi-3", "tpu-v5e", "rtx-4090", "h100-pcie"}) {
+    const nlohmann::json answer = kernel_on(device, product);
+    EXPECT_GT(width_of(answer["kernel"]), 1.5 * seen) << device;
+    EXPECT_FALSE(answer["kernel"]["measured"].get<bool>()) << device;
+    EXPECT_GT(answer["kernel"]["share_of_peak"].get<double>(), 0.3) << device;
+    EXPECT_LT(answer["kernel"]["share_of_peak"].get<double>(), 0.9) << device;
+  }
+  const test::Outcome text = run_dadsim({"kernel", "--on", "t4", "--attention", "16x1024x64", "--backward"});
+  EXPECT_NE(text.out.find("no measurement of such kernels on t4 was seen"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("scripts/collect-kernels"), std::string::npos) << text.out;
+  EXPECT_TRUE(
+      kernel_on("mi300x", {"--product", "8192x8192x8192", "--format", "fp8"})["kernel"]["measured"].get<bool>());
+  EXPECT_TRUE(kernel_on("l40s", product)["kernel"]["measured"].get<bool>());
+  EXPECT_TRUE(kernel_on("rtx-pro-6000", {"--attention", "32x4096x128"})["kernel"]["measured"].get<bool>());
+}
+
+TEST(KernelCommand, TellsMissingFormatsFromUnknownDevices) {
+  const test::Outcome without = run_dadsim({"kernel", "--on", "t4", "--product", "64x64x64", "--format", "fp8"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_NE(without.err.find("t4 has no products in fp8"), std::string::npos) << without.err;
+  const test::Outcome unknown = run_dadsim({"kernel", "--on", "l40", "--product", "64x64x64"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("--on 'l40'"), std::string::npos) << unknown.err;
 }
 
 TEST(KernelCommand, CountsCastsUnlessToldNotTo) {

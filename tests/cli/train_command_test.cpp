@@ -96,6 +96,14 @@ TEST_F(TrainCommand, AFamilyOfModelsSaysTheSizeThatIsTakenOrAsks) {
   refused({"train", "gpt2", "8", "h100"}, "name one model, and the devices as --gpus N --device NAME");
 }
 
+TEST_F(TrainCommand, SaysThatNoStepOnADeviceWasMeasured) {
+  const auto said = [&](const char* device) {
+    return dadsim({"train", "bert-base", "--gpus", "8", "--device", device}).out;
+  };
+  EXPECT_NE(said("l40s").find("No step on l40s was measured"), std::string::npos) << said("l40s");
+  EXPECT_EQ(said("h100-sxm5").find("was measured"), std::string::npos) << said("h100-sxm5");
+}
+
 // A scenario file that users edit must first give the same answer.
 TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
   const nlohmann::json answer =

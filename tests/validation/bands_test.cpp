@@ -105,7 +105,7 @@ std::string setting_in(const std::string& settings, const std::string& name, con
 estimate::StepSetting setting_of(const std::string& device, const std::string& program, const std::string& settings,
                                  const std::string& gpus) {
   const spec::DeviceSpec& known = sim::device_catalog().at(device);
-  estimate::StepSetting step{known.kernels == spec::KernelFamily::none ? device : std::string(to_string(known.kernels)),
+  estimate::StepSetting step{known.has_kernels() ? known.kernels : device,
                              program,
                              setting_in(settings, "precision", "fp32"),
                              {},

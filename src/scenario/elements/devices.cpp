@@ -59,7 +59,7 @@ const Table<spec::DeviceSpec>& device_table() {
                    attribute("ramp-time", &Spec::ramp_seconds, quantity(kOverhead)),
                    attribute("tile-rows", &Spec::tile_rows, integer(1, 65'536)),
                    attribute("winograd-share", &Spec::winograd_share, real(kPositiveShare)),
-                   attribute("kernels", &Spec::kernels, one_of<spec::KernelFamily>())})
+                   attribute("kernels", &Spec::kernels, one_of(spec::kernel_families()))})
           .holds({"efficiency"})
           .repeats();
   return kTable;

@@ -72,7 +72,7 @@ spec::DeviceSpec read_device(const FactTable::Row& row) {
   if (!row.optional_text("library").empty()) device.library = spec::named_in<spec::CollectiveLibrary>(row, "library");
   if (device.library == spec::CollectiveLibrary::nccl)
     device.generation = spec::named_in<spec::GpuGeneration>(row, "generation");
-  device.kernels = measured_family(device.name);
+  if (const DeviceKernels kernels = kernels_of(device.name); kernels.steps) device.kernels = kernels.family;
   return device;
 }
 

@@ -229,8 +229,7 @@ double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask&
   if (task.phase == step::Phase::orthogonalise) return 0;
   if (is_told(task)) return cast_bytes(task, flops, precision) + bytes_of_program(task, flops);
   const bool backward = task.phase == step::Phase::backpropagate;
-  if (device.kernels == spec::KernelFamily::none || !tells_kernels_apart(precision) ||
-      (task.phase != step::Phase::forward && !backward))
+  if (!device.has_kernels() || !tells_kernels_apart(precision) || (task.phase != step::Phase::forward && !backward))
     return 0;
   const double casts = cast_bytes(task, flops, precision);
   const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);

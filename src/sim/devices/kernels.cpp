@@ -32,7 +32,14 @@ constexpr auto names_of(KernelKind) {
       {{product, "product"}, {attention, "attention"}, {attention_backward, "attention-backward"}});
 }
 
-using Key = std::tuple<spec::KernelFamily, KernelFormat, spec::FlashLibrary>;
+using Key = std::tuple<std::string, KernelFormat, spec::FlashLibrary>;
+
+std::string family_in(const FactTable::Row& row) {
+  const std::string& family = row.text("family");
+  if (std::ranges::find(spec::kernel_families(), family) == spec::kernel_families().end())
+    row.wrong("'" + family + "' as family", suggestion(family, spec::kernel_families()));
+  return family;
+}
 
 struct KernelTable {
   std::map<Key, ProductKernel> products;
@@ -41,10 +48,10 @@ struct KernelTable {
   KernelTable() {
     const FactTable table(tables::kKernels,
                           {"family", "kind", "library", "format", "share", "fixed [us]", "depth", "units", "last wave",
-                           "halving", "cast", "grouped", "exponentials", "per exponential", "date", "source"},
+                           "halving", "cast", "grouped", "exponentials", "per exponential", "spread", "date", "source"},
                           4);
     for (const FactTable::Row& row : table.rows()) {
-      const Key key{spec::named_in<spec::KernelFamily>(row, "family"), spec::named_in<KernelFormat>(row, "format"),
+      const Key key{family_in(row), spec::named_in<KernelFormat>(row, "format"),
                     row.optional_text("library").empty() ? spec::FlashLibrary::any
                                                          : spec::named_in<spec::FlashLibrary>(row, "library")};
       const auto kind = spec::named_in<KernelKind>(row, "kind");
@@ -53,10 +60,13 @@ struct KernelTable {
         products[key] = {row.number("share"),           fixed,
                          row.number("depth"),           row.number_or("units", 0),
                          row.number_or("last wave", 0), row.number_or("halving", 0),
-                         row.number_or("cast", 0),      row.number_or("grouped", 1)};
+                         row.number_or("cast", 0),      row.number_or("grouped", 1),
+                         row.number_or("spread", 0)};
       } else {
         (kind == KernelKind::attention ? forward : backward)[key] = {
-            row.number("share"), fixed, row.number("depth"), row.number("exponentials"), row.number("per exponential")};
+            row.number("share"),           fixed,
+            row.number("depth"),           row.number("exponentials"),
+            row.number("per exponential"), row.number_or("spread", 0)};
       }
     }
   }
@@ -91,7 +101,7 @@ double tile_factor(const ProductKernel& kernel, double m, double n) {
 double slowed_beside_communication(const spec::DeviceSpec& device, spec::Precision precision) {
   constexpr double kMean = 0.189;
   const bool by_kernels = precision == spec::Precision::bf16 || spec::casts_operands(precision);
-  return device.kernels != spec::KernelFamily::none && by_kernels ? kMean : 0;
+  return device.has_kernels() && by_kernels ? kMean : 0;
 }
 
 std::optional<KernelRates> kernel_rates(const spec::DeviceSpec& device, KernelFormat format) {
@@ -102,23 +112,23 @@ std::optional<KernelRates> kernel_rates(const spec::DeviceSpec& device, KernelFo
   return rates;
 }
 
-spec::KernelFamily measured_family(const std::string& device) {
-  static const std::map<std::string, spec::KernelFamily> kFamilies = [] {
-    const FactTable table(tables::kKernelFamilies, {"device", "family", "date", "source"});
-    std::map<std::string, spec::KernelFamily> families;
+DeviceKernels kernels_of(const std::string& device) {
+  static const std::map<std::string, DeviceKernels> kDevices = [] {
+    const FactTable table(tables::kKernelFamilies, {"device", "family", "measured", "steps", "date", "source"});
+    std::map<std::string, DeviceKernels> devices;
     for (const FactTable::Row& row : table.rows())
-      families[row.text("device")] = spec::named_in<spec::KernelFamily>(row, "family");
-    return families;
+      devices[row.text("device")] = {family_in(row), row.yes("measured"), row.yes("steps")};
+    return devices;
   }();
-  const auto found = kFamilies.find(device);
-  return found == kFamilies.end() ? spec::KernelFamily::none : found->second;
+  const auto found = kDevices.find(device);
+  return found == kDevices.end() ? DeviceKernels{} : found->second;
 }
 
-const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat format) {
+const ProductKernel* product_kernel(const std::string& family, KernelFormat format) {
   return kernel_of(kernel_table().products, {family, format, spec::FlashLibrary::any});
 }
 
-ProductKernel without_cast(spec::KernelFamily family, const ProductKernel& kernel) {
+ProductKernel without_cast(const std::string& family, const ProductKernel& kernel) {
   ProductKernel alone = kernel;
   alone.cast = 0;
   if (const ProductKernel* wide = product_kernel(family, KernelFormat::bits16))
@@ -126,7 +136,7 @@ ProductKernel without_cast(spec::KernelFamily family, const ProductKernel& kerne
   return alone;
 }
 
-const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward,
+const AttentionKernel* attention_kernel(const std::string& family, KernelFormat format, bool backward,
                                         spec::FlashLibrary library) {
   const std::map<Key, AttentionKernel>& kernels = backward ? kernel_table().backward : kernel_table().forward;
   const AttentionKernel* own = kernel_of(kernels, {family, format, library});

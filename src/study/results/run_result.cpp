@@ -122,7 +122,10 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
         .with("precision", std::string(to_string(precision)));
   };
   if (efficiency == nullptr || !names_any_workload(efficiency->source)) {
-    const bool kernels = device.kernels != spec::KernelFamily::none && kind == spec::LayerKind::dense &&
+    // Bands of kernels are those of families whose steps were measured.
+    const bool seen = std::ranges::find(estimate::seen_steps(), device.kernels, &estimate::SeenSteps::device) !=
+                      estimate::seen_steps().end();
+    const bool kernels = device.has_kernels() && seen && kind == spec::LayerKind::dense &&
                          (precision == spec::Precision::bf16 || spec::casts_operands(precision));
     return {kernels ? "compute.kernels" : "compute.assumed", said("rate-assumed")};
   }
@@ -150,12 +153,11 @@ std::string network_category(const spec::FrameworkSpec& framework, const spec::N
 estimate::StepSetting setting_of(const scenario::Scenario& scenario, const spec::DeviceSpec& device) {
   const spec::TimedAsSpec& timed = *scenario.timed_as;
   const spec::ParallelismSpec& how = timed.parallelism;
-  estimate::StepSetting setting{
-      device.kernels == spec::KernelFamily::none ? device.name : std::string(to_string(device.kernels)),
-      std::string(to_string(timed.program)),
-      std::string(to_string(timed.precision)),
-      {},
-      static_cast<double>(scenario.all_devices().size())};
+  estimate::StepSetting setting{device.has_kernels() ? device.kernels : device.name,
+                                std::string(to_string(timed.program)),
+                                std::string(to_string(timed.precision)),
+                                {},
+                                static_cast<double>(scenario.all_devices().size())};
   for (const auto& [has, kind] : {std::pair{how.sharding == spec::Sharding::optimizer, "sharded-optimizer"},
                                   {how.sharding > spec::Sharding::optimizer, "sharded"},
                                   {how.tensor > 1, "tensor"},

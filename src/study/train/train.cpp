@@ -454,6 +454,16 @@ report::Statement train_help_of(const TrainSearch& training, const report::Layou
   return help.with("fp8", halves);
 }
 
+/// Says that no step on such a device was measured, where that is so.
+std::optional<report::Statement> train_unmeasured_of(const TrainSearch& training, const report::LayoutReport& report) {
+  const std::optional<report::StepBand>& band = report.trials.front().simulated->step_band;
+  const auto unseen = [](const estimate::TimePart& part) {
+    return std::ranges::find(part.unseen, "unseen.device") != part.unseen.end();
+  };
+  if (!band || std::ranges::none_of(band->parts, unseen)) return std::nullopt;
+  return report::Statement{"train-unmeasured", {training.device().name}};
+}
+
 report::Statement train_next_of(const report::LayoutReport& report) {
   report::Statement next{"train-next"};
   const double best = report.trials.front().simulated->step_seconds;
@@ -477,6 +487,8 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
   const std::optional<report::Statement> time = train_time_of(training, report);
   if (time) document.answer.push_back(*time);
   document.answer.push_back(train_step_of(training, report));
+  if (std::optional<report::Statement> unmeasured = train_unmeasured_of(training, report))
+    document.answer.push_back(*std::move(unmeasured));
   document.answer.push_back(report::Statement{"train-layout"}.with(statement_of(report.trials.front().layout)));
   if (report.trials.size() > 1) document.answer.push_back(train_next_of(report));
   document.answer.push_back(train_help_of(training, report));
