@@ -101,7 +101,7 @@ struct CollectiveJob {
   collectives::CollectiveRequest request;
   std::string algorithm = "auto";
   std::vector<std::size_t> ranks = {};  ///< workers of the cluster that are the ranks; empty: all workers
-  bool traffic = false;                 ///< asks for the bytes of every rank
+  bool traffic = false;  ///< asks for the bytes of every rank, and of every link in the mean of such jobs
 };
 
 struct CollectiveTiming {

@@ -39,19 +39,22 @@
 namespace dadsim::sim {
 namespace {
 
-/// Computes `seconds` of one collective that all ranks begin together, by flows or by its closed form.
+/// Computes `seconds` of one collective that all ranks begin together, by flows or by its closed form. `loads`: per
+/// link of the network, only by flows.
 [[nodiscard]] Refused collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds, Interconnect& network,
-                                         bool closed_form, double& seconds);
+                                         bool closed_form, double& seconds, std::vector<LinkLoad>& loads);
 
 Refused collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds, Interconnect& network,
-                           bool by_closed_form, double& seconds) {
+                           bool by_closed_form, double& seconds, std::vector<LinkLoad>& loads) {
   if (by_closed_form) {
     seconds = closed_form_of(nodes.hosts, rounds, network);
     return {};
   }
   std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
-  if (Refused refused = FlowModel(network, nodes.hosts).run(rounds, dates)) return refused;
+  FlowModel model(network, nodes.hosts);
+  if (Refused refused = model.run(rounds, dates)) return refused;
   seconds = *std::ranges::max_element(dates);
+  loads = model.loads();
   return {};
 }
 
@@ -579,7 +582,7 @@ void add_framework(const Cluster& cluster, const CollectiveJob& job, const colle
 constexpr double kNotableSaving = 0.1;  // least saving that is reported, share of the time of the library's choice
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,
-                          const collectives::RankLayout& layout, step::NetworkUse& use) {
+                          const collectives::RankLayout& layout, step::NetworkUse& use, LinkUseCount& link_use) {
   CollectiveTiming timing;
   timing.algorithm = job.algorithm;
   std::vector<collectives::Rank> all(loaded.nodes.hosts.size());
@@ -611,21 +614,28 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   FidelityChoice fidelity(cluster, timing.messages, effort, kMostSecondsOfCollective);
   if (fidelity.by_flow()) {
     const Interconnect before = *loaded.network;
+    std::vector<LinkLoad> loads;
     Refused refused = FlowRefusal{"the network changes over time"};
     if (loaded.states.empty())
-      refused = collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
+      refused =
+          collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds, loads);
     timing.cold_seconds = timing.seconds;
     if (refused) {
       fidelity.refuse(refused->fault, loaded.states.empty());
       loaded.network->take_back(before);
     }
     if (!refused) fidelity.timed_by_flow();
+    if (!refused && job.traffic) link_use.add(loads, timing.seconds, 1);
   }
   if (!fidelity.by_flow()) {
+    const auto replay_alone = [&](const collectives::Rounds& replayed) {
+      loaded.network->take_loads();  // drops the loads of earlier replays
+      return replay(loaded.nodes, replayed, *loaded.connections);
+    };
     const auto replay_warm = [&](const collectives::Rounds& replayed) {
       loaded.connections->close();
-      timing.cold_seconds = replay(loaded.nodes, replayed, *loaded.connections);
-      return loaded.has_tcp() ? replay(loaded.nodes, replayed, *loaded.connections) : timing.cold_seconds;
+      timing.cold_seconds = replay_alone(replayed);
+      return loaded.has_tcp() ? replay_alone(replayed) : timing.cold_seconds;
     };
     if (timing.quicker) {  // flow found the algorithm; it is timed by message like the chosen one
       collectives::CollectiveRequest other = job.request;
@@ -633,6 +643,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
       timing.quicker->with("seconds", replay_warm(*lay_out(other, timing.quicker->subject(), layout)));
     }
     timing.seconds = replay_warm(*rounds);
+    if (job.traffic) link_use.add(loaded.network->take_loads(), timing.seconds, 1);
     if (timing.quicker) timing.quicker->with("saving", 1 - timing.quicker->number("seconds") / timing.seconds);
     if (timing.quicker && timing.quicker->number("saving") < kNotableSaving) timing.quicker.reset();
   }
@@ -653,6 +664,7 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
   LoadedCluster loaded(cluster, sink);
   loaded.act(sink, [&] {
     step::NetworkUse use;
+    LinkUseCount link_use;
     const Nodes all = loaded.nodes;
     collectives::RankLayout layout;
     CollectiveChoices choices(layout, use);
@@ -664,13 +676,14 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
         layout = rank_layout(loaded.nodes.hosts, *loaded.network, loaded.nodes.devices);
       }
       before = &job;
-      const CollectiveTiming timing = time_one(job, cluster, loaded, layout, use);
+      const CollectiveTiming timing = time_one(job, cluster, loaded, layout, use, link_use);
       choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
       WireWriter message = about(TimingTopic::collective);
       message << timing;
       sink.send(message.bytes());
     }
     describe_links(*loaded.network, use);
+    link_use.describe(*loaded.network, use);
     use.messages = static_cast<double>(loaded.connections->messages());
     WireWriter message = about(TimingTopic::network);
     message << use;

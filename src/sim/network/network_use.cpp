@@ -54,10 +54,14 @@ void LinkUseCount::describe(const Interconnect& network, step::NetworkUse& use) 
                             loads_[i].wire / link.bandwidth / seconds_});
   }
   use.links_used = static_cast<double>(use.link_use.size());
-  std::ranges::stable_sort(use.link_use, [](const step::LinkUse& a, const step::LinkUse& b) {
+  keep_busiest(use.link_use);
+}
+
+void keep_busiest(std::vector<step::LinkUse>& links) {
+  std::ranges::stable_sort(links, [](const step::LinkUse& a, const step::LinkUse& b) {
     return std::tie(b.busy_share, b.bytes_per_step) < std::tie(a.busy_share, a.bytes_per_step);
   });
-  if (use.link_use.size() > step::NetworkUse::kMostLinks) use.link_use.resize(step::NetworkUse::kMostLinks);
+  if (links.size() > step::NetworkUse::kMostLinks) links.resize(step::NetworkUse::kMostLinks);
 }
 
 namespace {

@@ -10,6 +10,9 @@ namespace dadsim::sim {
 /// Fills in the kinds of the links that were used, and the use of each.
 void describe_links(const Interconnect& network, step::NetworkUse& use);
 
+/// Sorts links, the busiest first, and keeps NetworkUse::kMostLinks at most.
+void keep_busiest(std::vector<step::LinkUse>& links);
+
 /// Adds up the loads of links over the steps of a run.
 class LinkUseCount {
  public:

@@ -56,7 +56,8 @@ class NodeCollectives {
     world::CollectiveTraffic traffic;
   };
   TimedCollective time(const world::Collective& what);
-  double messages() const { return messages_; }  ///< messages of all calls of time()
+  /// Adds the messages and the loads of links of all calls of time(), in a run of `seconds`.
+  void add_use(double seconds, step::NetworkUse& use) const;
   /// Returns whether a link that fits `pattern` is on a route between two of the nodes. Of very many nodes every link
   /// is.
   bool cross(const std::vector<world::Node>& nodes, const std::string& pattern);
@@ -67,8 +68,9 @@ class NodeCollectives {
 
   const Cluster cluster_;
   double messages_ = 0;
-  std::map<Key, CollectiveTiming> known_;
-  std::set<std::vector<world::Node>> warm_;  ///< sets of nodes whose connections are warm
+  std::map<std::string, step::LinkUse> carried_;  ///< in all calls of time(), by link; busy_share is in seconds
+  std::map<Key, TimedCollectives> known_;         ///< one collective each
+  std::set<std::vector<world::Node>> warm_;       ///< sets of nodes whose connections are warm
   std::map<std::vector<world::Node>, std::set<std::string>> links_;
 };
 
@@ -83,7 +85,6 @@ std::vector<std::string> NodeCollectives::hosts_of(const std::vector<Node>& node
 
 NodeCollectives::TimedCollective NodeCollectives::time(const world::Collective& what) {
   const auto [known, added] = known_.try_emplace({what.nodes, what.kind, what.bytes, what.algorithm});
-  CollectiveTiming& timing = known->second;
   if (added) {
     Cluster ranks = cluster_;
     ranks.hosts = hosts_of(what.nodes);
@@ -101,11 +102,35 @@ NodeCollectives::TimedCollective NodeCollectives::time(const world::Collective& 
     if (what.kind == step::CollectiveKind::all_reduce && what.algorithm == "auto" && !usual.empty())
       job.algorithm = usual;
     job.request.bytes = {what.bytes};
-    timing = time_collectives(ranks, std::span(&job, 1)).timings.at(0);
+    known->second = time_collectives(ranks, std::span(&job, 1));
   }
+  const CollectiveTiming& timing = known->second.timings.at(0);
   messages_ += timing.messages;
+  for (const step::LinkUse& one : known->second.network.link_use) {
+    const auto [carried, is_first] = carried_.try_emplace(one.link, one);
+    if (is_first) carried->second.bytes_per_step = carried->second.busy_share = 0;
+    carried->second.bytes_per_step += one.bytes_per_step;
+    carried->second.busy_share += one.busy_share * timing.seconds;
+  }
   const bool cold = warm_.insert(what.nodes).second;
   return {cold ? timing.cold_seconds : timing.seconds, {timing.sent, timing.received}};
+}
+
+void NodeCollectives::add_use(double seconds, step::NetworkUse& use) const {
+  use.messages += messages_;
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < use.link_use.size(); ++i) places[use.link_use[i].link] = i;
+  for (const auto& [name, carried] : carried_) {
+    const auto [place, added] = places.try_emplace(name, use.link_use.size());
+    if (added) {
+      use.link_use.push_back(carried);
+      use.link_use.back().bytes_per_step = use.link_use.back().busy_share = 0;
+      ++use.links_used;
+    }
+    use.link_use[place->second].bytes_per_step += carried.bytes_per_step;
+    if (seconds > 0) use.link_use[place->second].busy_share += carried.busy_share / seconds;
+  }
+  keep_busiest(use.link_use);
 }
 
 bool NodeCollectives::cross(const std::vector<Node>& nodes, const std::string& pattern) {
@@ -686,7 +711,7 @@ class ServedWorld final : public SimulatedWorld {
       WireReader message(answer);
       if (message.read<OrderAnswer>() != OrderAnswer::network) continue;
       auto use = message.read<step::NetworkUse>();
-      use.messages += collectives_.messages();
+      collectives_.add_use(now_, use);
       return use;
     }
   }

@@ -150,6 +150,44 @@ TEST(ExplainOnASample, SavesWhatAllStepsSave) {
   }
 }
 
+/// Collectives of event-driven runs are timed apart from messages. Their links are varied like those of messages.
+TEST(ExplainAmongPeers, NamesTheOneSlowLine) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("peers.xml", R"(<scenario name="peers" seed="1">
+  <platform>
+    <federation>
+      <sites name="site" count="2" up="1Gbps" down="1Gbps" latency="5ms" transport="plain"/>
+      <sites name="slow" count="1" up="10Mbps" down="1Gbps" latency="5ms" transport="plain"/>
+    </federation>
+  </platform>
+  <workers><worker hosts="site-[1-2] slow-1" device="xeon-8380"/></workers>
+  <data><digits train="96" test="10"/></data>
+  <model><dense units="30"/><dense units="10"/></model>
+  <training batch="8" epochs="2"><sgd learning-rate="0.1"/></training>
+  <run algorithm="diloco" period="4" rounds="3" to="peers" all-reduce="ring"/>
+</scenario>
+)");
+  const scenario::Scenario scenario = load_scenario(path, {}, make_catalog());
+  const report::Explanation explanation = explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false);
+  const report::RunResult& run = explanation.result.runs.front();
+  ASSERT_FALSE(run.network.link_use.empty());
+  const step::LinkUse& busiest = run.network.link_use.front();
+  EXPECT_EQ(busiest.link, "slow-1 up");
+  const double numbers = 785 * 30 + 31 * 10;
+  EXPECT_NEAR(busiest.bytes_per_step * static_cast<double>(run.steps), 3 * 2 * 2. / 3 * 4 * numbers, 1)
+      << "2 (n - 1) / n d, three times";
+  EXPECT_NEAR(busiest.busy_share * run.total_seconds, 3 * 2 * 2. / 3 * 4 * numbers / (10e6 / 8), 1e-6);
+  const std::vector<const report::WhatIf*> best = most_useful(explanation, 0, 3);
+  ASSERT_FALSE(best.empty());
+  EXPECT_EQ(best.front()->kind, report::WhatIf::Kind::bandwidth);
+  EXPECT_EQ(best.front()->on, "slow-# up");
+  const report::RunResult twice =
+      run_experiment(load_scenario(path, {"platform.federation.sites[2].up=20Mbps"}, make_catalog()), false)
+          .runs.front();
+  EXPECT_EQ(best.front()->effects.front().step_seconds, twice.step_seconds);
+  EXPECT_LT(twice.step_seconds, 0.6 * run.step_seconds);
+}
+
 TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
   const test::TemporaryFolder folder;
   const auto seconds_with = [&](const std::string& line, const std::string& change) {
