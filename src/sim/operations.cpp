@@ -292,13 +292,14 @@ std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platfo
 
 std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule, const collectives::RankLayout& devices) {
   std::set<std::tuple<step::CollectiveKind, std::int32_t, std::string>> seen;
+  BesideKernels beside(schedule);
   for (const schedule::Task& task : schedule.tasks) {
     const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     // Groups that cannot use the named algorithm leave the choice to the library.
     if (collective == nullptr || collective->among != schedule::Among::replicas) continue;
     if (collective->algorithm == "auto" || collective->algorithm == "best") continue;
     if (!seen.emplace(collective->kind, task.stage, collective->algorithm).second) continue;
-    for (const Request& request : requests_of(task, schedule, devices)) {
+    for (const Request& request : requests_of(task, schedule, devices, beside)) {
       if (std::optional<Fault> fault = fault_of(request.collective, request.algorithm, request.layout)) return fault;
     }
   }

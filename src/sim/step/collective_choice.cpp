@@ -77,11 +77,12 @@ collectives::RankLayout ranks_apart(std::size_t ranks) {
 double CollectiveChoices::settle(schedule::Schedule& schedule) {
   double messages = 0;
   const collectives::RankLayout layout = first_ranks(layout_, schedule.workers);
+  BesideKernels beside(schedule);
   PerCollective<Chosen> known;
   for (schedule::Task& task : schedule.tasks) {
     auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
-    const Chosen& chosen = choose(task, schedule, layout, known);
+    const Chosen& chosen = choose(task, schedule, layout, beside, known);
     collective->algorithm = chosen.algorithm;
     messages += chosen.messages;
   }
@@ -92,10 +93,11 @@ schedule::Traffic CollectiveChoices::traffic_elsewhere(const schedule::StepKinds
                                                        const schedule::Schedule& schedule) {
   const std::size_t nodes = kind.star_traffic.sent.size();
   const collectives::RankLayout layout = first_ranks(layout_, schedule.workers);
+  BesideKernels beside(schedule);
   PerCollective<Chosen> known;
   schedule::Traffic traffic{std::vector<double>(nodes), std::vector<double>(nodes)};
   for (const std::size_t task : kind.elsewhere) {
-    add_traffic(*choose(schedule.tasks[task], schedule, layout, known).rounds, traffic.sent, traffic.received);
+    add_traffic(*choose(schedule.tasks[task], schedule, layout, beside, known).rounds, traffic.sent, traffic.received);
   }
   return traffic;
 }
@@ -132,12 +134,12 @@ void CollectiveChoices::note(std::string_view kind, std::string_view algorithm, 
 }
 
 CollectiveChoices::Chosen& CollectiveChoices::choose(const schedule::Task& task, const schedule::Schedule& schedule,
-                                                     const collectives::RankLayout& layout,
+                                                     const collectives::RankLayout& layout, BesideKernels& beside,
                                                      PerCollective<Chosen>& known) {
   const step::CollectiveKind kind = std::get<schedule::CollectiveTask>(task.what).kind;
   Chosen* chosen = known.find(task);
   if (chosen == nullptr) {
-    std::vector<Request> requests = requests_of(task, schedule, layout);
+    std::vector<Request> requests = requests_of(task, schedule, layout, beside);
     Chosen made;
     if (!of_peers_.empty() && kind == step::CollectiveKind::all_reduce && requests.front().algorithm == "auto" &&
         std::get<schedule::CollectiveTask>(task.what).among == schedule::Among::replicas) {

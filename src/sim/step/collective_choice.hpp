@@ -63,7 +63,7 @@ class CollectiveChoices {
   };
   /// Chooses for a task. `known`: choices for the same schedule.
   Chosen& choose(const schedule::Task& task, const schedule::Schedule& schedule, const collectives::RankLayout& layout,
-                 PerCollective<Chosen>& known);
+                 BesideKernels& beside, PerCollective<Chosen>& known);
 
   const collectives::RankLayout& layout_;
   step::NetworkUse& use_;

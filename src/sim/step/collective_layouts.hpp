@@ -20,13 +20,13 @@ struct CollectiveLayout {
 class CollectiveLayouts {
  public:
   CollectiveLayouts(const schedule::Schedule& schedule, const collectives::RankLayout& devices)
-      : schedule_(schedule), devices_(devices) {}
+      : schedule_(schedule), devices_(devices), beside_(schedule) {}
 
   std::shared_ptr<const CollectiveLayout> of(const schedule::Task& task) {
     if (const auto* known = known_.find(task); known != nullptr) return *known;
     auto made = std::make_shared<CollectiveLayout>();
     const std::size_t nodes = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
-    made->groups = lay_out(requests_of(task, schedule_, devices_));
+    made->groups = lay_out(requests_of(task, schedule_, devices_, beside_));
     made->rounds = as_one(made->groups, nodes);
     made->group_of.assign(nodes, -1);
     for (std::size_t group = 0; group < made->groups.size(); ++group) {
@@ -40,6 +40,7 @@ class CollectiveLayouts {
  private:
   const schedule::Schedule& schedule_;
   const collectives::RankLayout& devices_;
+  BesideKernels beside_;
   PerCollective<std::shared_ptr<const CollectiveLayout>> known_;
 };
 

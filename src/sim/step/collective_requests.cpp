@@ -1,6 +1,7 @@
 #include "sim/step/collective_requests.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -15,43 +16,11 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns whether devices compute between a collective of their stage and the wait for it.
-bool is_computed_beside(const schedule::Schedule& schedule, std::size_t collective) {
-  const std::int32_t stage = schedule.tasks[collective].stage;
-  for (std::size_t i = collective + 1; i < schedule.tasks.size(); ++i) {
-    const schedule::Task& task = schedule.tasks[i];
-    const auto* wait = std::get_if<schedule::WaitTask>(&task.what);
-    if (wait != nullptr && wait->collective == static_cast<std::int32_t>(collective)) return false;
-    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
-    const bool same = stage == schedule::kEveryStage || task.stage == schedule::kEveryStage || task.stage == stage;
-    if (compute != nullptr && same && compute->who == step::Role::workers) return true;
-  }
-  return false;
-}
-
-/// Returns whether devices compute while the collective, or another of its kind, is under way, for data divided among
-/// replicas. The cost is known for such steps in 16 bit and less, not for sums alone (post beside of
-/// collectives/nccl_constants.csv).
-bool is_beside_kernels(const schedule::CollectiveTask& collective, const schedule::Schedule& schedule) {
-  using enum schedule::Among;
-  const bool held = schedule.precision == spec::Precision::bf16 || spec::casts_operands(schedule.precision);
-  const bool divided = (collective.among == replicas && collective.kind != step::CollectiveKind::all_reduce) ||
-                       collective.among == shard_group || collective.among == shard_copies ||
-                       collective.among == expert_copies;
-  if (!held || !divided) return false;
-  for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
-    const auto* other = std::get_if<schedule::CollectiveTask>(&schedule.tasks[i].what);
-    if (other != nullptr && *other == collective && is_computed_beside(schedule, i)) return true;
-  }
-  return false;
-}
-
 /// Returns a request among the workers of a schedule whose replicas are single devices.
-Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule& schedule,
-                  const collectives::RankLayout& workers) {
+Request among_all(const schedule::CollectiveTask& task, const collectives::RankLayout& workers, BesideKernels& beside) {
   Request request;
   request.collective.kind = task.kind;
-  request.collective.beside_kernels = is_beside_kernels(task, schedule);
+  request.collective.beside_kernels = beside.include(task);
   request.layout = workers;
   request.algorithm = task.algorithm;
   const auto count = static_cast<std::size_t>(workers.ranks());
@@ -82,9 +51,8 @@ Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule
 /// Collects the groups of a schedule whose replicas have several devices.
 class Groups {
  public:
-  Groups(const schedule::CollectiveTask& task, const schedule::Schedule& schedule,
-         const collectives::RankLayout& devices)
-      : task_(task), devices_(devices), beside_kernels_(is_beside_kernels(task, schedule)) {}
+  Groups(const schedule::CollectiveTask& task, const collectives::RankLayout& devices, bool beside_kernels)
+      : task_(task), devices_(devices), beside_kernels_(beside_kernels) {}
 
   /// Adds a group. `bytes`: handed over by each rank, or one value.
   void add(std::vector<collectives::Rank> ranks, std::vector<double> bytes) {
@@ -173,16 +141,52 @@ Stride stride_of(schedule::Among among, const schedule::Schedule& schedule, std:
 
 }  // namespace
 
+bool BesideKernels::include(const schedule::CollectiveTask& collective) {
+  using enum schedule::Among;
+  const bool held = schedule_.precision == spec::Precision::bf16 || spec::casts_operands(schedule_.precision);
+  const bool divided = (collective.among == replicas && collective.kind != step::CollectiveKind::all_reduce) ||
+                       collective.among == shard_group || collective.among == shard_copies ||
+                       collective.among == expert_copies;
+  if (!held || !divided) return false;
+  if (!std::exchange(found_, true)) find();
+  return std::ranges::any_of(beside_, [&](const auto* other) { return *other == collective; });
+}
+
+/// Finds the collectives between which and the wait for which devices of their stage compute.
+void BesideKernels::find() {
+  constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+  const std::size_t tasks = schedule_.tasks.size();
+  std::vector<std::size_t> waited(tasks, kNever);  // first wait for each collective
+  std::map<std::int32_t, std::size_t> computed;    // next computation, by stage
+  std::size_t of_any = kNever;                     // next computation of any stage
+  for (std::size_t i = tasks; i-- > 0;) {
+    const schedule::Task& task = schedule_.tasks[i];
+    if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) {
+      waited[static_cast<std::size_t>(wait->collective)] = i;
+    } else if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
+      if (compute->who == step::Role::workers) computed[task.stage] = of_any = i;
+    } else {
+      const auto next = [&](std::int32_t stage) {
+        const auto known = computed.find(stage);
+        return known == computed.end() ? kNever : known->second;
+      };
+      const bool every = task.stage == schedule::kEveryStage;
+      if ((every ? of_any : std::min(next(task.stage), next(schedule::kEveryStage))) < waited[i])
+        beside_.push_back(&std::get<schedule::CollectiveTask>(task.what));
+    }
+  }
+}
+
 std::vector<Request> requests_of(const schedule::Task& task, const schedule::Schedule& schedule,
-                                 const collectives::RankLayout& devices) {
+                                 const collectives::RankLayout& devices, BesideKernels& beside) {
   const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   if (schedule.devices() * schedule.experts == 1 && schedule.shard_group == 0)
-    return {among_all(collective, schedule, devices)};
+    return {among_all(collective, devices, beside)};
   const std::int32_t of_replica = schedule.tensor * schedule.context;
   const auto replicas = static_cast<std::int32_t>(schedule.replicas());
   const std::int32_t of_stage = of_replica * replicas;
   const auto bytes = [&](std::int32_t replica) { return collective.bytes[static_cast<std::size_t>(replica)]; };
-  Groups groups(collective, schedule, devices);
+  Groups groups(collective, devices, beside.include(collective));
   if (collective.among == schedule::Among::stages) {
     for (std::int32_t device = 0; device < of_stage; ++device) {
       groups.add({device + of_stage * task.stage, device + of_stage * collective.to_stage},

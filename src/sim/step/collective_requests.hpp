@@ -19,10 +19,29 @@ struct Request {
   std::vector<std::vector<collectives::Rank>> groups;  ///< devices of each group, by rank
 };
 
+/// The collectives of a schedule during which devices compute; found once, on the first request.
+class BesideKernels {
+ public:
+  /// `schedule` must outlive this object. Algorithms of its tasks may change meanwhile.
+  explicit BesideKernels(const schedule::Schedule& schedule) : schedule_(schedule) {}
+
+  /// Returns whether devices compute while the collective, or another equal to it, is under way, for data divided among
+  /// replicas. The cost is known for such steps in 16 bit and less, not for sums alone (post beside of
+  /// collectives/nccl_constants.csv).
+  bool include(const schedule::CollectiveTask& collective);
+
+ private:
+  void find();
+
+  const schedule::Schedule& schedule_;
+  bool found_ = false;
+  std::vector<const schedule::CollectiveTask*> beside_;
+};
+
 /// Returns the requests of a collective task; if replicas are single devices, one group of all. Gathers and broadcasts
-/// go directly to and from the aggregator. `devices`: their layout on nodes.
+/// go directly to and from the aggregator. `devices`: their layout on nodes. `beside`: of the same schedule.
 std::vector<Request> requests_of(const schedule::Task& task, const schedule::Schedule& schedule,
-                                 const collectives::RankLayout& devices);
+                                 const collectives::RankLayout& devices, BesideKernels& beside);
 
 /// Lays out the requests' groups.
 std::vector<collectives::RankGroup> lay_out(const std::vector<Request>& requests);

@@ -76,13 +76,18 @@ class DisjointSets {
 
 FlowCollectives::FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
                                  const schedule::Schedule& schedule, Interconnect& network, bool by_closed_form)
-    : parts_(parts), layout_(layout), schedule_(schedule), network_(network), by_closed_form_(by_closed_form) {
+    : parts_(parts),
+      layout_(layout),
+      schedule_(schedule),
+      beside_(schedule),
+      network_(network),
+      by_closed_form_(by_closed_form) {
   for (std::size_t node = 0; node < parts.nodes(); ++node) hosts_.push_back(nodes.hosts[parts.host_index(node)]);
 }
 
 std::vector<FlowPart>& FlowCollectives::of(const schedule::Task& task) {
   if (auto* known = known_.find(task); known != nullptr) return *known;
-  const std::vector<collectives::RankGroup> groups = lay_out(requests_of(task, schedule_, layout_));
+  const std::vector<collectives::RankGroup> groups = lay_out(requests_of(task, schedule_, layout_, beside_));
   Groups all;
   for (const collectives::RankGroup& group : groups) all.push_back(&group);
   std::vector<FlowPart> made = divided(all);

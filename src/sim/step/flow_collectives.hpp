@@ -124,6 +124,7 @@ class FlowCollectives {
   const Parts& parts_;
   const collectives::RankLayout& layout_;
   const schedule::Schedule& schedule_;
+  BesideKernels beside_;
   Interconnect& network_;
   bool by_closed_form_;
   std::vector<simgrid::s4u::Host*> hosts_;                               ///< host of each node

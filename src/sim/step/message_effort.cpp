@@ -97,8 +97,9 @@ MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span
       occurrences.add(task, 1);
       different.push_back(&task);
     }
+    BesideKernels beside(schedule);
     for (const schedule::Task* task : different) {
-      for (const collectives::RankGroup& group : lay_out(requests_of(*task, schedule, own))) {
+      for (const collectives::RankGroup& group : lay_out(requests_of(*task, schedule, own, beside))) {
         count.add(*group.rounds, group.ranks, times[i] * *occurrences.find(*task));
       }
     }
