@@ -33,6 +33,8 @@ class EventRounds {
     is_last_ = false;
     if (known_ != &rounds) known_ = nullptr;
   }
+  /// Returns whether no other rounds have been carried out since the last run.
+  bool is_last() const { return is_last_; }
   /// Follows the rounds. `dates`: as in again(). `solved`, if any, receives the times of messages; then the rounds must
   /// differ from those of the last run.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
@@ -166,6 +168,9 @@ class FlowModel {
   /// Carries out the first run, of ranks that begin together at date 0, and fills `solved`, which then serves other
   /// dates.
   [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved);
+
+  /// Returns whether the last run followed messages one by one.
+  bool is_followed() const { return followed_.is_last(); }
 
   /// Sets whether messages are followed one by one from now on where that is possible, even if ranks keep in step.
   void follow(bool follows) { follows_ = follows; }

@@ -175,6 +175,7 @@ Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, d
                                            : std::make_unique<FlowModel>(network_, part.hosts, true, memory_);
     model->follow(follow);
     if (Refused refused = model->run(*part.rounds, dates)) return refused;
+    if (earliest >= latest) part.gets_apart = model->is_followed();
     outcome.spent = model->spent();
     add_start(*part.rounds, outcome.spent);
     if (part.traffic == nullptr) {
@@ -215,6 +216,7 @@ Refused FlowCollectives::solve(FlowPart& part) {
     return {};
   }
   FlowModel model(network_, part.hosts, true, memory_);
+  model.follow(part.gets_apart);  // as when all ranks began together, without trying them in step again
   std::vector<double> done(part.nodes.size(), 0);
   if (Refused refused = model.solve(*part.rounds, done, *solved)) return refused;
   if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model.loads()));

@@ -51,6 +51,7 @@ struct FlowPart {
   std::unique_ptr<const MaxPlusRounds> solved;  ///< solution for late ranks, once requested; may be unknown
   std::unique_ptr<FlowModel> model;             ///< model kept for other dates
   std::int64_t times = 0;                       ///< number of occurrences that all ranks began together
+  bool gets_apart = false;                      ///< true: ranks that began together did not keep in step
   std::optional<bool> is_large;                 ///< true: following each message would take seconds; once requested
   std::optional<std::vector<FrameworkCost>> framework;  ///< costs by rank, once requested; empty: no costs
   std::optional<std::size_t> number;                    ///< number in FlowOverlaps, once it has occurred
