@@ -20,10 +20,12 @@ constexpr double kBackwardFlops = 2.5;  // backward flops ÷ forward flops: five
 constexpr double kBackwardExponentials =
     2.0;  // backward exponentials ÷ forward exponentials: recomputation, and the pass back through softmax
 
-/// Rows and columns of the libraries' product tiles.
-constexpr std::pair<double, double> kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 256},
-                                                {256, 64},  {64, 128},  {128, 64},  {64, 64}};
-constexpr double kLargestTile = 256.0 * 128.0;
+/// A tile of the libraries' products; `halvings`: how often the largest tile was halved.
+struct ProductTile {
+  double rows, columns, halvings;
+};
+constexpr ProductTile kTiles[] = {{256, 128, 0}, {128, 256, 0}, {128, 128, 1}, {64, 256, 1},
+                                  {256, 64, 1},  {64, 128, 2},  {128, 64, 2},  {64, 64, 3}};
 
 enum class KernelKind : std::uint8_t { product, attention, attention_backward };
 constexpr auto names_of(KernelKind) {
@@ -87,10 +89,9 @@ const Kernel* kernel_of(const std::map<Key, Kernel>& kernels, const Key& key) {
 double tile_factor(const ProductKernel& kernel, double m, double n) {
   if (!(kernel.units > 0)) return 1;
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [rows, columns] : kTiles) {
+  for (const auto& [rows, columns, halvings] : kTiles) {
     const double waves = std::ceil(m / rows) * std::ceil(n / columns) / kernel.units;
     const double counted = waves + kernel.last_wave * (std::ceil(waves) - waves);
-    const double halvings = std::log2(kLargestTile / (rows * columns));
     least = std::min(least, rows * columns * kernel.units * counted * (1 + kernel.halving * halvings));
   }
   return least / (m * n);
