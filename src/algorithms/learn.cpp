@@ -253,7 +253,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     const double rate = models::learning_rate(problem.training.optimizer, problem.training.schedule, step,
                                               trajectory.steps_per_epoch, steps);
     Learners::LearnerStep trained = learners->train(step, rate, batch);
-    if (!trained.sizes.slots.empty()) throw std::logic_error(run.label + ": sizes of an exact step that are learned");
+    if (!trained.sizes.slots.empty()) throw std::logic_error(run.label + ": an exact step must not have learned sizes");
     store.add(std::move(trained.structure), std::move(trained.sizes));
     known.emplace(std::move(sizes), KnownStep{trajectory.steps.back(), step});
   }

@@ -46,10 +46,10 @@ std::optional<Fault> fault_of_neighbours(const CollectiveRequest& request, Rank 
                    "neighbours are ranks from 0 to " + std::to_string(n - 1)};
     }
     if (std::binary_search(peers.begin(), peers.end(), rank)) {
-      return Fault{whose + " is its own neighbour", "a rank does not send to itself"};
+      return Fault{whose + " is its own neighbour", "remove it: a rank cannot send to itself"};
     }
     if (const auto twice = std::adjacent_find(peers.begin(), peers.end()); twice != peers.end()) {
-      return Fault{whose + " has neighbour " + std::to_string(*twice) + " twice", "an edge is listed once"};
+      return Fault{whose + " has neighbour " + std::to_string(*twice) + " twice", "list each edge once"};
     }
   }
   return {};

@@ -207,15 +207,15 @@ class ChunkTopK final : public Compressor {
 
 CompressorInfo chunk_top_k_info() {
   static constexpr spec::RealParameter kShare = kFraction.with_default("0.03125");
-  static constexpr spec::IntegerParameter kChunk{"chunk", 2, 65536, "4096", "consecutive numbers of a chunk"};
+  static constexpr spec::IntegerParameter kChunk{"chunk", 2, 65536, "4096", "consecutive numbers per chunk"};
   static constexpr auto kValues = spec::choice<ChunkValues>(
       "values",
       {{"2-bit", ChunkValues::published},
        {"symmetric", ChunkValues::symmetric},
        {"sign", ChunkValues::sign},
        {"fp32", ChunkValues::fp32}},
-      "2-bit: four bins of 1.5 standard deviations, as published, of which numbers like Gaussian ones fill two; "
-      "symmetric: a sign and one of two magnitudes; sign: a sign and the mean magnitude; fp32: as they are");
+      "2-bit: four bins of 1.5 standard deviations, as published (Gaussian numbers fill only two); "
+      "symmetric: a sign and one of two magnitudes; sign: a sign and the mean magnitude; fp32: unchanged");
   return {.name = "chunk-top-k",
           .forwards = true,
           .biased = true,

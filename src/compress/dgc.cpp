@@ -103,18 +103,17 @@ class DeepGradientCompression final : public SparseList {
 
 CompressorInfo dgc_info() {
   static constexpr spec::FloatParameter kMomentum{"momentum", 0, 0.999999, "0.9",
-                                                  "m: momentum of the memory; the optimizer has none"};
+                                                  "m: momentum in the memory; the optimizer must have no momentum"};
   static constexpr auto kNesterov =
       spec::choice<bool>("nesterov", {{"true", true}, {"false", false}}, "Nesterov's momentum", 1);
-  static constexpr auto kMasking =
-      spec::choice<bool>("masking", {{"true", true}, {"false", false}},
-                         "momentum factor masking: where a number has been sent, u becomes 0", 0);
+  static constexpr auto kMasking = spec::choice<bool>("masking", {{"true", true}, {"false", false}},
+                                                      "momentum factor masking: set u to 0 where a number was sent", 0);
   static constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "100",
                                                        "warm-up steps with shares of 0.25, 0.0625, 0.015625 and 0.004, "
                                                        "a quarter of the steps each; four epochs in the paper"};
-  static constexpr spec::FloatParameter kClip{
-      "clip", 0, 1e9, "0",
-      "largest norm that a site adds to its memory, 1/√sites of the limit for the sum; 0: not clipped"};
+  static constexpr spec::FloatParameter kClip{"clip", 0, 1e9, "0",
+                                              "gradient clipping: largest norm that a site adds to its memory "
+                                              "(1/√sites of the limit for the sum); 0: no clipping"};
   return {.name = "dgc",
           .adapts = true,
           .forwards = true,

@@ -86,7 +86,7 @@ class E3m0 final : public Compressor {
 CompressorInfo e3m0_info() {
   static constexpr auto kRounding = spec::choice<bool>(
       "rounding", {{"stochastic", true}, {"nearest", false}},
-      "stochastic: unbiased, rounded up or down with odds by distance; nearest: less error, with a bias");
+      "stochastic: unbiased, round up or down with probability by distance; nearest: less error, with a bias");
   return {.name = "e3m0", .parameters = {kRounding}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<E3m0>(kRounding.of(values));
           }};

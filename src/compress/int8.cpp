@@ -69,7 +69,7 @@ class Int8 final : public Compressor {
 CompressorInfo int8_info() {
   static constexpr auto kRounding = spec::choice<bool>(
       "rounding", {{"stochastic", true}, {"nearest", false}},
-      "stochastic: unbiased, rounded up or down with odds by distance; nearest: half the error, with a bias");
+      "stochastic: unbiased, round up or down with probability by distance; nearest: half the error, with a bias");
   return {.name = "int8", .parameters = {kRounding}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Int8>(kRounding.of(values));
           }};

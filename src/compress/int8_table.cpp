@@ -80,7 +80,7 @@ class Int8Table final : public Compressor {
 }  // namespace
 
 CompressorInfo int8_table_info() {
-  static constexpr spec::IntegerParameter kChunks{"chunks", 1, 1e9, "1", "chunks of a matrix with a table each"};
+  static constexpr spec::IntegerParameter kChunks{"chunks", 1, 1e9, "1", "chunks per matrix, each with its own table"};
   return {.name = "int8-table", .parameters = {kChunks}, .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Int8Table>(kChunks.of(values));
           }};

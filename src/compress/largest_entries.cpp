@@ -47,7 +47,7 @@ Threshold threshold_of(const float* entries, Index size, Index count) {
 template <class Take>
 void for_each_largest(const float* entries, Index size, Index count, const Take& take) {
   if (count < 1 || count > size || size > std::numeric_limits<std::int32_t>::max()) {
-    throw std::logic_error("top-k: as many entries as the matrix has, at most");
+    throw std::logic_error("top-k: the number of entries must be from 1 to the size of the matrix");
   }
   auto [threshold, equals_left] = threshold_of(entries, size, count);
   for (Index i = 0; i < size; ++i) {

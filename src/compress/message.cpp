@@ -115,7 +115,7 @@ const std::byte* Decoder::next(step::ElementType type, std::int64_t elements) {
   const Message::MessageSegment asked{type, elements};
   if (next_ >= message_.segments() || message_.segment(next_) != asked) {
     throw std::logic_error(fmt::format(
-        "{} of {} are read where the message has {}", elements, to_string(type),
+        "reading {} of {}, but the message has {}", elements, to_string(type),
         next_ >= message_.segments()
             ? std::string("ended")
             : fmt::format("{} of {}", message_.segment(next_).elements, to_string(message_.segment(next_).type))));

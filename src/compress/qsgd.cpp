@@ -105,8 +105,8 @@ class Qsgd final : public Compressor {
 
 CompressorInfo qsgd_info() {
   static constexpr spec::IntegerParameter kLevels{
-      "levels", 1, 32767, "7", "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"};
-  static constexpr spec::IntegerParameter kBucket{"bucket", 1, 1e9, "512", "numbers that share a norm"};
+      "levels", 1, 32767, "7", "s: levels on each side of zero; s = 1 takes 2 bits a number, 7 takes 4, 127 takes 8"};
+  static constexpr spec::IntegerParameter kBucket{"bucket", 1, 1e9, "512", "numbers per bucket, which share one norm"};
   static constexpr auto kNorm = spec::choice<bool>("norm", {{"l2", false}, {"max", true}},
                                                    "l2: as in the theory of the paper; max: the largest magnitude, as "
                                                    "in its experiments, with less error and fewer zeros");

@@ -8,10 +8,10 @@
 namespace dadsim::compress {
 constexpr auto kCoordinates = spec::choice<bool>(
     "coordinates", {{"shared", true}, {"own", false}},
-    "shared: all sites draw the same places, and messages add up; own: every message has its own seed of 8 bytes");
-constexpr auto kScale =
-    spec::choice<bool>("scale", {{"none", true}, {"unbiased", false}},
-                       "none: numbers unscaled, so that a memory is needed; unbiased: scaled by n/k, right on average");
+    "shared: all sites draw the same positions, and messages add up; own: every message has its own seed of 8 bytes");
+constexpr auto kScale = spec::choice<bool>(
+    "scale", {{"none", true}, {"unbiased", false}},
+    "none: send numbers unscaled, which needs a memory; unbiased: scale numbers by n/k, so that their mean is right");
 constexpr spec::IntegerParameter kWholeBelow{"whole-below", 0, 1e9, "0",
                                              "vectors with at most this many numbers are sent whole, e.g. biases"};
 namespace {

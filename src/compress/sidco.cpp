@@ -243,15 +243,14 @@ CompressorInfo sidco_info() {
   static constexpr auto kFit = spec::choice<SidcoFit::Law>(
       "fit",
       {{"exponential", SidcoFit::Law::exponential}, {"pareto", SidcoFit::Law::pareto}, {"gamma", SidcoFit::Law::gamma}},
-      "the law of magnitudes: SIDCo-E, SIDCo-P and SIDCo-GP");
+      "assumed distribution of magnitudes: SIDCo-E, SIDCo-P and SIDCo-GP");
   static constexpr spec::IntegerParameter kStages{
       "stages", 1, 20, "1",
-      "M: fits one after the other, each to what exceeds the threshold before; where they "
-      "adapt, to begin with"};
+      "M: successive fits, each to the numbers above the last threshold; with adapt, the number at the start"};
   static constexpr auto kAdapt = spec::choice<Adapting>(
       "adapt", {{"search", Adapting::search}, {"rule", Adapting::rule}, {"none", Adapting::none}},
-      "adapts the stages every five messages, if over 1.2 or under 0.8 of the target was kept; search: whichever "
-      "number is nearer; rule: fewer stages after too much, more after too little; none: fixed");
+      "adapts stages every five messages if more than 1.2 or less than 0.8 of the target was kept; search: the number "
+      "of stages that comes nearer; rule: fewer stages if too much was kept, more if too little; none: fixed");
   static constexpr auto kQuantile =
       spec::choice<bool>("quantile", {{"exact", false}, {"asymptotic", true}},
                          "quantile of the gamma distribution; exact: the inverse of its distribution function; "

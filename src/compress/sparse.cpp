@@ -39,7 +39,7 @@ void scatter(std::span<const float> values, std::span<const std::int32_t> indice
   into.setZero();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const Eigen::Index index = indices[i];
-    if (index < 0 || index >= into.size()) throw std::logic_error("an index beyond the matrix");
+    if (index < 0 || index >= into.size()) throw std::logic_error("an index lies outside the matrix");
     into(index / into.cols(), index % into.cols()) = values[i];
   }
 }

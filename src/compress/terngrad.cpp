@@ -106,8 +106,7 @@ class TernGrad final : public Compressor {
 
 CompressorInfo terngrad_info() {
   static constexpr spec::RealParameter kClip{
-      "clip", 0, 1e6, "2.5",
-      "c: standard deviations beyond which numbers are clipped; 0: none are clipped, and the result is unbiased"};
+      "clip", 0, 1e6, "2.5", "c: numbers are clipped at c standard deviations; 0: no clipping, unbiased"};
   static constexpr auto kPacking = spec::choice<bool>("packing", {{"bits", false}, {"base-3", true}},
                                                       "bits: two bits a number; base-3: five numbers to a byte");
   return {

@@ -27,7 +27,7 @@ std::string objective_in_words(const MethodInfo& info, const spec::RunSpec& run,
     case Objective::samples:
       return kSamples;
     case Objective::arrivals:
-      return "sites as often as they send";
+      return "the mean over sites, each as often as it sends";
   }
   return kSamples;
 }
@@ -70,7 +70,7 @@ RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {
   const std::string no_chances = info.sharing == Sharing::own_weights ? "each site takes its own step" : no_weights;
   if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased && !no_chances.empty()) {
     faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" has no effect on '{}': {}", info.name, no_chances),
-                           "absent-weights=\"present\""});
+                           "set absent-weights=\"present\""});
   }
   return faults;
 }

@@ -123,8 +123,9 @@ TEST(Refusal, OfNeighbours) {
             "receivers, which may be empty");
   EXPECT_EQ(said({{1}, {3}, {}}), "neighbour-exchange: rank 1 has neighbour 3; neighbours are ranks from 0 to 2");
   EXPECT_EQ(said({{-1}, {}, {}}), "neighbour-exchange: rank 0 has neighbour -1; neighbours are ranks from 0 to 2");
-  EXPECT_EQ(said({{}, {}, {2}}), "neighbour-exchange: rank 2 is its own neighbour; a rank does not send to itself");
-  EXPECT_EQ(said({{1, 2, 1}, {}, {}}), "neighbour-exchange: rank 0 has neighbour 1 twice; an edge is listed once");
+  EXPECT_EQ(said({{}, {}, {2}}),
+            "neighbour-exchange: rank 2 is its own neighbour; remove it: a rank cannot send to itself");
+  EXPECT_EQ(said({{1, 2, 1}, {}, {}}), "neighbour-exchange: rank 0 has neighbour 1 twice; list each edge once");
 }
 
 TEST(NeighbourExchange, WithoutEdgesHasNoRounds) {

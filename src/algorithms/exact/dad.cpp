@@ -62,9 +62,10 @@ void Dad::share_one_by_one(TrainingStep& step) {
 }
 
 SynchronousMethod dad_method() {
-  static constexpr auto kSeparate = spec::choice<bool>("separate", {{"false", false}, {"true", true}},
-                                                       "true: activations and deltas of a layer are sent one after the "
-                                                       "other after the backward pass; false: together, during it");
+  static constexpr auto kSeparate =
+      spec::choice<bool>("separate", {{"false", false}, {"true", true}},
+                         "true: send the activations and then the deltas of each layer, after the backward pass; "
+                         "false: send both together, during the backward pass");
   return {{.name = Dad::kName,
            .family = "exact",
            .parameters = {kSeparate, kTables},

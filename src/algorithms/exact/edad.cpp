@@ -86,8 +86,8 @@ SynchronousMethod edad_method() {
            .remark_on_timed =
                [](const spec::ModelShape& timed) {
                  return fmt::format(
-                     "the deltas of {2} of the {0} matrices of {1} are recomputed from those of the next matrix; the "
-                     "others are sent",
+                     "{2} of the {0} matrices of {1} have deltas that are recomputed from the next matrix; other "
+                     "deltas are sent",
                      std::ranges::count_if(timed.layers, &spec::LayerShape::has_outer_product), timed.name,
                      std::ranges::count_if(timed.layers, &spec::LayerShape::delta_follows));
                }},

@@ -46,7 +46,7 @@ void check_message(const std::vector<step::Payload>& said, const step::Scope& sc
   if (expected == actual) return;
   std::vector<std::string> symbols;
   for (const step::Payload& payload : said) symbols.push_back(payload.elements.to_string());
-  throw std::logic_error(fmt::format("layer {}: a message of {} has {} bytes, but its symbolic size, {}, is {}",
+  throw std::logic_error(fmt::format("layer {}: a message of {} has {} bytes, but its size formula {} gives {}",
                                      scope.layer->name, in_words(actual), message.size(), fmt::join(symbols, "; "),
                                      in_words(expected)));
 }
@@ -842,7 +842,8 @@ std::int32_t Exchange::sum_other_layers(const std::vector<models::Vector>& vecto
     size += matrix->size();
   }
   if (known != size) {
-    throw std::logic_error(fmt::format("{} numbers besides the matrices, but the shapes have {}", size, known));
+    throw std::logic_error(
+        fmt::format("the message has {} numbers besides the matrices, but the shapes have {}", size, known));
   }
   const compress::Message message = encoder.take();
   for (double& uplink_bytes : uplink_bytes_) uplink_bytes += static_cast<double>(message.size());

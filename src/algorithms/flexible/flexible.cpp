@@ -308,24 +308,24 @@ RunFaults faults_of_absence(const spec::RunSpec& run) {
   RunFaults faults;
   if (!run.absence.goes_without()) return faults;
   const std::string absent = fmt::format("absent=\"{}\"", to_string(run.absence.does));
-  const char* others = "or absent=\"wait\" or \"restart\"";
+  const char* others = "set absent=\"wait\" or \"restart\"";
   if (chooses(run.parameters)) {
     const std::string& policy = run.parameters.at(Of::kPolicy.name);
     faults.emplace_back(
         not_built(fmt::format("{} conflicts with policy=\"{}\", which plans for steps of all sites", absent, policy),
-                  fmt::format("policy=\"rules\", {}", others)));
+                  fmt::format("set policy=\"rules\", or {}", others)));
   }
   for (std::size_t i = 0; i < run.share.size(); ++i) {
     const auto rule = static_cast<std::ptrdiff_t>(i);
     if (run.share[i].every > 1) {
       faults.emplace_back(
           not_built(fmt::format("'every' above 1 needs all sites in every step, but sites miss steps with {}", absent),
-                    fmt::format("every=\"1\", {}", others)),
+                    fmt::format("set every=\"1\", or {}", others)),
           rule);
     }
     if (statistic_of(run.share[i].statistic) == Statistic::none) {
-      faults.emplace_back(not_built(fmt::format("with {} absent sites would not train their own layers", absent),
-                                    fmt::format("use a shared statistic, {}", others)),
+      faults.emplace_back(not_built(fmt::format("with {}, absent sites would not train their own layers", absent),
+                                    fmt::format("use a shared statistic, or {}", others)),
                           rule);
     }
   }

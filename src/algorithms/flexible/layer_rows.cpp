@@ -106,7 +106,7 @@ models::Matrix pass_down(TrainingStep& step, std::size_t l, const models::Matrix
 void recompute_delta(TrainingStep& step, std::size_t l, const models::Matrix& inputs, const models::Matrix& outputs,
                      const step::Expression& rows, models::Matrix& delta) {
   const std::optional<spec::Activation> activation = step.chained(l);
-  if (!activation) throw std::logic_error("a Δ that cannot be recomputed");
+  if (!activation) throw std::logic_error("the Δ of this matrix cannot be recomputed");
   if (models::derivative_from_output(*activation)) {
     models::multiply_derivative_from_output(*activation, outputs, delta);
     return;

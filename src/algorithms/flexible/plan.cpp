@@ -38,15 +38,15 @@ std::optional<RunFault> fault_of_edad(const std::vector<LayerPlan>& plan, const 
   const bool next_is_next = matrices[l + 1] == matrices[l] + 1;
   if (!next_is_next || !network.chained(matrices[l])) {
     return RunFault{plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
-                    fmt::format("statistic=\"{}\" for it; {} needs a dense layer with only its activation before "
-                                "the next dense layer, or the last layer",
+                    fmt::format("set statistic=\"{}\" for this layer; {} needs the last layer, or a dense layer "
+                                "followed by its activation and another dense layer",
                                 Dad::kName, Edad::kName)};
   }
   if (!shares_rows(plan[l + 1])) {
     return RunFault{
         plan[l].rule,
         fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are not shared", names[l], names[l + 1]),
-        fmt::format("statistic=\"{0}\" or \"{1}\" for '{2}' too, or statistic=\"{0}\" for '{3}'", Dad::kName,
+        fmt::format("set statistic=\"{0}\" or \"{1}\" for '{2}' too, or statistic=\"{0}\" for '{3}'", Dad::kName,
                     Edad::kName, names[l + 1], names[l])};
   }
   if (plan[l + 1].every != plan[l].every) {
@@ -72,18 +72,20 @@ std::optional<RunFault> fault_of_average(const spec::RunSpec& run, const std::ve
     if (plan[l].statistic != Statistic::none) {
       return RunFault{
           RunFault::kAverageOfDeltas,
-          fmt::format("'{}' is shared, and lies at or below '{}', whose Δ are averaged", names[l], name),
-          fmt::format("<share layers=\"{}\" statistic=\"none\"/>: layers after averaged Δ are a site's own", names[l])};
+          fmt::format("'{}' is shared, but is at or below '{}', whose deltas are averaged", names[l], name),
+          fmt::format(
+              "add <share layers=\"{}\" statistic=\"none\"/>: layers at or below averaged deltas are not shared",
+              names[l])};
     }
   }
   if (*layer + 1 == plan.size()) {
-    return RunFault{RunFault::kAverageOfDeltas, fmt::format("no layer is above '{}' to be shared", name),
+    return RunFault{RunFault::kAverageOfDeltas, fmt::format("there is no layer above '{}' to share", name),
                     "name a layer below the last"};
   }
   for (const spec::LayerShape& shape : network.shape().layers) {
     if (shape.kind == spec::LayerKind::recurrence || shape.kind == spec::LayerKind::attention) {
       return RunFault{RunFault::kAverageOfDeltas,
-                      fmt::format("'{}' computes more with its Δ than its matrix", shape.name),
+                      fmt::format("the deltas of '{}', a recurrent or attention layer, cannot be averaged", shape.name),
                       "use a network of dense layers and convolutions"};
     }
   }
@@ -137,13 +139,13 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
       faults.push_back(
           {static_cast<std::ptrdiff_t>(i),
            fmt::format("needs policy=\"rules\", not \"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
-           "remove it, or policy=\"rules\""});
+           "remove it, or set policy=\"rules\""});
     }
     if (!run.average_deltas_above.empty()) {
       faults.push_back(
           {RunFault::kAverageOfDeltas,
            fmt::format("needs policy=\"rules\", not \"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
-           "remove it, or policy=\"rules\""});
+           "remove it, or set policy=\"rules\""});
     }
     return faults;
   }
@@ -154,9 +156,9 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
     const auto rule = static_cast<std::ptrdiff_t>(i);
     if (std::ranges::none_of(names, [&](const std::string& name) { return fits(pattern, name); })) {
       faults.push_back({rule, fmt::format("no layer with a matrix that multiplies rows is called '{}'", pattern),
-                        fmt::format("one of {}, or a pattern like fc*", fmt::join(names, ", "))});
+                        fmt::format("use one of {}, or a pattern like fc*", fmt::join(names, ", "))});
     } else if (std::ranges::find(plan, rule, &LayerPlan::rule) == plan.end()) {
-      faults.push_back({rule, fmt::format("has no effect: earlier rules take every layer '{}'", pattern),
+      faults.push_back({rule, fmt::format("has no effect: earlier rules already match every layer '{}'", pattern),
                         "put the special rule before the general one"});
     }
     if (run.share[i].statistic == to_string(Statistic::none) && run.share[i].every > 1) {
@@ -164,7 +166,7 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
     }
   }
   if (std::ranges::all_of(plan, [](const LayerPlan& one) { return one.statistic == Statistic::none; })) {
-    faults.push_back({0, "no layer is shared", fmt::format("algorithm=\"{}\"", no_sharing_method().name)});
+    faults.push_back({0, "no layer is shared", fmt::format("set algorithm=\"{}\"", no_sharing_method().name)});
   }
   if (!run.average_deltas_above.empty()) {
     if (auto fault = fault_of_average(run, plan, names, network)) faults.push_back(std::move(*fault));

@@ -28,22 +28,22 @@ struct FlexibleParameters {
   static constexpr auto kPolicy =
       spec::choice<Policy>("policy", {{"rules", Policy::rules}, {"bytes", Policy::bytes}, {"time", Policy::time}},
                            "rules: as set by <share> and default; bytes: each layer uses the statistic with the fewest "
-                           "bytes; time: the statistics with the shortest step on its cluster");
+                           "bytes; time: the statistics with the shortest step on the cluster");
   static constexpr auto kDefault = spec::choice<Statistic>("default",
                                                            {{"gradient", Statistic::gradient},
                                                             {Dad::kName, Statistic::dad},
                                                             {Edad::kName, Statistic::edad},
                                                             {RankDad::kName, Statistic::rank_dad}},
-                                                           "how layers are shared that no <share> names");
+                                                           "statistic of layers that no <share> names");
   static constexpr auto kLossy =
-      spec::choice<bool>("lossy", {{"false", false}, {"true", true}}, "true: bytes and time may choose rank-dad too");
-  static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8",
-                                               "rank-dad: most components a site sends per layer and step"};
+      spec::choice<bool>("lossy", {{"false", false}, {"true", true}},
+                         "true: the policies \"bytes\" and \"time\" may also choose rank-dad");
+  static constexpr spec::IntegerParameter kCap{
+      "cap", 1, 65536, "8", "rank-dad: maximum number of components that a site sends per layer and step"};
   static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1",
                                                       "rank-dad: power iterations per component"};
   static constexpr spec::RealParameter kTolerance{
-      "tolerance", 0, 1, "0.01",
-      "rank-dad: components whose singular value is at most this share of the largest are not sent"};
+      "tolerance", 0, 1, "0.01", "rank-dad: drop components whose singular value is at most this share of the largest"};
 };
 
 /// Sharing of one layer.

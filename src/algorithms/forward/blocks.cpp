@@ -67,20 +67,21 @@ std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const s
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const std::string name = std::visit(NameOfLayer(), model.layers[i].what);
     if (!name.empty()) {
-      return Fault{
-          fmt::format("layer {} of <model> is or holds <{}>, which has no forward derivative here", i + 1, name),
-          "use <dense>, <layer-norm>, <mean> or <residual>"};
+      return Fault{fmt::format("layer {} of <model> is or contains <{}>, whose forward derivative is not supported",
+                               i + 1, name),
+                   "use <dense>, <layer-norm>, <mean> or <residual>"};
     }
   }
   const models::Network network(sample, model, 0);
   if (!network.separates(network.value_behind(network.layers() - 1))) {
-    return Fault{"the last matrix of <model> is inside a <residual>", "put a <dense> after it as output layer"};
+    return Fault{"the last matrix of <model> is inside a <residual>",
+                 "put a <dense> after the <residual> as output layer"};
   }
-  if (groups > 1 && !local) return Fault{"groups needs loss=\"local\"", "loss=\"local\", or groups=\"1\""};
+  if (groups > 1 && !local) return Fault{"groups needs loss=\"local\"", "set loss=\"local\", or groups=\"1\""};
   if (!local) return std::nullopt;
   if (network.output_shape().positions() > 1) {
     return Fault{"local losses need one label per sample, and <model> has an output for each position",
-                 "loss=\"global\""};
+                 "set loss=\"global\""};
   }
   for (const LayerBlock& block : blocks_of(network, blocks)) {
     // The output layer reads groups, and has none of its own.
@@ -89,15 +90,15 @@ std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const s
       const models::WeightsOf<float>& weights = network.layer(l);
       const bool below = l > block.first;
       if ((l < block.end && weights.out() % groups != 0) || (below && weights.in() % groups != 0)) {
-        return Fault{fmt::format("matrix {} of <model> ({} × {}) has no {} groups of the same size", l + 1,
+        return Fault{fmt::format("matrix {} of <model> ({} × {}) cannot be divided into {} equal groups", l + 1,
                                  weights.in(), weights.out(), groups),
-                     "a divisor of its units"};
+                     "set groups to a common divisor of both sizes"};
       }
       if (below && network.value_shape(network.value_before(l)).channels != weights.in()) {
         return Fault{
-            fmt::format("matrix {} of <model> takes several positions at once, and groups need single positions",
+            fmt::format("matrix {} of <model> reads several positions at once, but groups need one position at a time",
                         l + 1),
-            "positions=\"each\", or groups=\"1\""};
+            "set positions=\"each\" on this <dense>, or groups=\"1\""};
       }
     }
   }

@@ -381,23 +381,23 @@ namespace {
 
 constexpr auto kPerturb = spec::choice<ForwardGradient::Perturb>(
     "perturb", {{"activity", ForwardGradient::Perturb::activity}, {"weight", ForwardGradient::Perturb::weight}},
-    "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
-    "move, along one direction per site (FG-W)");
+    "activity: perturb pre-activations, in one random direction per sample (FG-A); weight: perturb weights, in one "
+    "random direction per site (FG-W)");
 constexpr auto kLoss = spec::choice<bool>("loss", {{"global", false}, {"local", true}},
                                           "global: one loss of the network; local: every block has a linear classifier "
                                           "at its end, and learns from its own loss");
 constexpr spec::IntegerParameter kBlocks{
     "blocks", 0, 1e6, "0",
-    "local losses: number of blocks with a loss each; 0: every hidden matrix, or residual layer, is a block"};
+    "local losses: number of blocks, each with its own loss; 0: every hidden matrix or residual layer is a block"};
 constexpr spec::IntegerParameter kGroups{
     "groups", 1, 65536, "1",
-    "local losses: groups of channels, each with a copy of the loss of its block and its own derivative"};
+    "local losses: groups of channels; each group has a copy of its block's loss and its own derivative"};
 constexpr spec::IntegerParameter kDirections{"directions", 1, 10000, "1",
                                              "random directions per step, whose estimates are averaged"};
 constexpr auto kShare =
     spec::choice<bool>("share", {{"gradients", false}, {"ingredients", true}},
                        "gradients: send summed gradients; ingredients: send the factors x and c u of every sample "
-                       "(with weights perturbed: a seed and scalars), from which all sites compute the gradient");
+                       "(perturb=\"weight\": a seed and scalars), and let each site compute the gradient");
 
 ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
   return {.perturb = kPerturb.of(values),
@@ -437,7 +437,8 @@ SynchronousMethod forward_gradient_method() {
            .remark = [](const RunFacts& facts) -> std::string {
              const std::optional<models::Network> network = network_of(facts);
              if (!network || network->parameters().vectors.empty()) return "";
-             return "forward-gradient does not train gains and shifts of norms; norms of its paper have none";
+             return "forward-gradient does not train gains and shifts of norms; the norms of its paper have no gains "
+                    "and shifts";
            }},
           [](const spec::RunSpec& run) { return std::make_unique<ForwardGradient>(forward_options(run.parameters)); }};
 }

@@ -19,8 +19,8 @@ std::string d2_remark(const RunFacts& facts) {
   const Topology topology(facts.run.parameters, facts.sites, facts.seed);
   std::string text = graph_remark(facts);
   if (mixing_scale_of(topology.at(0).mixing) < 1)
-    text += "; (I + W) / 2 in place of W, which has an eigenvalue of -1/3 or less";
-  if (facts.run.absence.goes_without()) text += "; an absent site counts with its last correction";
+    text += "; mixes by (I + W) / 2, since W has an eigenvalue of -1/3 or less";
+  if (facts.run.absence.goes_without()) text += "; uses the last correction of an absent site";
   return text;
 }
 

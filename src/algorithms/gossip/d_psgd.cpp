@@ -48,7 +48,7 @@ SynchronousMethod d_psgd_method() {
   static constexpr auto kOrder = spec::choice<DPsgd::MixingOrder>(
       "order",
       {{"overlapped", DPsgd::MixingOrder::overlapped}, {"adapt-then-combine", DPsgd::MixingOrder::adapt_then_combine}},
-      "overlapped: weights are sent during the passes; adapt-then-combine: after the gradients are applied");
+      "overlapped: send weights during the forward and backward pass; adapt-then-combine: send them after the update");
   return {
       {.name = "d-psgd",
        .family = "decentralised",

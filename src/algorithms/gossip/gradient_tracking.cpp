@@ -77,8 +77,7 @@ SynchronousMethod gradient_tracking_method() {
            [](const RunFacts& facts) {
              std::string graph = graph_remark(facts);
              if (!facts.run.absence.goes_without()) return graph;
-             return graph + (graph.empty() ? "" : "; ") +
-                    "an absent site counts in the direction with its last gradient";
+             return graph + (graph.empty() ? "" : "; ") + "the direction includes the last gradient of an absent site";
            }},
       [](const spec::RunSpec&) { return std::make_unique<GradientTracking>(); }};
 }

@@ -86,7 +86,7 @@ Registry<GraphInfo>& graphs() {
        {"torus", "A grid, as square as the number of sites allows, closed in both directions.", torus},
        {"exponential", "Every site sends to the sites 1, 2, 4, … places after it.", exponential},
        {"complete", "Every site is connected to all others.", complete},
-       {"random", "A ring and as many chords, drawn from the seed.", random_graph}}};
+       {"random", "A ring with as many random chords as sites, drawn from the seed.", random_graph}}};
   return registry;
 }
 

@@ -19,7 +19,7 @@ namespace dadsim::algorithms {
 namespace {
 
 constexpr std::size_t kMostFindings = 20;
-constexpr const char* kEdgeForm = "two sites, e.g. '0 1' for an edge both ways or '0 > 1' for one direction";
+constexpr const char* kEdgeForm = "write two sites, e.g. '0 1' for an edge both ways or '0 > 1' for one direction";
 constexpr std::string_view kMatrixMarket = "%%MatrixMarket";
 
 bool is_number(std::string_view word) { return parse_whole<double>(word).has_value(); }
@@ -125,7 +125,7 @@ class EdgeReader {
     const auto sites = static_cast<std::int64_t>(sites_);
     if (!head_.edges) {
       if (head_.sites == sites) return;
-      return fail(head_.line, fmt::format("has {} sites, and {} learn", head_.sites, sites_),
+      return fail(head_.line, fmt::format("has {} sites, but the scenario has {}", head_.sites, sites_),
                   fmt::format("use a graph of {} sites, or as many workers as the graph has sites", sites_));
     }
     const auto listed = static_cast<std::int64_t>(listed_.size());
@@ -134,8 +134,9 @@ class EdgeReader {
       listed_.insert(listed_.begin(), FileEdge{head_.line, head_.sites, *head_.edges, one_way_, {}});
     } else if (!names(0) && *head_.edges > 0 && *head_.edges < sites) {
       fail(head_.line,
-           fmt::format("'{0} {1}' is ambiguous: {0} sites and {1} edges, or an edge", head_.sites, *head_.edges),
-           "write the number of sites alone");
+           fmt::format("'{0} {1}' is ambiguous: a count of {0} sites and {1} edges, or an edge between two sites",
+                       head_.sites, *head_.edges),
+           "write only the number of sites");
     }
   }
 
@@ -228,9 +229,9 @@ class EdgeReader {
     const auto half = std::ranges::find_if_not(both_ways_, stands_back);
     if (half == both_ways_.end()) return;
     note(half->line,
-         fmt::format("'{} {}' counts in both directions, but other edges have a line per direction, here '{} {}'",
+         fmt::format("'{} {}' is an edge both ways, but other edges have a line per direction, and '{} {}' is missing",
                      half->from, half->to, half->to, half->from),
-         fmt::format("'{} > {}' would be one direction", half->from, half->to));
+         fmt::format("write '{} > {}' for one direction", half->from, half->to));
   }
 
   std::optional<std::size_t> index_of(std::int64_t site, int line) {
@@ -269,8 +270,8 @@ class EdgeReader {
 }  // namespace
 
 GraphFile read_graph_file(const std::string& path, std::size_t sites) {
-  constexpr InputLimit kMost{std::size_t{64} << 20U, "a graph of fewer edges"};
-  const std::string text = read_input(path, "a text file with an edge in each line", kMost);
+  constexpr InputLimit kMost{std::size_t{64} << 20U, "use a graph of fewer edges"};
+  const std::string text = read_input(path, "use a text file with one edge per line", kMost);
   EdgeReader reader(path, sites);
   int number = 0;
   for (const std::string_view line : lines_of(text)) reader.read(line, ++number);

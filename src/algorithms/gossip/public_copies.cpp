@@ -59,12 +59,11 @@ RunFaults own_message_faults(const RunFacts& facts, bool always) {
   if (compress.method == "none" || (!always && !facts.run.absence.goes_without())) return {};
   if (!compress::compressors().at(compress.method).adapts) return {};
   const char* when = always ? "" : " once a site has missed a step";
-  return {
-      not_built(fmt::format("<compress method=\"{}\"> has messages of varying size, and '{}' sends each neighbour a "
-                            "message of its own{}",
-                            compress.method, facts.run.algorithm, when),
-                fmt::format("use a compressor with messages of a fixed size, e.g. top-k{}",
-                            always ? "" : "; or absent=\"wait\""))};
+  return {not_built(fmt::format("<compress method=\"{}\"> has messages of varying size, but '{}' needs a fixed size "
+                                "for its message to each neighbour{}",
+                                compress.method, facts.run.algorithm, when),
+                    fmt::format("use a compressor with messages of a fixed size, e.g. top-k{}",
+                                always ? "" : "; or absent=\"wait\""))};
 }
 
 double copies_per_edge(const RunFacts& facts) {

@@ -198,16 +198,14 @@ namespace {
 
 constexpr auto kForm = spec::choice<SparsePush::Form>(
     "form", {{"replicas", SparsePush::Form::replicas}, {"shared-mask", SparsePush::Form::shared_mask}},
-    "replicas: send the largest entries that neighbours do not have yet; shared-mask: send a run of entries that is "
-    "the same at every site, for graphs that vary");
+    "replicas: send the largest entries that neighbours do not have yet; shared-mask: send the same range of entries "
+    "at every site, for graphs that vary");
 constexpr spec::RealParameter kPushedFraction{
-    "fraction", 1e-6, 1, "0.01", "share of the entries of every matrix with its biases that a site sends, rounded up"};
-constexpr spec::RealParameter kPushGamma{
-    "gamma", 0, 1, "0",
-    "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
-    "that is more and all sites have equal degrees"};
-constexpr spec::IntegerParameter kDenseSteps{"dense-steps", 0, 1e9, "0",
-                                             "steps at the beginning in which everything is sent"};
+    "fraction", 1e-6, 1, "0.01", "share of entries that a site sends of every matrix and its biases, rounded up"};
+constexpr spec::RealParameter kPushGamma{"gamma", 0, 1, "0",
+                                         "replicas: step size of the averaging; 0: twice the fraction, or 0.31 "
+                                         "fraction^0.4 if larger and all sites have equal degrees"};
+constexpr spec::IntegerParameter kDenseSteps{"dense-steps", 0, 1e9, "0", "first steps, in which all entries are sent"};
 constexpr auto kMerge = spec::choice<bool>("merge", {{"end", true}, {"never", false}},
                                            "end: the last step of the budget ends with an average over all sites");
 RunFaults sparse_push_faults(const RunFacts& facts) {
@@ -217,9 +215,8 @@ RunFaults sparse_push_faults(const RunFacts& facts) {
   }
   const std::string& graph = kGraph.of(values);
   if (kForm.of(values) == SparsePush::Form::replicas && (graph == "one-peer-exponential" || graph == "matchings")) {
-    return {Fault{
-        "form=\"replicas\" needs a graph that stays the same, and the graph '" + graph + "' changes from step to step",
-        "form=\"shared-mask\", or a graph that stays the same"}};
+    return {Fault{"form=\"replicas\" needs a fixed graph, but graph '" + graph + "' changes from step to step",
+                  "set form=\"shared-mask\", or a fixed graph, e.g. graph=\"ring\""}};
   }
   if (kForm.of(values) == SparsePush::Form::shared_mask && kPushGamma.of(values) != 0) {
     return {Fault{"gamma needs form=\"replicas\"", "remove it"}};

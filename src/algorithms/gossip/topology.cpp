@@ -20,7 +20,7 @@ namespace {
 constexpr spec::TextParameter kEdges{"edges"};
 constexpr double kUsualProbability = 0.5;
 constexpr spec::RealParameter kProbability{"probability", 0, 1, "0.5",
-                                           "of an edge between two sites, in the graph 'erdos-renyi'"};
+                                           "graph=\"erdos-renyi\": probability of an edge between two sites"};
 
 using Graphs = std::vector<step::Neighbours>;
 
@@ -108,7 +108,7 @@ Graphs erdos_renyi(const TopologyRequest& asked) {
       Diagnostic{"", 0,
                  fmt::format("a random graph of {} sites with probability {} was not connected in {} draws",
                              asked.sites, probability, kMostDraws),
-                 fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(sites) / sites)});
+                 fmt::format("set a probability well above ln(n) / n = {:.3g}", std::log(sites) / sites)});
 }
 
 /// Pairs sites at random in every step, one being left alone if their number is odd (Boyd, Ghosh, Prabhakar, Shah, IEEE
@@ -239,7 +239,7 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
        .maximum = 0,
        .default_value = "",
        .choices = {},
-       .description = "the graph 'file': a text file with an edge in each line, '0 1' both ways or '0 > 1' one way; "
+       .description = "graph=\"file\": path of a text file with one edge per line, '0 1' both ways or '0 > 1' one way; "
                       "sites count from 0, or from 1 (docs/gossip.md)"}};
 }
 
@@ -276,12 +276,12 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
   if (sites == 0) return {};
   const std::string& name = kGraph.of(parameters);
   if (name != "file" && !kEdges.of(parameters).empty()) {
-    return {Fault{fmt::format("edges=\"…\" needs graph=\"file\", not '{}'", name), "graph=\"file\", or remove it"}};
+    return {Fault{fmt::format("edges=\"…\" needs graph=\"file\", not '{}'", name), "set graph=\"file\", or remove it"}};
   }
   const double probability = kProbability.of(parameters);
   if (name != "erdos-renyi" && probability != kUsualProbability) {
     return {Fault{fmt::format("probability = {} needs graph=\"erdos-renyi\", not '{}'", probability, name),
-                  "graph=\"erdos-renyi\", or remove it"}};
+                  "set graph=\"erdos-renyi\", or remove it"}};
   }
   if (name == "erdos-renyi") {
     const auto n = static_cast<double>(sites);
@@ -289,8 +289,8 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
     if (alone > 5) {
       return {Fault{
-          fmt::format("with probability {} about {:.0f} of {} sites have no neighbour", probability, alone, sites),
-          fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
+          fmt::format("with probability {}, about {:.0f} of {} sites have no neighbour", probability, alone, sites),
+          fmt::format("set a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
     }
     constexpr std::size_t kFew = 100;  // few sites: that mean means little, and draws are quick
     try {
@@ -301,13 +301,14 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
   }
   if (facts.run.absence.goes_without() && needs == GraphNeeds::doubly_stochastic &&
       (name != "file" || !kEdges.of(parameters).empty()) && !Topology(parameters, sites, facts.seed).undirected()) {
-    return {Fault{fmt::format("absent=\"{}\" needs an undirected graph, whose weights keep the mean without a site",
-                              to_string(facts.run.absence.does)),
-                  "use an undirected graph, or an algorithm that pushes (sgp)"}};
+    return {
+        Fault{fmt::format("absent=\"{}\" needs an undirected graph: only its weights keep the mean if a site is absent",
+                          to_string(facts.run.absence.does)),
+              "use an undirected graph, or an algorithm that pushes (sgp)"}};
   }
   if (name != "file") return {};
   if (kEdges.of(parameters).empty())
-    return {Fault{"the graph 'file' lacks edges=\"…\"", "give the path of a list of edges"}};
+    return {Fault{"graph=\"file\" needs edges=\"…\"", "set edges to the path of a list of edges"}};
   const Topology topology(parameters, sites, 0);
   if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return {};
   return {Fault{needs == GraphNeeds::doubly_stochastic

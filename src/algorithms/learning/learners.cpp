@@ -279,7 +279,7 @@ std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const Learning
     case Sharing::event_driven:
       break;
   }
-  throw std::logic_error("not a way in which steps are shared");
+  throw std::logic_error("unknown way of sharing steps");
 }
 
 }  // namespace dadsim::algorithms

@@ -107,7 +107,7 @@ SynchronousMethod acp_sgd_method() {
        .parameters = {kRank, kLeastCompression},
        .sends_sums = true,
        .sums_in_buckets = true,
-       .forgets = "it sends P and Q in turn, and errors of one do not fit the other",
+       .forgets = "P and Q are sent in turn, and errors of P do not fit Q",
        .lossless = {{"rank", "65536"}, {"least-compression", "1"}},
        // A random basis loses something of every matrix that is compressed.
        .retained_rank =

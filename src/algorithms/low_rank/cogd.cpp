@@ -182,14 +182,14 @@ SynchronousMethod cogd_method() {
                                      {{"synchronous", Cogd::CogdUpdate::synchronous},
                                       {"alternating", Cogd::CogdUpdate::alternating},
                                       {"stale", Cogd::CogdUpdate::stale}},
-                                     "synchronous: update both factors in every step; alternating: V in even steps and "
-                                     "U in odd ones; stale: U with gradients of earlier steps");
+                                     "synchronous: update both factors in every step; alternating: V in even and U in "
+                                     "odd steps; stale: U with gradients of earlier steps");
   static constexpr spec::IntegerParameter kStaleness{"staleness", 0, 1000, "4",
                                                      "stale: age of the gradients of U in steps"};
   static constexpr spec::RealParameter kStrength{"strength", 0, 10, "0.1", "s; 0: plain gradient descent"};
   static constexpr spec::RealParameter kL1{"l1", 0, 10, "0",
                                            "strength of the penalty on V, applied by a proximal step"};
-  static constexpr spec::RealParameter kCap{"cap", 0, 1e6, "1", "largest length of a u_j; 0: none"};
+  static constexpr spec::RealParameter kCap{"cap", 0, 1e6, "1", "maximum norm of a column u_j; 0: no limit"};
   return {{.name = "cogd",
            .family = "low-rank",
            .parameters = {kUpdate, kStaleness, kStrength, kL1, kCap},
@@ -209,7 +209,8 @@ SynchronousMethod cogd_method() {
              const std::optional<models::Network> network = network_of(facts);
              if (!network || !factor_pairs(*network).empty()) return "";
              return "cogd equals gradient "
-                    "sharing: the model has no pair of dense layers with fewer units and no activation between them";
+                    "sharing: the model has no factored matrix: two dense layers with a narrow width and no activation "
+                    "between them";
            }},
           [](const spec::RunSpec& run) {
             return std::make_unique<Cogd>(Cogd::Options{.update = kUpdate.of(run.parameters),

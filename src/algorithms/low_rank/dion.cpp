@@ -218,8 +218,8 @@ void Dion::run(TrainingStep& step) {
 SynchronousMethod dion_method() {
   static constexpr spec::RealParameter kFraction{
       "fraction", 1e-6, 1, "0.25",
-      "rank as a share of the shorter side of a matrix, rounded up; the "
-      "reference program has 1, at which gradients travel whole, and 1/2 for 160M parameters"};
+      "rank as a share of the shorter side of a matrix, rounded up; the reference program uses 1 (gradients are sent "
+      "whole), and 1/2 for 160M parameters"};
   static constexpr auto kColumns = spec::choice<Columns>(
       "columns", {{"normalised", Columns::normalised}, {"orthonormal", Columns::orthonormal}},
       "normalised: each column of R is divided by its length; orthonormal: R is orthonormalised (Orth-Dion)");

@@ -160,12 +160,12 @@ SynchronousMethod power_sgd_method() {
       "authors' library use 2, the paper compresses every matrix (0)"};
   static constexpr auto kRounds = spec::choice<PowerSgd::SubspaceRounds>(
       "rounds", {{"two", PowerSgd::SubspaceRounds::two}, {"three", PowerSgd::SubspaceRounds::three}},
-      "two: uncompressed numbers are sent together with P, as in the authors' program; three: before P, which waits "
-      "for them, as in PyTorch's hook");
+      "two: send uncompressed numbers together with P, as in the authors' program; three: send them before P, in their "
+      "own round, as in PyTorch's hook");
   static constexpr spec::IntegerParameter kUncompressedSteps{
       "uncompressed-steps", 0, 1e9, "0",
-      "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
-      "PyTorch's DistributedDataParallel 1000 (10 in its first version)"};
+      "first steps without compression; 0 in the paper, 1000 in the hook of PyTorch's DistributedDataParallel (10 in "
+      "its first version)"};
   return {
       {.name = "power-sgd",
        .family = "low-rank",
@@ -178,10 +178,10 @@ SynchronousMethod power_sgd_method() {
              const spec::CompressSpec& compress = facts.run.compress;
              if (kUncompressedSteps.of(facts.run.parameters) == 0 || compress.method == "none" || !compress.memory)
                return RunFaults();
-             return RunFaults{not_built(
-                 "<compress memory=\"true\"> conflicts with uncompressed-steps: errors of their gradients do not fit "
-                 "P and Q",
-                 "memory=\"false\", or uncompressed-steps=\"0\"")};
+             return RunFaults{
+                 not_built("<compress memory=\"true\"> conflicts with uncompressed-steps: errors of uncompressed "
+                           "gradients do not fit P and Q",
+                           "set memory=\"false\", or uncompressed-steps=\"0\"")};
            },
        .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
        // Rank among the components of the gradient of all sites.

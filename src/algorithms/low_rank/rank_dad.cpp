@@ -33,28 +33,29 @@ void RankDad::run(TrainingStep& step) {
 }
 
 SynchronousMethod rank_dad_method() {
-  static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8", "most components a site sends per layer and step"};
+  static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8",
+                                               "maximum number of components that a site sends per layer and step"};
   static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1", "power iterations per component"};
   static constexpr spec::RealParameter kTolerance{
-      "tolerance", 0, 1, "0.01", "components whose singular value is at most this share of the largest are not sent"};
+      "tolerance", 0, 1, "0.01", "drop components whose singular value is at most this share of the largest"};
   static constexpr auto kStop = spec::choice<FactoriseOptions::FactorStop>(
       "stop",
       {{"share", FactoriseOptions::FactorStop::share},
        {"directions", FactoriseOptions::FactorStop::directions},
        {"released", FactoriseOptions::FactorStop::released}},
       "share: stops at a component of at most `tolerance` times the largest; directions: as in the authors' code, "
-      "stops at two successive directions that differ by less than `tolerance` (theirs: 0.001), with deflation instead "
+      "stops at two successive directions that differ by less than `tolerance` (the authors: 0.001), with deflation "
+      "instead "
       "of orthogonality; released: as `directions`, and drops the last two components tried, as in the code that "
       "gave the published ranks");
   static constexpr auto kKernels = spec::choice<FactoriseOptions::FactorKernels>(
       "kernels",
       {{"launched", FactoriseOptions::FactorKernels::launched}, {"fused", FactoriseOptions::FactorKernels::fused}},
-      "cost of a factorisation: launched: each operation of an iteration is a kernel, as in the authors' programs; "
-      "fused: the search for a component is one kernel, as in no released code");
+      "launched: each operation of an iteration is a kernel, as in the authors' programs; fused: one kernel finds a "
+      "component (no released code does so)");
   static constexpr auto kMode = spec::choice<RankDad::Mode>(
       "mode", {{"two-way", RankDad::Mode::two_way}, {"one-way", RankDad::Mode::one_way}},
-      "two-way: the components of all sites are compressed once more before they are handed back; "
-      "one-way: they are handed back as they are");
+      "two-way: compress the components of all sites again before returning them; one-way: return them unchanged");
   static constexpr auto kPadding = spec::choice<Padding>(
       "padding", {{"agree", Padding::agree}, {"cap", Padding::cap}, {"none", Padding::none}},
       "agree: peers first agree on the largest number of components found, 4 bytes a layer, and pad with zeros (an "
@@ -62,14 +63,14 @@ SynchronousMethod rank_dad_method() {
       "only the components found, and assume that peers know how many");
   static constexpr auto kMemory =
       spec::choice<bool>("memory", {{"false", false}, {"true", true}},
-                         "true: errors of a factorisation, at a site or of the merged components, are added to the "
-                         "next one of the same matrix, which is then formed; as in no released code");
+                         "true: add the errors of factorisations, at sites and after merging, to the next gradient of "
+                         "the matrix, which is then formed (no released code does so)");
   return {
       {.name = RankDad::kName,
        .family = "low-rank",
        .parameters = {kCap, kIterations, kTolerance, kStop, kKernels, kMode, kPadding, kMemory, kTables},
-       .forgets = "errors of <compress> do not fit the next factors; memory=\"true\" of the run itself keeps "
-                  "what factorisations leave out",
+       .forgets = "errors of <compress> do not fit the next factors; memory=\"true\" of the <run> itself keeps the "
+                  "errors of factorisations",
        .check = faults_of_idle_tables,
        // After the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
        .unstable =

@@ -20,7 +20,7 @@ void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows);
 /// Parameter of algorithms that can share tables both as sums and by rows.
 inline constexpr auto kTables =
     spec::choice<bool>("tables", {{"sum", false}, {"rows", true}},
-                       "sum: gradients of embedding tables are summed; rows: sites share the symbols they read and "
+                       "sum: sum the gradients of embedding tables; rows: share the symbols that each site read and "
                        "their gradients, N(p + 1) numbers for a table of any length");
 
 /// Reports tables="rows" for a network without tables.

@@ -139,14 +139,14 @@ void Lsg::applied(TrainingStep& step, std::size_t l, const models::Matrix& gradi
 
 SynchronousMethod lsg_method() {
   static constexpr spec::RealParameter kDensity{"density", 1e-6, 1, "0.25",
-                                                "share of the numbers of every matrix's carriers that is released"};
+                                                "share of each matrix's carriers that is released"};
   static constexpr auto kMask = spec::choice<Lsg::Rule>(
       "mask", {{"random", Lsg::Rule::random}, {"magnitude", Lsg::Rule::magnitude}, {"synflow", Lsg::Rule::synflow}},
-      "which: drawn anew in every step; the largest of the noisy gradients so far; "
-      "those through which most would flow");
+      "random: draw entries anew in every step; magnitude: keep those with the largest noisy gradients so far; "
+      "synflow: keep those with the largest synaptic flow");
   static constexpr spec::RealParameter kMemory{
       "memory", 0, 1, "0.9",
-      "magnitude: share of the noisy gradients kept after each step; 0: only the last one; 1: all of them"};
+      "magnitude: share of the accumulated noisy gradients kept after each step; 0: only the last step; 1: all steps"};
   return as_private(
       {{.name = "lsg",
         .parameters = {Rgp::kRank, Rgp::kWarmUp, kDensity, kMask, kMemory},

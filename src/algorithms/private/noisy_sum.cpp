@@ -224,7 +224,7 @@ models::Matrix NoisySum::Released::wait() {
 NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double batch, const step::Expression& elements,
                                      Eigen::Index size,
                                      const std::function<void(std::size_t site, models::Matrix& sum)>& add_to) const {
-  if (options_.epsilon > 0 && !prepared_) throw std::logic_error("epsilon is set, and the noise is not prepared");
+  if (options_.epsilon > 0 && !prepared_) throw std::logic_error("epsilon is set, but the noise is not prepared");
   Exchange& exchange = step.exchange();
   const std::size_t sites = step.sites();
   const double deviation = sigma_ * options_.clip / batch;
@@ -259,7 +259,7 @@ NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double b
   };
   if (exchange.compresses()) {
     if (options_.noise != NoiseBy::each_site)
-      throw std::logic_error("compression before the sum needs noise of each site");
+      throw std::logic_error("compression before the sum needs noise=\"per-site\"");
     std::vector<models::Matrix> of_sites(sites, models::Matrix::Zero(1, size));
     for (std::size_t site = 0; site < sites; ++site) noisy_part(site, of_sites[site]);
     return Released(exchange.sum(elements, std::move(of_sites)));

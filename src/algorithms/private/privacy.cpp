@@ -13,17 +13,18 @@
 
 namespace dadsim::algorithms {
 namespace {
-constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1", "norm C that the gradient of an example has at most"};
+constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1",
+                                    "clipping norm C: largest norm of the gradient of an example"};
 constexpr spec::RealParameter kNoiseMultiplier{
     "noise-multiplier", 0, 1e6, "1",
-    "σ: the standard deviation of the noise in units of C; 0: none; only without epsilon"};
+    "noise multiplier σ: standard deviation of the noise ÷ C; 0: no noise; not used with epsilon"};
 constexpr spec::RealParameter kEpsilon{
-    "epsilon", 0, 1e6, "0", "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"};
-constexpr spec::RealParameter kDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
+    "epsilon", 0, 1e6, "0", "privacy budget ε for all steps of the run, which sets σ; 0: noise-multiplier sets σ"};
+constexpr spec::RealParameter kDelta{"delta", 1e-300, 0.5, "1e-5", "δ of the (ε, δ) guarantee"};
 constexpr auto kNoiseBy = spec::choice<NoiseBy>(
     "noise", {{"local", NoiseBy::sites_together}, {"central", NoiseBy::aggregator}, {"per-site", NoiseBy::each_site}},
-    "local: every site adds a share, and the sum has the noise; central: the aggregator adds it to the sum; per-site: "
-    "every site adds all of it to its own messages");
+    "local: every site adds a part of the noise, and the sum has all of it; central: the aggregator adds the noise to "
+    "the sum; per-site: every site adds the whole noise to its own messages");
 
 std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_change) {
   switch (noise) {
@@ -80,8 +81,8 @@ Spent spent_by_sites(const RunContext& run, double sigma, double delta) {
 std::string who_was_there(const RunContext& run, const Spent& spent) {
   if (run.begun.empty()) return {};
   return fmt::format(
-      "; that is site {}, which has begun {} steps, with failed ones; site {} has begun {} and spent "
-      "{:.3g}; sums are divided by the batch of the sites present",
+      "; site {} spent most, in {} steps (failed ones included); site {} began {} steps and spent {:.3g}; sums are "
+      "divided by the batch of the sites present",
       spent.who_most + 1, steps_of(run, spent.who_most), spent.who_least + 1, steps_of(run, spent.who_least),
       spent.least);
 }
@@ -107,8 +108,8 @@ std::string privacy_remark(const RunFacts& facts) {
       spent.most, options.delta, run.steps, run.sampling_rate, options.clip, sigma,
       whom_it_protects_from(options.noise, facts.sites, !run.begun.empty()), who_was_there(run, spent),
       run.sampled ? ""
-                  : "; ε assumes examples drawn by chance in every step, and here they are shuffled, for which it is "
-                    "customary but not proved: <training batches=\"poisson\"> draws them so");
+                  : "; ε assumes random examples in every step, but here they are shuffled (customary, not proved): "
+                    "<training batches=\"poisson\"> draws them at random");
 }
 
 std::optional<methods::PrivacySpent> privacy_spent(const RunFacts& facts) {
@@ -126,8 +127,8 @@ RunFaults privacy_faults(const RunFacts& facts) {
   RunFaults faults;
   const PrivacyOptions options = privacy_options(facts.run.parameters);
   if (options.noise == NoiseBy::aggregator && facts.run.exchange != spec::ExchangeMode::aggregator) {
-    faults.push_back(
-        Fault{"noise=\"central\" needs an aggregator", "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
+    faults.push_back(Fault{"noise=\"central\" needs an aggregator",
+                           "set exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
   }
   if (const std::optional<models::Network> network = network_of(facts)) {
     if (std::optional<Fault> fault = fault_of_example_gradients(*network)) faults.push_back(std::move(*fault));
@@ -157,9 +158,9 @@ RunFaults privacy_faults(const RunFacts& facts) {
 
 /// Reports a network with layers that have no rows of A and Δ, and so no gradient per example.
 std::optional<Fault> fault_of_example_gradients(const models::Network& network) {
-  const std::string remedy = "use a network of dense, convolutional or recurrent layers alone";
+  const std::string remedy = "use a network of only dense, convolutional and recurrent layers";
   if (network.has_batch_statistics()) {
-    return Fault{"batch norms mix examples, and the gradient of a single example is not known", remedy};
+    return Fault{"batch norms mix examples, so the gradient of a single example is not known", remedy};
   }
   if (!network.parameters().vectors.empty()) {
     return not_built("the gradients of norms, positions and class tokens are not clipped per example", remedy);
@@ -182,7 +183,7 @@ PrivacyOptions privacy_options(const spec::ParameterValues& values) {
 
 double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run) {
   if (!(options.epsilon > 0)) return options.noise_multiplier;
-  if (run.steps < 1) throw std::logic_error("the noise of an ε needs the steps of the run");
+  if (run.steps < 1) throw std::logic_error("the noise for an ε needs the number of steps of the run");
   return estimate::noise_multiplier_for(options.epsilon, options.delta, run.sampling_rate, run.steps);
 }
 

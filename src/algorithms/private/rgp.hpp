@@ -58,7 +58,8 @@ class Rgp : public Algorithm {
   static constexpr spec::IntegerParameter kRank{
       "rank", 1, 65536, "16", "columns of the gradient carriers; a matrix is sent whole if carriers are not smaller"};
   static constexpr spec::IntegerParameter kWarmUp{
-      "warm-up", 0, 1e9, "0", "steps with carriers of the weights; later steps use carriers of the update since"};
+      "warm-up", 0, 1e9, "0",
+      "first steps, with carriers from the weights; later steps take carriers from the update since the start"};
 
   struct Options {
     std::int64_t rank = 16;

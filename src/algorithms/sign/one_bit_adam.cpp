@@ -289,8 +289,9 @@ void OneBitAdam::run(TrainingStep& step) {
 namespace {
 
 constexpr spec::RealParameter kWarmUpShare{"warm-up-share", 0, 1, "0.2",
-                                           "T as a share of the steps that the run may take (the paper: 15 to 25 %)"};
-constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0", "T in steps; 0: warm-up-share sets it"};
+                                           "warm-up T as a share of the run's maximum steps (the paper: 15 to 25 %)"};
+constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0",
+                                              "warm-up T in steps; 0: warm-up-share sets T"};
 
 /// Checks a run of 1-bit Adam. An aggregator must be present in every step, because it alone keeps the compression
 /// error of the average.
@@ -301,7 +302,7 @@ RunFaults one_bit_adam_faults(const RunFacts& facts) {
   faults.push_back(Fault{fmt::format("absent=\"{}\" needs an aggregator: in '{}' each peer averages a block, and "
                                      "keeps its compression errors",
                                      to_string(facts.run.absence.does), facts.run.algorithm),
-                         "exchange=\"aggregator\"; or absent=\"wait\" or \"restart\""});
+                         "set exchange=\"aggregator\", or absent=\"wait\" or \"restart\""});
   return faults;
 }
 

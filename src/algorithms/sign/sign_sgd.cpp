@@ -161,12 +161,12 @@ void SignSgd::run(TrainingStep& step) {
 
 SynchronousMethod sign_sgd_method() {
   static constexpr spec::FloatParameter kMomentum{"momentum", 0, 0.9999, "0",
-                                                  "β of every site's own momentum: 0 is signSGD, 0.9 Signum"};
+                                                  "momentum β of each site; 0 is signSGD, 0.9 is Signum"};
   static constexpr auto kZeros = spec::choice<SignSgd::Zeros>(
       "zeros",
       {{"random", SignSgd::Zeros::random}, {"plus", SignSgd::Zeros::plus}, {"abstain", SignSgd::Zeros::abstain}},
-      "random: one bit; a zero votes at random, and so do ties; plus: one bit; zeros and ties are +1; abstain: two "
-      "bits; a zero has no vote, and a tie moves nothing");
+      "random: one bit, zeros and ties are +1 or -1 at random; plus: one bit, zeros and ties are +1; abstain: two "
+      "bits, zeros do not vote and ties change nothing");
   return {{.name = "sign-sgd",
            .family = "quantisation",
            .parameters = {kMomentum, kZeros},

@@ -70,42 +70,44 @@ class Ef21 final : public Algorithm {
 }  // namespace
 
 SynchronousMethod ef21_method() {
-  return {{.name = "ef21",
-           .family = "sparsification",
-           .sends_gradients = true,
-           .sums_in_buckets = true,
-           .forgets = "its estimates take the place of a memory",
-           .check =
-               [](const RunFacts& facts) {
-                 RunFaults faults;
-                 const spec::RunSpec& run = facts.run;
-                 const bool estimates = run.absence.goes_without() && run.compress.method != "none";
-                 if (estimates && run.weights != spec::SiteWeights::published) {
-                   faults.push_back(not_built(
-                       fmt::format("absent=\"{}\": '{}' weighs estimates of absent sites by their rows, not by weights",
-                                   to_string(run.absence.does), run.algorithm),
-                       "remove 'weights'; or absent=\"wait\" or \"restart\""));
-                 }
-                 if (estimates && run.absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
-                   faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" has no effect on '{}': estimates of "
-                                                      "absent sites stay in the sum",
-                                                      run.algorithm),
-                                          "remove 'absent-weights'"});
-                 }
-                 if (compress::compressors().at(run.compress.method).has_momentum) {
-                   faults.push_back(
-                       Fault{fmt::format("<compress method=\"{}\"> has momentum in a memory, and '{}' has no memory",
-                                         run.compress.method, run.algorithm),
-                             "method=\"int8\" in <compress>"});
-                 }
-                 return faults;
-               },
-           // H_s and H.
-           .state =
-               [](const spec::ParameterValues&) {
-                 return estimate::AlgorithmState{2.0 * step::extent::in_with_bias() * step::extent::out(), 0, true};
-               }},
-          [](const spec::RunSpec&) { return std::make_unique<Ef21>(); }};
+  return {
+      {.name = "ef21",
+       .family = "sparsification",
+       .sends_gradients = true,
+       .sums_in_buckets = true,
+       .forgets = "its estimates already replace a memory",
+       .check =
+           [](const RunFacts& facts) {
+             RunFaults faults;
+             const spec::RunSpec& run = facts.run;
+             const bool estimates = run.absence.goes_without() && run.compress.method != "none";
+             if (estimates && run.weights != spec::SiteWeights::published) {
+               faults.push_back(not_built(
+                   fmt::format(
+                       "absent=\"{}\" conflicts with 'weights': '{}' weights estimates of absent sites by their rows",
+                       to_string(run.absence.does), run.algorithm),
+                   "remove 'weights', or set absent=\"wait\" or \"restart\""));
+             }
+             if (estimates && run.absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
+               faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" has no effect on '{}': estimates of "
+                                                  "absent sites stay in the sum",
+                                                  run.algorithm),
+                                      "remove 'absent-weights'"});
+             }
+             if (compress::compressors().at(run.compress.method).has_momentum) {
+               faults.push_back(
+                   Fault{fmt::format("<compress method=\"{}\"> keeps momentum in a memory, but '{}' has no memory",
+                                     run.compress.method, run.algorithm),
+                         "set method=\"int8\" in <compress>"});
+             }
+             return faults;
+           },
+       // H_s and H.
+       .state =
+           [](const spec::ParameterValues&) {
+             return estimate::AlgorithmState{2.0 * step::extent::in_with_bias() * step::extent::out(), 0, true};
+           }},
+      [](const spec::RunSpec&) { return std::make_unique<Ef21>(); }};
 }
 
 }  // namespace dadsim::algorithms

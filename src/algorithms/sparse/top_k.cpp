@@ -41,7 +41,7 @@ SynchronousMethod top_k_method() {
       {.name = "top-k",
        .family = "sparsification",
        .parameters = {kFraction},
-       .forgets = "its own memory keeps what it leaves out, but not the errors of <compress>",
+       .forgets = "its own memory keeps the entries that top-k drops, but not the errors of <compress>",
        .lossless = {{"fraction", "1"}},
        .retained_rank =
            [](const spec::ParameterValues& values) {

@@ -71,14 +71,15 @@ TEST(ForwardGradientBlocks, OtherNetworksAreRefused) {
   const spec::DenseSpec output{3, spec::Activation::identity};
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, output}}, true, 4), "");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, spec::ResidualSpec{{spec::BatchNormSpec{}}, {}, {}}, output}}, false, 1),
-            "layer 2 of <model> is or holds <batch-norm>, which has no forward derivative here; use <dense>, "
+            "layer 2 of <model> is or contains <batch-norm>, whose forward derivative is not supported; use <dense>, "
             "<layer-norm>, <mean> or <residual>");
   EXPECT_EQ(fault({"", {spec::ConvolutionSpec{.filters = 3}, output}}, false, 1).substr(0, 50),
-            "layer 1 of <model> is or holds <convolution>, whic");
+            "layer 1 of <model> is or contains <convolution>, who");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, output}}, false, 4),
-            "groups needs loss=\"local\"; loss=\"local\", or groups=\"1\"");
+            "groups needs loss=\"local\"; set loss=\"local\", or groups=\"1\"");
   EXPECT_EQ(fault({"", {spec::DenseSpec{9}, output}}, true, 4),
-            "matrix 1 of <model> (32 × 9) has no 4 groups of the same size; a divisor of its units");
+            "matrix 1 of <model> (32 × 9) cannot be divided into 4 equal groups; set groups to a common divisor of "
+            "both sizes");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, spec::ResidualSpec{{spec::DenseSpec{8}}, {}, {}}}}, false, 1).substr(0, 50),
             "the last matrix of <model> is inside a <residual>;");
 }

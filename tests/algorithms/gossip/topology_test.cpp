@@ -187,18 +187,19 @@ TEST(Topology, WhatOfAFileIsNotUsedIsNoted) {
   EXPECT_EQ(remark("0 1\n1 1\n1 2\n2 2\n2 3\n"),
             ":2: edges from a site to itself are not used; a site mixes with itself anyway");
   EXPECT_EQ(remark("0 1\n1 0\n1 2\n2 3\n3 2\n"),
-            ":3: '1 2' counts in both directions, but other edges have a line per direction, here '2 1'; '1 > 2' would "
-            "be one direction");
+            ":3: '1 2' is an edge both ways, but other edges have a line per direction, and '2 1' is missing; write '1 "
+            "> 2' for one direction");
   EXPECT_EQ(remark("0 1\n1 0\n1 > 2\n2 > 3\n2 > 1\n3 > 2\n"), "");
 }
 
 TEST(Topology, WhatAFileLeavesOpenIsRefused) {
-  EXPECT_EQ(faults_of("5\n0 1\n1 2\n2 3\n", 4),
-            std::vector<std::string>{"1: has 5 sites, and 4 learn; use a graph of 4 sites, or as many workers as "
-                                     "the graph has sites"});
+  EXPECT_EQ(
+      faults_of("5\n0 1\n1 2\n2 3\n", 4),
+      std::vector<std::string>{"1: has 5 sites, but the scenario has 4; use a graph of 4 sites, or as many workers as "
+                               "the graph has sites"});
   EXPECT_EQ(faults_of("4 3\n1 2\n2 3\n3 4\n", 4),
-            std::vector<std::string>{"1: '4 3' is ambiguous: 4 sites and 3 edges, or an edge; write the number of "
-                                     "sites alone"});
+            std::vector<std::string>{"1: '4 3' is ambiguous: a count of 4 sites and 3 edges, or an edge between two "
+                                     "sites; write only the number of sites"});
   EXPECT_EQ(faults_of("4\n1 2\n2 3\n3 4\n", 4), std::vector<std::string>{});
   // A list of neighbours, in which every site has two.
   EXPECT_EQ(faults_of("0 1 3\n1 0 2\n2 1 3\n3 0 2\n", 4),

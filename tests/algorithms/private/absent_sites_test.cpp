@@ -122,8 +122,8 @@ TEST(PrivateAbsence, EverySiteHasSpentWhatItHasBegun) {
   facts.taken->begun = {40, 97, 50};  // no site took part in all steps; abandoned steps count too
   EXPECT_DOUBLE_EQ(info.privacy(facts)->epsilon, estimate::epsilon_spent({0.1, 2, 97}, 1e-5));
   const std::string remark = info.remark(facts);
-  EXPECT_NE(remark.find("site 2, which has begun 97 steps"), std::string::npos) << remark;
-  EXPECT_NE(remark.find("site 1 has begun 40"), std::string::npos) << remark;
+  EXPECT_NE(remark.find("site 2 spent most, in 97 steps"), std::string::npos) << remark;
+  EXPECT_NE(remark.find("site 1 began 40"), std::string::npos) << remark;
 }
 
 }  // namespace
