@@ -87,7 +87,7 @@ Datum gradient_of(Learning& learning, const LocalTraining& how, bool with_statis
 Datum quality_of(Learning& learning, std::uint64_t held_back, History::Inputs in) {
   const algorithms::LearningProblem& problem = learning.problem();
   if (held_back > 0 && problem.drift == nullptr)
-    throw std::out_of_range("held-back data of drifts in a scenario without drift");
+    throw std::out_of_range("the scenario has no drift, so no held-back data of drifts");
   const models::Samples& samples =
       held_back == 0 ? problem.data.test : problem.drift->held_back.at(static_cast<std::size_t>(held_back - 1)).samples;
   const auto workspace = learning.borrow();
@@ -110,9 +110,9 @@ LearnedOperation learned_operation_from_bytes(std::string_view bytes) {
 
 Datum carry_out(Learning& learning, const LearnedOperation& operation, History::Inputs inputs) {
   if (inputs.empty() || inputs[0]->numbers.size() < learning.state())
-    throw std::out_of_range("an operation without its initial weights");
+    throw std::out_of_range("an operation lacks its initial weights");
   if (inputs.size() > 1 && inputs[1]->numbers.size() < learning.parameters())
-    throw std::out_of_range("a correction that is shorter than a gradient");
+    throw std::out_of_range("a correction is shorter than a gradient");
   switch (operation.kind) {
     case LearnedOperation::Kind::train:
       return trained(learning, operation.training, inputs);

@@ -41,7 +41,7 @@ class AdPsgd final : public Protocol {
                                                    "factor of the learning rate of every worker"};
   static constexpr spec::IntegerParameter kUpdates{
       "updates", 0, 1e12, "0",
-      "gradients of all workers together; 0: until they have trained with the epochs of <training>"};
+      "gradients of all workers in sum; 0: until workers have trained for the epochs of <training>"};
 
   explicit AdPsgd(const Setting& setting);
   void begin() override;

@@ -34,23 +34,23 @@ class AsyncSgd final : public Protocol {
  public:
   enum class Staleness : std::uint8_t { none, bounded, damped, compensated };
 
-  static constexpr auto kStaleness =
-      spec::choice<Staleness>("staleness",
-                              {{"none", Staleness::none},
-                               {"bounded", Staleness::bounded},
-                               {"damped", Staleness::damped},
-                               {"compensated", Staleness::compensated}},
-                              "treatment of stale gradients: none; fast workers wait (slack); the learning rate is "
-                              "divided by s + 1; a first-order correction (lambda)");
+  static constexpr auto kStaleness = spec::choice<Staleness>(
+      "staleness",
+      {{"none", Staleness::none},
+       {"bounded", Staleness::bounded},
+       {"damped", Staleness::damped},
+       {"compensated", Staleness::compensated}},
+      "none: apply stale gradients unchanged; bounded: fast workers wait (slack); damped: divide the learning rate by "
+      "staleness + 1; compensated: first-order correction (lambda)");
   static constexpr spec::IntegerParameter kSlack{"slack", 0, 1e6, "3",
                                                  "bounded: largest lead of a worker over the slowest, in gradients"};
   static constexpr spec::RealParameter kLambda{"lambda", 0, 1e6, "0.04",
                                                "compensated: weight of g ⊙ g ⊙ (model now − model read)"};
   static constexpr spec::RealParameter kRateFactor{
       "rate-factor", 1e-9, 1e6, "1",
-      "factor of the learning rate; with 1 / n, the updates of n workers are as large as one synchronous step"};
+      "factor of the learning rate; with 1/n, n updates are together as large as one synchronous step"};
   static constexpr spec::IntegerParameter kUpdates{
-      "updates", 0, 1e12, "0", "updates of the model; 0: until workers have trained with the epochs of <training>"};
+      "updates", 0, 1e12, "0", "updates of the model; 0: until workers have trained for the epochs of <training>"};
 
   explicit AsyncSgd(const Setting& setting);
   void begin() override;

@@ -33,23 +33,24 @@ constexpr auto kLevel = spec::choice<HiddenLevel>(
     "level", {{"client", HiddenLevel::client}, {"sample", HiddenLevel::sample}},
     "client: hide the presence of a client with all its samples; sample: hide a sample (with noise=\"per-site\")");
 constexpr spec::RealParameter kClipOfUpdates{
-    "clip", 1e-9, 1e30, "1", "norm C that the update of a client (level=sample: the gradient of a sample) has at most"};
+    "clip", 1e-9, 1e30, "1",
+    "clipping norm C: largest norm of a client's update (level=\"sample\": of a sample's gradient)"};
 constexpr spec::RealParameter kUpdateNoise{
     "noise-multiplier", 0, 1e6, "1",
-    "σ: the standard deviation of the noise in units of C; 0: none; only without epsilon"};
+    "noise multiplier σ: standard deviation of the noise ÷ C; 0: no noise; not used with epsilon"};
 constexpr spec::RealParameter kUpdateEpsilon{
-    "epsilon", 0, 1e6, "0",
-    "ε that all rounds of the run spend at most, from which σ follows; 0: noise-multiplier says it"};
-constexpr spec::RealParameter kUpdateDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
+    "epsilon", 0, 1e6, "0", "privacy budget ε for all rounds of the run, which sets σ; 0: noise-multiplier sets σ"};
+constexpr spec::RealParameter kUpdateDelta{"delta", 1e-300, 0.5, "1e-5", "δ of the (ε, δ) guarantee"};
 constexpr auto kUpdateNoiseBy = spec::choice<NoiseBy>(
     "noise", {{"central", NoiseBy::aggregator}, {"local", NoiseBy::sites_together}, {"per-site", NoiseBy::each_site}},
-    "central: the server adds it to the sum; local: every client adds a share, and the sum has all of it; per-site: "
-    "every client adds all of it to its own messages");
+    "central: the server adds the noise to the sum; local: every client adds a part, and the sum has all of the noise; "
+    "per-site: every client adds the whole noise to its own messages");
 constexpr spec::RealParameter kDropOuts{
     "drop-outs", 0, 0.95, "0",
-    "noise=local: share of the clients of a round that may drop out; with more, the round releases nothing"};
+    "noise=\"local\": share of a round's clients that may drop out; if more drop out, the round releases nothing"};
 constexpr spec::RealParameter kChance{
-    "fraction", 1e-4, 1, "1", "chance q of each client to join a round, independent of the others (Poisson sampling)"};
+    "fraction", 1e-4, 1, "1",
+    "probability q that a client joins a round, independent of other clients (Poisson sampling)"};
 
 using Level = HiddenLevel;
 
@@ -264,7 +265,7 @@ class DpFedAvg final : public FederatedRounds {
       if (!of_clients) return fmt::format("{} steps", count);
       switch (noise_) {
         case NoiseBy::aggregator:
-          return fmt::format("{} rounds in which it could be asked", count);
+          return fmt::format("{} rounds that could select it", count);
         case NoiseBy::sites_together:
           return fmt::format("{} sums with its update", count);
         case NoiseBy::each_site:
@@ -279,32 +280,31 @@ class DpFedAvg final : public FederatedRounds {
         times(spent.most.times), spent.least.client + 1, spent.least.epsilon, times(spent.least.times), what, clip_,
         sigma_);
     if (!of_clients) {
-      text += "; each client trains by DP-SGD: this holds for every message of a client";
+      text += "; each client trains by DP-SGD: ε holds for every message of a client";
       if (setting().training().batches != spec::TrainingSpec::Batches::poisson) {
         text +=
-            "; ε assumes samples drawn by chance in every step, and here they are shuffled, for which it is "
-            "customary but not proved: <training batches=\"poisson\"> draws them so";
+            "; ε assumes random samples in every step, but here they are shuffled (customary, not proved): <training "
+            "batches=\"poisson\"> draws them at random";
       }
       return text;
     }
     switch (noise_) {
       case NoiseBy::aggregator:
-        return text +
-               fmt::format(
-                   "; a client joins a round with chance {:g}, and the server adds the noise: this holds towards "
-                   "all but the server",
-                   chance_);
+        return text + fmt::format(
+                          "; a client joins a round with probability {:g}, and the server adds the noise: ε holds "
+                          "towards all but the server",
+                          chance_);
       case NoiseBy::sites_together:
         return text +
                fmt::format(
-                   "; {}; the server knows the clients of a sum, so the chance of joining counts as 1{}",
+                   "; {}; the server knows the clients of a sum, so ε assumes that every client joins{}",
                    setting().value(kDropOuts) > 0
-                       ? fmt::format("the noise of {:g} of a round's clients suffices, and further noise is added",
+                       ? fmt::format("the noise of {:g} of a round's clients suffices, and more clients add more noise",
                                      1 - setting().value(kDropOuts))
                        : std::string("a round with a dropped client releases nothing"),
                    is_secure() ? ""
-                               : "; only sums are assumed to be seen, not their parts: secure=\"yes\" adds the cost of "
-                                 "hiding them");
+                               : "; ε assumes that the server sees only sums, not single updates: secure=\"yes\" adds "
+                                 "the cost of hiding updates");
       case NoiseBy::each_site:
         return text + "; each client adds all of the noise; ε holds for every message of a client";
     }
@@ -331,10 +331,10 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
   const bool of_samples = kLevel.of(values) == HiddenLevel::sample;
   if (of_samples && noise != algorithms::NoiseBy::each_site) {
     faults.push_back(Fault{"level=\"sample\" needs clients that add noise in every step",
-                           "noise=\"per-site\", or level=\"client\""});
+                           "set noise=\"per-site\", or level=\"client\""});
   }
   if (kDropOuts.of(values) > 0 && noise != algorithms::NoiseBy::sites_together) {
-    faults.push_back(Fault{"drop-outs needs noise=\"local\"", "noise=\"local\", or remove it"});
+    faults.push_back(Fault{"drop-outs needs noise=\"local\"", "set noise=\"local\", or remove drop-outs"});
   }
   if (const std::optional<models::Network> network = algorithms::network_of(facts)) {
     if (of_samples) {

@@ -18,12 +18,13 @@ enum class Decay : std::uint8_t { constant, polynomial, hinge };
 
 class FedAsync final : public FederatedAsync {
  public:
-  static constexpr spec::RealParameter kAlpha{"alpha", 1e-6, 1, "0.6",
-                                              "share of the model of a client without staleness in the new model"};
+  static constexpr spec::RealParameter kAlpha{
+      "alpha", 1e-6, 1, "0.6", "weight of a client's model in the new model, if the update is not stale"};
   static constexpr auto kStaleness = spec::choice<Decay>(
       "staleness", {{"constant", Decay::constant}, {"polynomial", Decay::polynomial}, {"hinge", Decay::hinge}},
-      "decrease of alpha with the staleness of an update; the staleness is 1 if no other update overtook it", 1);
-  static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1", "rate of the decrease; -1: 0.5, hinge 10"};
+      "decrease of alpha with the staleness of an update; staleness is 1 if no other update came first", 1);
+  static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1",
+                                          "rate of the decrease; -1: 0.5 (polynomial) or 10 (hinge)"};
   static constexpr spec::RealParameter kB{"b", 0, 1e9, "4", "hinge: staleness from which the share decreases"};
   static constexpr spec::RealParameter kMu{
       "mu", 0, 1e6, "0", "weight of the proximal term, which pulls a client towards the model it received"};
@@ -85,15 +86,15 @@ EventDrivenMethod fed_async_method() {
              const Decay decay = FedAsync::kStaleness.of(facts.run.parameters);
              RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
              if (a < 0 && a != kPaperA) {
-               faults.push_back(Fault{fmt::format("a = {} would make old updates count more", a),
+               faults.push_back(Fault{fmt::format("a = {} would give old updates more weight", a),
                                       "use 0 or more, or -1 for the paper's value"});
              } else if (a != kPaperA && decay == Decay::constant) {
                faults.push_back(Fault{fmt::format("a = {} has no effect with staleness=\"constant\"", a),
-                                      "staleness=\"polynomial\" or \"hinge\", or remove it"});
+                                      "set staleness=\"polynomial\" or \"hinge\", or remove 'a'"});
              }
              if (b != kUsualB && decay != Decay::hinge) {
                faults.push_back(
-                   Fault{fmt::format("b = {} needs staleness=\"hinge\"", b), "staleness=\"hinge\", or remove it"});
+                   Fault{fmt::format("b = {} needs staleness=\"hinge\"", b), "set staleness=\"hinge\", or remove 'b'"});
              }
              return faults;
            },

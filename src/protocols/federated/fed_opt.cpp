@@ -75,7 +75,8 @@ class FedOpt final : public FederatedRounds {
                                               "decay of the momentum; -1: 0.9, adagrad 0"};
   static constexpr spec::RealParameter kBeta2{"beta2", 0, 0.99999, "0.99", "decay of the mean of squares; adam, yogi"};
   static constexpr spec::RealParameter kTau{
-      "tau", 1e-9, 1, "0.001", "added to the root of the squares; larger is less adaptive; adam, yogi, adagrad"};
+      "tau", 1e-9, 1, "0.001",
+      "added to the root of the mean of squares (adam, yogi, adagrad); a larger number adapts less"};
 
   explicit FedOpt(const Setting& setting) : FederatedRounds(setting) {
     using Kind = ServerOptimizer::Kind;

@@ -18,9 +18,9 @@ namespace dadsim::protocols {
 class FederatedAsync : public Federation {
  public:
   static constexpr spec::IntegerParameter kConcurrency{"concurrency", 0, 1e9, "0",
-                                                       "clients that are at work at a time; 0: all"};
+                                                       "clients that train concurrently; 0: all"};
   static constexpr spec::IntegerParameter kUpdates{
-      "updates", 0, 1e9, "0", "new models until the end; 0: until clients have trained with the epochs of <training>"};
+      "updates", 0, 1e9, "0", "new models in the run; 0: until clients have trained for the epochs of <training>"};
 
   /// `buffer`: updates per new model. `usual`: default number of new models between two evaluations.
   FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual);

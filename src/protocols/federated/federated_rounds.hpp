@@ -70,22 +70,23 @@ class SecureAggregation {
 class FederatedRounds : public Federation {
  public:
   static constexpr spec::RealParameter kStragglers{
-      "stragglers", 0, 1, "0", "share of the clients of a round that finish only a part of their local work"};
-  static constexpr auto kPartial =
-      spec::choice<bool>("partial", {{"keep", true}, {"drop", false}}, "use of the partial work of a straggler");
+      "stragglers", 0, 1, "0", "share of a round's clients that finish only a part of their local work"};
+  static constexpr auto kPartial = spec::choice<bool>("partial", {{"keep", true}, {"drop", false}},
+                                                      "keep: use the partial work of a straggler; drop: ignore it");
 
   static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
                                                  "share of all clients whose updates make a round (C)"};
-  static constexpr spec::RealParameter kMinimum{"minimum", 0, 1, "0.5",
-                                                "share of the clients of a round that must be free before it begins"};
+  static constexpr spec::RealParameter kMinimum{
+      "minimum", 0, 1, "0.5", "share of a round's clients that must be available before the round begins"};
   static constexpr spec::IntegerParameter kRounds{
-      "rounds", 0, 1e9, "0", "rounds to simulate; 0: until clients have trained with the epochs of <training>"};
+      "rounds", 0, 1e9, "0", "rounds to simulate; 0: until clients have trained for the epochs of <training>"};
   static constexpr spec::RealParameter kDeadline{
       "deadline", 0, 1e9, "0", "seconds after which a round continues with the updates received; 0: none"};
   static constexpr spec::RealParameter kOverSelection{
       "over-selection", 1, 100, "1", "clients asked per update needed; the updates that arrive last are ignored"};
-  static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
-                                                      "in-place: clients already have the first model");
+  static constexpr auto kInitial =
+      spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
+                         "sent: the server sends the first model; in-place: clients already have the first model");
 
   /// `waits_for_all`: a round asks clients until its deadline, not only until the fraction has answered.
   explicit FederatedRounds(const Setting& setting, bool waits_for_all = false);

@@ -20,11 +20,11 @@ constexpr world::Channel kGroupUpdate = "update of a group";
 class HierFedAvg final : public Federation {
  public:
   static constexpr spec::IntegerParameter kGroups{
-      "groups", 1, 1e9, "2", "groups of equally many workers, in their order; the first of a group leads it"};
+      "groups", 1, 1e9, "2", "number of groups of equally many consecutive workers; the first worker leads its group"};
   static constexpr spec::IntegerParameter kEdgeRounds{"edge-rounds", 1, 1e9, "1",
-                                                      "rounds within groups per round of all groups"};
+                                                      "rounds inside each group per round of all groups"};
   static constexpr spec::IntegerParameter kRounds{
-      "rounds", 0, 1e9, "0", "rounds of all groups; 0: until clients have trained with the epochs of <training>"};
+      "rounds", 0, 1e9, "0", "rounds of all groups; 0: until clients have trained for the epochs of <training>"};
 
   explicit HierFedAvg(const Setting& setting)
       : Federation(setting), rounds_(setting.value(kRounds)), edge_rounds_(setting.value(kEdgeRounds)) {

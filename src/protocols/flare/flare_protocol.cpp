@@ -52,7 +52,7 @@ std::string name_of_rows(const std::vector<std::int32_t>& rows) {
 }  // namespace
 
 double ks_distance(std::span<const double> a, std::span<const double> b) {
-  if (a.empty() || b.empty()) throw std::logic_error("a distance needs samples with values");
+  if (a.empty() || b.empty()) throw std::logic_error("a distance needs samples that are not empty");
   std::size_t i = 0, j = 0;
   double largest = 0;
   while (i < a.size() && j < b.size()) {

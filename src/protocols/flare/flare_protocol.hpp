@@ -96,7 +96,7 @@ class FlareProtocol final : public Protocol {
   static constexpr spec::RealParameter kInterval{"interval", 1e-6, 1e6, "0.1",
                                                  "seconds between two samples of a sensor"};
   static constexpr spec::IntegerParameter kSamples{"samples", 10, 100000, "100",
-                                                   "samples of a window of confidences, and of an upload (m)"};
+                                                   "samples per window of confidences, and per upload (m)"};
   static constexpr spec::IntegerParameter kQuantiles{"quantiles", 10, 100000, "100",
                                                      "quantiles of confidences sent with a model (K)"};
   static constexpr spec::RealParameter kLevel{"level", 1e-9, 0.5, "0.05",
@@ -104,21 +104,21 @@ class FlareProtocol final : public Protocol {
   static constexpr spec::RealParameter kPhi{
       "phi", 0, 1, "0", "distance of confidences that triggers an upload; 0: the critical distance of the test"};
   static constexpr spec::RealParameter kHeld{"held", 0.01, 0.95, "0.5",
-                                             "share of its samples that the client of a sensor has from the beginning"};
+                                             "share of a client's samples that it has from the beginning"};
   static constexpr spec::RealParameter kValidation{"validation", 0.05, 0.9, "0.3",
-                                                   "share of its samples that the client holds back"};
+                                                   "share of a client's samples that it holds back for validation"};
   static constexpr spec::IntegerParameter kLocalSteps{"local-steps", 1, 1e6, "5",
-                                                      "batches of the client between two checks of its training"};
-  static constexpr spec::IntegerParameter kWindow{"window", 2, 10000, "10",
-                                                  "checks over which the spread is taken (w)"};
-  static constexpr spec::RealParameter kAlpha{"alpha", 0.01, 1, "0.25",
-                                              "stable: largest spread, as a share of the largest since the last rest"};
+                                                      "batches of a client between two checks of its training"};
+  static constexpr spec::IntegerParameter kWindow{
+      "window", 2, 10000, "10", "checks per window, over which the spread of the loss is measured (w)"};
+  static constexpr spec::RealParameter kAlpha{
+      "alpha", 0.01, 1, "0.25", "stable: largest allowed spread ÷ the largest spread since training last settled"};
   static constexpr spec::RealParameter kBeta{"beta", 1, 1000, "1.5",
-                                             "unstable: smallest spread, as a multiple of that at the last deployment"};
-  static constexpr spec::RealParameter kTolerance{"tolerance", 0, 1, "0.02",
-                                                  "stable: share by which the training loss may fall within a window"};
+                                             "unstable: smallest spread ÷ the spread at the last deployment"};
+  static constexpr spec::RealParameter kTolerance{
+      "tolerance", 0, 1, "0.02", "stable: largest fall of the training loss within a window, as a share"};
   static constexpr spec::IntegerParameter kPatience{"patience", 1, 1e6, "200",
-                                                    "checks after which training counts as settled, or as not moved"};
+                                                    "checks after which training counts as settled, or as unchanged"};
   static constexpr spec::RealParameter kUploadEvery{"upload-every", 1e-3, 1e9, "600",
                                                     "fixed: seconds between uploads of a sensor"};
   static constexpr spec::RealParameter kDeployEvery{"deploy-every", 1e-3, 1e9, "600",

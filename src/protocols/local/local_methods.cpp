@@ -78,8 +78,8 @@ std::vector<spec::ParameterSpec> parameters_of(const LocalMethod& method) {
           : joined<spec::ParameterSpec>(
                 {steps,
                  {spec::choice_parameter(LocalSteps::kPeriods.name, "none", {},
-                                         "later periods, each from a step on: \"100:16 400:64\" is H = 16 for rounds "
-                                         "that begin with step 100 or later, and 64 from step 400"),
+                                         "later periods as STEP:H: \"100:16 400:64\" sets H = 16 for rounds that begin "
+                                         "at step 100 or later, and H = 64 from step 400"),
                   LocalSteps::kPeriodByRate, LocalRounds::kPostLocal, LocalRounds::kSends, LocalRounds::kEncoding,
                   LocalRounds::kShare, LocalRounds::kRank, LocalRounds::kDecay, LocalRounds::kTo,
                   algorithms::graph_parameter(), LocalRounds::kMix, LocalRounds::kMixing, kAverage, LocalRounds::kWhen,
@@ -125,61 +125,64 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
     faults.push_back(Fault{std::move(what), std::move(remedy)});
   };
   if (const std::string& periods = LocalSteps::kPeriods.of(values); !LocalSteps::read_periods(periods))
-    refuse(fmt::format("periods=\"{}\" needs steps that rise from 1, each with its period", periods),
-           "periods=\"100:16 400:64\"");
+    refuse(fmt::format("periods=\"{}\" needs rising steps from 1 on, each with a period", periods),
+           "write e.g. periods=\"100:16 400:64\"");
   if (subset && LocalRounds::kTo.of(values) != SentTo::peers)
-    refuse(fmt::format("sends=\"subset\" needs to=\"peers\", not to=\"{}\"", to), "to=\"peers\"");
+    refuse(fmt::format("sends=\"subset\" needs to=\"peers\", not to=\"{}\"", to), "set to=\"peers\"");
   if (subset && outer::kRule.of(values) != "mean")
     refuse(
         fmt::format("outer=\"{}\" needs common weights, which sends=\"subset\" does not keep", outer::kRule.of(values)),
-        "outer=\"mean\"");
+        "set outer=\"mean\"");
   const auto told = [&](const char* name) { return values.at(name) != parameter_of(parameters, name).default_value; };
   if (!subset && encoding != SentBy::chunk_top_k && told(LocalRounds::kShare.name)) {
     refuse(fmt::format("share=\"{}\" needs sends=\"subset\" or encoding=\"chunk-top-k\"",
                        values.at(LocalRounds::kShare.name)),
-           "add one of them, or remove it");
+           "set one of the two, or remove share");
   }
   const bool remembers = encoding == SentBy::compress ? facts.run.compress.memory : encoding != SentBy::int8_ring;
   if (told(LocalRounds::kDecay.name) && (subset || partners || !remembers)) {
     refuse(fmt::format("memory-decay=\"{}\" needs a memory", values.at(LocalRounds::kDecay.name)),
-           "encoding=\"chunk-top-k\", <compress memory=\"true\">, or remove it");
+           "set encoding=\"chunk-top-k\" or <compress memory=\"true\">, or remove memory-decay");
   }
   if (LocalRounds::kWhen.of(values) != When::barrier && !needs_server(values))
-    refuse(fmt::format("when=\"{}\" needs a node that hears from all workers, and to=\"{}\" has none",
+    refuse(fmt::format("when=\"{}\" needs a node that receives from all workers, and to=\"{}\" has none",
                        values.at(LocalRounds::kWhen.name), to),
-           "to=\"aggregator\", to=\"store\", or when=\"barrier\"");
+           "set to=\"aggregator\", to=\"store\" or when=\"barrier\"");
   if (facts.sites > 0 && LocalRounds::kWhen.of(values) == When::quorum &&
       LocalRounds::kQuorum.of(values) > static_cast<std::int64_t>(facts.sites))
-    refuse(fmt::format("quorum=\"{}\" is more than the {} participants", LocalRounds::kQuorum.of(values), facts.sites),
-           fmt::format("quorum=\"{}\"", facts.sites));
+    refuse(fmt::format("quorum=\"{}\" exceeds the {} participants", LocalRounds::kQuorum.of(values), facts.sites),
+           fmt::format("set quorum=\"{}\"", facts.sites));
   if (partners && encoding == SentBy::compress && facts.run.compress.memory)
     refuse(fmt::format("<compress memory=\"true\"> has no effect with to=\"{}\": errors of weights do not add up", to),
-           "memory=\"false\"");
+           "set memory=\"false\"");
   if (partners && encoding != SentBy::compress)
-    refuse(fmt::format("encoding=\"{}\" loses numbers, and to=\"{}\" needs all weights",
+    refuse(fmt::format("encoding=\"{}\" drops numbers, but to=\"{}\" needs all weights",
                        values.at(LocalRounds::kEncoding.name), to),
-           "encoding=\"compress\", or to=\"peers\"");
+           "set encoding=\"compress\", or to=\"peers\"");
   if (LocalRounds::kMixing.of(values) && LocalRounds::kTo.of(values) == SentTo::graph &&
       outer::make(values, 1).is_of_groups)
     refuse(fmt::format("mixing=\"factored\" needs outer steps before averaging, which outer=\"{}\" does not take",
                        outer::kRule.of(values)),
-           "mixing=\"after\", or outer=\"nesterov-folded\"");
+           "set mixing=\"after\", or outer=\"nesterov-folded\"");
   if (partners && facts.run.weights != spec::SiteWeights::published)
-    refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": partners count alike",
+    refuse(fmt::format("weights=\"{}\" has no effect with to=\"{}\": all partners have the same weight",
                        to_string(facts.run.weights), to),
            "leave weights out");
   if (to == "region" && kAverage.of(values) != Average::all)
-    refuse(fmt::format("average=\"{}\" needs the rows of all, and to=\"region\" has those of regions",
+    refuse(fmt::format("average=\"{}\" needs updates of all workers, but to=\"region\" sums within regions first",
                        values.at(kAverage.name)),
-           "average=\"all\", or to=\"peers\"");
+           "set average=\"all\", or to=\"peers\"");
   if (encoding == SentBy::int8_ring) {
     if (!spec::sums_among_peers(values))
-      refuse(fmt::format("encoding=\"int8-ring\" needs to=\"peers\" or \"region\", not to=\"{}\"", to), "to=\"peers\"");
+      refuse(fmt::format("encoding=\"int8-ring\" needs to=\"peers\" or \"region\", not to=\"{}\"", to),
+             "set to=\"peers\"");
     if (to != "region" && kAverage.of(values) != Average::all)
-      refuse(fmt::format("average=\"{}\" needs the rows of all", values.at(kAverage.name)), "average=\"all\"");
+      refuse(fmt::format("average=\"{}\" needs the updates of all workers, which encoding=\"int8-ring\" only sums",
+                         values.at(kAverage.name)),
+             "set average=\"all\"");
     if (facts.run.all_reduce != "auto" && facts.run.all_reduce != "ring")
-      refuse(fmt::format("all-reduce=\"{}\" is no ring, which encoding=\"int8-ring\" needs", facts.run.all_reduce),
-             "all-reduce=\"ring\"");
+      refuse(fmt::format("encoding=\"int8-ring\" needs all-reduce=\"ring\", not \"{}\"", facts.run.all_reduce),
+             "set all-reduce=\"ring\"");
   }
   const auto averages = [&](const spec::IntegerParameter& moments) {
     return values.contains(moments.name) && moments.of(values) > 0;
@@ -187,7 +190,7 @@ RunFaults faults_of_choices(const RunFacts& facts, const std::vector<spec::Param
   if ((averages(LocalRounds::kFirstMoments) || averages(LocalRounds::kSecondMoments)) &&
       LocalRounds::kTo.of(values) != SentTo::peers)
     refuse(fmt::format("averaged moments need to=\"peers\", not to=\"{}\"", to),
-           "to=\"peers\", or first-moments=\"0\" second-moments=\"0\"");
+           "set to=\"peers\", or first-moments=\"0\" and second-moments=\"0\"");
   return faults;
 }
 
@@ -195,10 +198,10 @@ RunFaults faults_of_fragments(const RunFacts& facts, const std::vector<spec::Par
   const spec::ParameterValues& values = facts.run.parameters;
   const std::int64_t period = LocalSteps::kPeriod.of(values);
   if (LocalRounds::kDelay.of(values) >= period)
-    return {Fault{"the delay must be below the period, or a fragment is sent again before it arrives",
+    return {Fault{"the delay must be below the period; otherwise a fragment is sent again before it arrives",
                   "use a delay below the period"}};
   if (LocalRounds::kFragments.of(values) > period)
-    return {Fault{"there are more fragments than steps in a period", "use at most one per step"}};
+    return {Fault{"there are more fragments than steps in a period", "use at most one fragment per step"}};
   return outer_faults(values, parameters, false);
 }
 

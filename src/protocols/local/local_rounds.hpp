@@ -25,8 +25,8 @@ enum class Merge : std::uint8_t { replace, mix, add };
 enum class Average : std::uint8_t { all, contributors, direction };
 inline constexpr auto kAverage = spec::choice<Average>(
     "average", {{"all", Average::all}, {"contributors", Average::contributors}, {"direction", Average::direction}},
-    "all: over all workers; contributors: each number over the workers that have sent one other than 0; direction: of "
-    "each matrix the mean of directions, as long as the rows are on average (RDA)");
+    "all: mean over all workers; contributors: mean of each number over the workers that sent a number other than 0; "
+    "direction: mean direction of each matrix, scaled to the mean length of updates (RDA)");
 
 /// Returns Σ p_i x_i with p_i the weights over their sum, or the mean of contributors, or of directions. Parameters
 /// come first in each row.
@@ -39,8 +39,7 @@ world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, st
 /// makes the next θ from the changes. Each part is a choice of the run; subclasses carry the messages.
 class LocalRounds : public Protocol {
  public:
-  static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0",
-                                                  "epochs with a period of 1 at the beginning"};
+  static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0", "first epochs, with a period of 1"};
   static constexpr auto kTo = spec::choice<SentTo>(
       "to",
       {{"aggregator", SentTo::aggregator},
@@ -49,14 +48,14 @@ class LocalRounds : public Protocol {
        {"graph", SentTo::graph},
        {"store", SentTo::store},
        {"region", SentTo::region}},
-      "aggregator: to the aggregator, which sends the new weights back; peers: a sum by the collective library (an "
-      "all-gather if messages do not add up); pair: with a random partner; graph: with all neighbours; "
-      "store: to an object store at the aggregator's host, from which every worker reads what the others have sent; "
-      "region: a sum within each region of the platform, then as peers among one worker of each, and back");
+      "aggregator: send to the aggregator, which returns the new weights; peers: sum by the collective library (an "
+      "all-gather if messages do not add up); pair: exchange with a random partner; graph: exchange with all "
+      "neighbours; store: write to an object store at the aggregator's host, and read all other updates there; region: "
+      "sum within each region of the platform, then as peers among one worker of each region, then send back");
   static constexpr auto kSends =
       spec::choice<SentNumbers>("sends", {{"change", SentNumbers::change}, {"subset", SentNumbers::subset}},
-                                "change: the movement of the worker; subset: weights at random places, equal for all "
-                                "workers, which become their mean; other weights stay as they are");
+                                "change: send the change of the worker's weights; subset: average weights at random "
+                                "positions, equal for all workers, and keep all other weights");
   static constexpr auto kEncoding = spec::choice<SentBy>(
       "encoding",
       {{"compress", SentBy::compress},
@@ -65,9 +64,9 @@ class LocalRounds : public Protocol {
        {"low-rank", SentBy::low_rank},
        {"low-rank-e3m0", SentBy::low_rank_four_bits},
        {"int8-ring", SentBy::int8_ring}},
-      "compress: by <compress> of the run; chunk-top-k: the largest of every 4096, in two bits, with a memory; "
-      "e3m0: all in four bits, with a memory; low-rank: two factors of each matrix, with a memory; low-rank-e3m0: the "
-      "same in four bits; int8-ring: peers sum in a ring of eight bits a number, quantised anew at every peer");
+      "compress: as <compress> of the run; chunk-top-k: the largest of every 4096 numbers, in two bits, with a memory; "
+      "e3m0: all numbers in four bits, with a memory; low-rank: two factors of each matrix, with a memory; "
+      "low-rank-e3m0: these factors in four bits; int8-ring: a ring sum in eight bits, quantised again at every peer");
   static constexpr spec::RealParameter kShare{"share", 1e-6, 1, "0.005",
                                               "share of the numbers sent (subset, chunk-top-k)"};
   static constexpr spec::IntegerParameter kRank{"rank", 1, 1e6, "4", "rank of the factors (low-rank, low-rank-e3m0)"};
@@ -75,15 +74,15 @@ class LocalRounds : public Protocol {
                                               "decay of the memory of compression errors per round"};
   static constexpr auto kMerge =
       spec::choice<Merge>("merge", {{"replace", Merge::replace}, {"mix", Merge::mix}, {"add", Merge::add}},
-                          "replace: take the new weights; mix: alpha of the own weights, the rest of the new ones; "
-                          "add: add the change of the new weights to the own weights");
-  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "share of the own weights (mix)"};
+                          "replace: take the new weights; mix: alpha × own weights + (1 − alpha) × new weights; add: "
+                          "add the change of the new weights to the own weights");
+  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5", "weight of the own weights (mix)"};
   static constexpr spec::RealParameter kMix{
       "gossip", 0, 2, "1", "strength of averaging with partners (pair, graph): 1 with a single partner is the mean"};
-  static constexpr auto kMixing = spec::choice<bool>(
-      "mixing", {{"after", false}, {"factored", true}},
-      "after: neighbours average after the local steps; factored: they also average the weights of the round's "
-      "beginning during the steps, as far as these arrive in time (graph)");
+  static constexpr auto kMixing =
+      spec::choice<bool>("mixing", {{"after", false}, {"factored", true}},
+                         "after: neighbours average after the local steps; factored: neighbours also average the "
+                         "weights of the round's beginning during the steps, if these arrive in time (graph)");
   static constexpr auto kWhen = spec::choice<When>(
       "when",
       {{"barrier", When::barrier},
@@ -91,15 +90,15 @@ class LocalRounds : public Protocol {
        {"asynchronous", When::asynchronous},
        {"window", When::window},
        {"overlap", When::overlap}},
-      "barrier: a round ends when all have answered; quorum: when enough have, after a grace, and later answers count "
-      "in a later round; asynchronous: with every answer; window: after a time, and later answers do not count; "
-      "overlap: as barrier, while workers take the steps of the next round");
+      "barrier: a round ends when all workers have answered; quorum: when enough have answered, after a grace, and "
+      "late answers count in a later round; asynchronous: with every answer; window: after a time, and late answers "
+      "are dropped; overlap: as barrier, while workers take the steps of the next round");
   static constexpr spec::IntegerParameter kQuorum{"quorum", 1, 1e6, "1", "answers that a round waits for (quorum)"};
   static constexpr spec::RealParameter kGrace{"grace", 0, 1e9, "0",
                                               "seconds that a round then waits for more answers (quorum)"};
   static constexpr spec::RealParameter kWindow{"window", 1e-6, 1e9, "60", "seconds that a round lasts (window)"};
   static constexpr spec::RealParameter kStaleness{
-      "staleness", 0, 100, "0", "a: a change from s rounds ago counts (1 + s)^-a times (quorum, asynchronous)"};
+      "staleness", 0, 100, "0", "a: a change that is s rounds old has weight (1 + s)^-a (quorum, asynchronous)"};
   static constexpr spec::IntegerParameter kFirstMoments{
       "first-moments", 0, 1e6, "0", "rounds between averages of the first moments of Adam; 0: no averages"};
   static constexpr spec::IntegerParameter kSecondMoments{
@@ -113,7 +112,7 @@ class LocalRounds : public Protocol {
                                                       "share of the own weights when a fragment is applied"};
   static constexpr auto kOuterGradients =
       spec::choice<bool>("outer-gradients", {{"e3m0", false}, {"compress", true}},
-                         "e3m0: in four bits a number; compress: as <compress> of the run says");
+                         "e3m0: four bits a number; compress: as <compress> of the run");
 
   /// Returns the value of a parameter; its default if the method lacks the parameter.
   static auto chosen(const spec::ParameterValues& values, const auto& parameter) {

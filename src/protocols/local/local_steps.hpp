@@ -17,11 +17,11 @@ class LocalSteps {
  public:
   static constexpr spec::IntegerParameter kPeriod{"period", 1, 1e9, "8", "local steps between synchronisations (H)"};
   static constexpr spec::TextParameter kPeriods{"periods"};
-  static constexpr spec::RealParameter kPeriodByRate{"period-by-rate", 0, 1e9, "0",
-                                                     "a: rounds of at least (a / learning rate)^2 local steps, by the "
-                                                     "rate at the start of the round (QSR); 0: not used"};
+  static constexpr spec::RealParameter kPeriodByRate{
+      "period-by-rate", 0, 1e9, "0",
+      "a: a round has at least (a / learning rate)^2 local steps, with the rate at its start (QSR); 0: not used"};
   static constexpr spec::IntegerParameter kRounds{
-      "rounds", 0, 1e9, "0", "rounds of period local steps; 0: as many steps as synchronous training takes"};
+      "rounds", 0, 1e9, "0", "rounds, each of `period` local steps; 0: as many steps as synchronous training takes"};
 
   /// A step, and H of the rounds that begin with this step or later.
   using LaterPeriod = std::pair<std::int64_t, std::int64_t>;

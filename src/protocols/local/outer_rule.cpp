@@ -230,7 +230,7 @@ const std::vector<RuleInfo>& rules() {
   using Values = spec::ParameterValues;
   static const std::vector<std::string> of_nesterov{kRate.name, kMomentum.name, kWarmUp.name, kFinalMomentum.name};
   static const std::vector<RuleInfo> all{
-      {"mean", "the mean of what workers have", {}, [](const Values&, std::int64_t) { return plain_steps(1); }},
+      {"mean", "the mean of the workers' weights", {}, [](const Values&, std::int64_t) { return plain_steps(1); }},
       {"sgd",
        "plain steps",
        {kRate.name},
@@ -249,7 +249,7 @@ const std::vector<RuleInfo>& rules() {
        {kRate.name, kMomentum.name, kConsensus.name},
        consensus},
       {"nesterov-aligned",
-       "Nesterov momentum that corrects changes of matrices against it",
+       "Nesterov momentum that corrects changes of matrices against the momentum",
        {kRate.name, kMomentum.name, kAlign.name, kShrink.name, kTurn.name},
        aligned_nesterov}};
   return all;

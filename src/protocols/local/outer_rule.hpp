@@ -48,21 +48,23 @@ inline constexpr spec::TextParameter kRule{"outer"};
 inline constexpr spec::RealParameter kRate{"outer-rate", 1e-9, 1e3, "0.7", "learning rate of the outer optimizer"};
 inline constexpr spec::RealParameter kMomentum{"outer-momentum", 0, 0.9999, "0.9", "its momentum"};
 inline constexpr spec::RealParameter kSecondMoment{"outer-beta2", 0, 0.999999, "0.99",
-                                                   "decay of its mean of squares (adam)"};
+                                                   "decay of the outer optimizer's mean of squares (adam)"};
 inline constexpr spec::RealParameter kConsensus{
-    "consensus", 0, 100, "0.7", "pull towards the mean of the partners (consensus); below 2 (1 - outer-momentum^2)"};
+    "consensus", 0, 100, "0.7",
+    "strength of the pull towards the mean of the partners (consensus); below 2 (1 - outer-momentum^2)"};
 inline constexpr spec::IntegerParameter kBuffer{"outer-buffer", 1, 1e6, "2",
                                                 "outer steps between updates of the momentum (delayed-nesterov)"};
 inline constexpr spec::IntegerParameter kWarmUp{"outer-warm-up", 0, 1e9, "0",
                                                 "outer steps over which the momentum rises from 0"};
-inline constexpr spec::RealParameter kFinalMomentum{"outer-final-momentum", -1, 0.9999, "-1",
-                                                    "momentum at the last step, reached linearly; -1: unchanged"};
+inline constexpr spec::RealParameter kFinalMomentum{
+    "outer-final-momentum", -1, 0.9999, "-1", "momentum at the last step, to which it changes linearly; -1: unchanged"};
 inline constexpr spec::RealParameter kAlign{
-    "outer-align", -1, 1, "0.5", "least cosine with the momentum of a change that stays as it is (nesterov-aligned)"};
+    "outer-align", -1, 1, "0.5",
+    "a change stays unchanged if its cosine with the momentum is at least this (nesterov-aligned)"};
 inline constexpr spec::RealParameter kShrink{"outer-shrink", 0, 1, "0.5",
-                                             "share taken from a change's part against the momentum"};
-inline constexpr spec::RealParameter kTurn{
-    "outer-turn", 0, 1, "0.25", "largest share by which a change at an angle to the momentum is turned towards it"};
+                                             "share removed from the component of a change against the momentum"};
+inline constexpr spec::RealParameter kTurn{"outer-turn", 0, 1, "0.25",
+                                           "largest share by which a change is rotated towards the momentum"};
 
 struct RuleInfo {
   const char* name;                     ///< name in <run outer="…">

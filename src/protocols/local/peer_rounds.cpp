@@ -130,7 +130,7 @@ Value PeerRounds::moment_of(std::size_t number, std::size_t moment) const {
   return learning().history().make(fmt::format("moments {}", moment), {peers_[number].own},
                                    [first, count](History::Inputs in) {
                                      if (in[0]->numbers.size() < first + count)
-                                       throw std::logic_error("an optimizer without moments");
+                                       throw std::logic_error("the optimizer has no moments");
                                      const auto begin = in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(first);
                                      return Datum{{begin, begin + static_cast<std::ptrdiff_t>(count)}, {}};
                                    });

@@ -92,7 +92,7 @@ Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
             stages_.borrow([this] { return std::make_unique<PartialStage>(learning_.problem(), run_, algorithm_); });
         models::set_flat_state(stage->network(), std::span(in[0]->numbers).first(learning_.state()));
         const auto [structure, sizes] = stage->run(sites.number, batches(sites), sites.weights);
-        if (structure != structure_) throw std::logic_error("a step differs from the others of its algorithm");
+        if (structure != structure_) throw std::logic_error("a step differs from other steps of its algorithm");
         Datum result{models::flat_gradient(stage->gradient()), {}};
         const std::vector<float> state = models::flat_state(stage->network());
         result.numbers.insert(result.numbers.end(), state.begin() + static_cast<std::ptrdiff_t>(learning_.parameters()),
@@ -697,8 +697,7 @@ EventDrivenMethod partial_gradient_sharing_method() {
 EventDrivenMethod partial_dad_method() { return partial_method("partial-dad", algorithms::Dad::kName); }
 
 EventDrivenMethod partial_rank_dad_method() {
-  return partial_method("partial-rank-dad", algorithms::RankDad::kName,
-                        "the ranks of every step to know how much is sent");
+  return partial_method("partial-rank-dad", algorithms::RankDad::kName, "the learned ranks of every step");
 }
 
 }  // namespace dadsim::protocols

@@ -78,13 +78,13 @@ class PartialParticipation final : public Protocol {
                                                  "share of the sites asked per step, drawn anew each time"};
   static constexpr spec::RealParameter kDeadline{
       "deadline", 0, 1e9, "0",
-      "seconds after which a step continues with the contributions received, at least one; 0: none"};
-  static constexpr auto kUnbiased = spec::choice<bool>(
-      "estimate", {{"unbiased", true}, {"present", false}},
-      "unbiased: each contribution is divided by the site's chance to take part; present: the mean over sites present");
+      "seconds after which a step continues with the contributions received (at least one); 0: no limit"};
+  static constexpr auto kUnbiased = spec::choice<bool>("estimate", {{"unbiased", true}, {"present", false}},
+                                                       "unbiased: divide each contribution by its site's probability "
+                                                       "of taking part; present: take the mean over the sites present");
   static constexpr auto kBarrier =
       spec::choice<bool>("barrier", {{"false", false}, {"true", true}},
-                         "true: sites begin the next step together; false: each when it is ready");
+                         "true: all sites begin the next step together; false: each site begins when it is ready");
 
   PartialParticipation(const Setting& setting, const std::string& algorithm);
   void begin() override;

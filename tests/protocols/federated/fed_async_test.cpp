@@ -85,7 +85,7 @@ TEST(FedAsync, RefusesAnExponentThatIsNone) {
     return faults_of(protocols::protocol_registry().at("fedasync"), {run_of("fedasync", {{"a", a}}), 2});
   };
   EXPECT_EQ(faults("-0.5").at(0),
-            (Fault{"a = -0.5 would make old updates count more", "use 0 or more, or -1 for the paper's value"}));
+            (Fault{"a = -0.5 would give old updates more weight", "use 0 or more, or -1 for the paper's value"}));
   EXPECT_TRUE(faults("-1").empty());
   EXPECT_TRUE(faults("0").empty());
 }

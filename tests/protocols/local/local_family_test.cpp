@@ -183,7 +183,7 @@ TEST(NoLoCo, APairIsDiLoCoWithPlainSteps) {
 
 TEST(Gasloc, OnACompleteGraphIsDiLoCoWithThatRule) {
   SmallProblem small = unequal_problem({30, 30, 30});
-  small.training.batch = 9;  // equal shares: partners count alike
+  small.training.batch = 9;  // equal shares: all partners have the same weight
   for (const char* rule : {"sgd", "nesterov", "nesterov-folded"}) {
     const Played gossip =
         played(run_of("gasloc", {{"period", "2"}, {"rounds", "6"}, {"graph", "complete"}, {"outer", rule}}), small);
@@ -309,21 +309,21 @@ TEST(LocalChoices, ThatMeanNothingTogetherAreRefusedWithARemedy) {
   };
   const std::vector<Case> cases = {
       {"diloco", {{"outer", "consensus"}}, "to=\"pair\""},
-      {"diloco", {{"sends", "subset"}, {"outer", "mean"}}, "to=\"peers\""},
-      {"diloco", {{"share", "0.1"}}, "add one of them"},
+      {"diloco", {{"sends", "subset"}, {"outer", "mean"}}, "set to=\"peers\""},
+      {"diloco", {{"share", "0.1"}}, "set one of the two"},
       {"diloco", {{"memory-decay", "0.5"}}, "encoding=\"chunk-top-k\""},
       {"gasloc", {{"encoding", "chunk-top-k"}}, "encoding=\"compress\""},
-      {"diloco", {{"sends", "subset"}, {"to", "peers"}}, "outer=\"mean\""},
+      {"diloco", {{"sends", "subset"}, {"to", "peers"}}, "set outer=\"mean\""},
       {"gasloc", {{"merge", "add"}}, "to=\"aggregator\" or \"peers\""},
       {"local-sgd", {{"outer-rate", "0.5"}}, "outer="},
       {"diloco", {{"periods", "9:3 4:2"}}, "periods=\"100:16 400:64\""},
       {"diloco", {{"periods", "16"}}, "periods=\"100:16 400:64\""},
-      {"diloco", {{"encoding", "int8-ring"}}, "to=\"peers\""},
-      {"diloco", {{"encoding", "int8-ring"}, {"to", "peers"}, {"average", "direction"}}, "average=\"all\""},
-      {"des-loc", {{"to", "region"}}, "to=\"peers\""},
-      {"sparta", {{"to", "region"}}, "to=\"peers\""},
+      {"diloco", {{"encoding", "int8-ring"}}, "set to=\"peers\""},
+      {"diloco", {{"encoding", "int8-ring"}, {"to", "peers"}, {"average", "direction"}}, "set average=\"all\""},
+      {"des-loc", {{"to", "region"}}, "set to=\"peers\""},
+      {"sparta", {{"to", "region"}}, "set to=\"peers\""},
       {"diloco", {{"to", "region"}, {"when", "quorum"}}, "when=\"barrier\""},
-      {"des-loc", {{"to", "aggregator"}}, "to=\"peers\""},
+      {"des-loc", {{"to", "aggregator"}}, "set to=\"peers\""},
       {"streaming-diloco", {{"outer", "consensus"}}, "outer=\"nesterov\""},
   };
   for (const Case& one : cases) {
