@@ -29,7 +29,7 @@ std::vector<double> inverse_of(std::vector<double> matrix, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const double pivot = matrix[i * n + i];
     if (!(pivot > kNothingLeft * diagonal[i]) || !(diagonal[i] > 0))
-      throw std::invalid_argument("a kind of size does not vary, or follows from the others");
+      throw std::invalid_argument("a kind of size does not vary, or follows from other kinds");
     for (std::size_t j = 0; j < n; ++j) {
       matrix[i * n + j] /= pivot;
       inverse[i * n + j] /= pivot;
@@ -124,7 +124,7 @@ bool Ladder::shows_trend() const {
 double Ladder::spread() const { return std::sqrt(shown_.variance); }
 
 LadderPrediction Ladder::at(const std::vector<double>& size, double level) const {
-  if (size.size() != centre_.size()) throw std::invalid_argument("the size has other kinds than the rungs");
+  if (size.size() != centre_.size()) throw std::invalid_argument("the size and the rungs have different kinds of size");
   double y = mean_;
   std::vector<double> along;  // distance from the centre along the kinds of size with a shown slope
   for (std::size_t i = 0; i < shown_.kinds.size(); ++i) {

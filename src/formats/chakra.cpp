@@ -226,7 +226,7 @@ ChakraNode read_node(std::string_view bytes, Groups& groups) {
   node.type = type_of(type);
   for (ChakraAttribute& attribute : attributes) take_attribute(std::move(attribute), node);
   if (!std::isfinite(node.seconds) || node.seconds < 0 || !std::isfinite(node.bytes) || node.bytes < 0)
-    throw std::runtime_error(fmt::format("has node {}, whose time or size is not a number from 0 on", node.id));
+    throw std::runtime_error(fmt::format("has node {}, whose time or size is negative or not finite", node.id));
   if (type == kMetadataNode) add_process_groups(inputs, groups);
   return node;
 }

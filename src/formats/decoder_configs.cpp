@@ -207,8 +207,7 @@ void add_opt(const ConfigKeys& keys, ModelConfig& model) {
   model.longest = keys.size_or("max_position_embeddings", 2048);
   sizes["positions"] = model.longest + kOffset;
   if (keys.size_or("word_embed_proj_dim", sizes["hidden"]) != sizes["hidden"])
-    throw std::runtime_error(
-        "has embeddings of another width than its blocks ('word_embed_proj_dim'), which no workload has");
+    throw std::runtime_error("has a 'word_embed_proj_dim' other than 'hidden_size', which no workload supports");
 }
 
 void of_mpt(const ConfigKeys& keys, ModelConfig& model) {

@@ -266,9 +266,10 @@ std::vector<Argument> read_toml(const std::string& file, const std::string& text
     if (value.starts_with('[') && value.ends_with(",]")) value.erase(value.size() - 2, 1);
     const Json read = Json::parse(value, nullptr, false);
     if (read.is_discarded() || read.is_object())
-      refuse("has a value that is not a string, a number, true, false or a list of these", "write one of these");
+      refuse("has a value that is not a string, a number, true, false or a list of these",
+             "write a value of one of these types");
     std::string name = section + std::string(trimmed(line.substr(0, equals)));
-    if (!names.insert(name).second) refuse("has a key for the second time", "leave one of them");
+    if (!names.insert(name).second) refuse("has a key for the second time", "remove one of the two");
     arguments.push_back({std::move(name), text_of(read), number});
   }
   return arguments;
@@ -299,7 +300,7 @@ std::vector<Argument> read_json(const std::string& file, const std::string& text
     throw InputError({file, line_at(text, std::min(fault.byte, text.size())), "is not valid JSON from here on",
                       "correct the comma, quote or bracket before it"});
   } catch (const Json::exception&) {
-    throw InputError({file, 0, "is JSON that cannot be read", "write its text in UTF-8"});
+    throw InputError({file, 0, "is JSON with text that is not UTF-8", "save it as UTF-8"});
   }
   return arguments;
 }

@@ -29,7 +29,7 @@ void of_bert(const ConfigKeys& keys, ModelConfig& model) {
              sizes);
   model.longest = sizes["positions"];
   if (keys.size_or("intermediate_size", 4 * sizes["hidden"]) != 4 * sizes["hidden"])
-    throw std::runtime_error("has an 'intermediate_size' other than four times 'hidden_size', which no BERT here has");
+    throw std::runtime_error("needs an 'intermediate_size' of four times 'hidden_size', as in BERT");
   model.remarks.push_back(ModelRemark::both_heads);
 }
 
@@ -46,7 +46,7 @@ void of_distilbert(const ConfigKeys& keys, ModelConfig& model) {
              sizes);
   sizes["segments"] = sizes["masked"] = 0;
   if (keys.size("hidden_dim") != 4 * sizes["hidden"])
-    throw std::runtime_error("has a 'hidden_dim' other than four times 'dim', which no BERT here has");
+    throw std::runtime_error("needs a 'hidden_dim' of four times 'dim', as in DistilBERT");
   model.longest = sizes["positions"];
   model.remarks = {ModelRemark::pooler_alone};
 }
@@ -131,7 +131,7 @@ void of_clip(const ConfigKeys& keys, ModelConfig& model) {
   if (const std::int64_t between = ConfigKeys(image).size("intermediate_size"); between != 4 * model.sizes["hidden"])
     model.sizes["feed-forward"] = between;
   if (ConfigKeys(text).size("intermediate_size") != 4 * model.sizes["text-hidden"])
-    throw std::runtime_error("has an 'intermediate_size' of text other than four times 'hidden_size'");
+    throw std::runtime_error("needs an 'intermediate_size' of the text model of four times its 'hidden_size'");
 }
 
 /// A type of model, and the reader of its keys.
@@ -152,7 +152,7 @@ constexpr std::array<ConfigType, 3> kOfOtherSamples{{{"clip", of_clip}, {"vit", 
 constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
     {{"qwen3_next", "linear attention (Gated DeltaNet) in three blocks of four"},
      {"modernbert", "an encoder with gated feed-forward networks and windows to both sides"},
-     {"mllama", "blocks that attend to pictures between those of text"},
+     {"mllama", "blocks that attend to pictures, between blocks of text"},
      {"mamba", "blocks of Mamba"},
      {"mamba2", "blocks of Mamba-2"},
      {"jamba", "blocks of Mamba, and of attention with experts"}}};
@@ -182,7 +182,7 @@ Json with_defaults(Json keys, const std::string& type) {
 Json as_config(const Json& params) {
   const ConfigKeys keys(params);
   for (const char* unknown : {"moe", "moe_args", "vision_chunk_size"}) {
-    if (keys.has(unknown)) throw std::runtime_error(fmt::format("has '{}', which no params.json here has", unknown));
+    if (keys.has(unknown)) throw std::runtime_error(fmt::format("has '{}', which dadsim does not support", unknown));
   }
   Json config{{"model_type", "llama"},
               {"hidden_size", keys.size("dim")},
@@ -270,9 +270,9 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
   if (type.empty() && encoder == kEncoders.end()) {
     for (const auto& [unlike, why] : kUnlike) {
       if (part == unlike || model.type == unlike)
-        throw std::runtime_error(fmt::format("is of model_type '{}', with {}: no workload has these", unlike, why));
+        throw std::runtime_error(fmt::format("has model_type '{}' with {}, which no workload has", unlike, why));
     }
-    throw std::runtime_error(fmt::format("is of model_type '{}', whose keys are not known here", model.type));
+    throw std::runtime_error(fmt::format("has model_type '{}', which dadsim does not know", model.type));
   }
   const Json keys = with_defaults(nested ? whole.json("text_config") : config, type.empty() ? encoder->name : type);
   if (!read_decoder(type, ConfigKeys(keys), model)) encoder->read(ConfigKeys(keys), model);

@@ -231,7 +231,7 @@ FlowOf<T> NetworkOf<T>::flow(std::size_t node, TapeOf<T>& tape) const {
 
 template <class T>
 void NetworkOf<T>::forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const {
-  if (inputs.cols() != sample_.size()) throw std::logic_error("forward: the inputs are not as wide as the network's");
+  if (inputs.cols() != sample_.size()) throw std::logic_error("forward: the inputs and the network differ in width");
   tape.values.resize(nodes_.size() + 1);
   tape.value_gradients.resize(nodes_.size() + 1);
   tape.scratch.resize(nodes_.size());
@@ -337,7 +337,8 @@ template <class T>
 void NetworkOf<T>::set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const {
   MatrixOf<T>& to = tape.value_gradients.at(value_behind(l));
   to.resizeLike(tape.values.at(value_behind(l)));
-  if (delta.size() != to.size()) throw std::logic_error("set_delta: the numbers do not fit the output of the matrix");
+  if (delta.size() != to.size())
+    throw std::logic_error("set_delta: the shape of the deltas differs from the matrix's output");
   std::copy(delta.data(), delta.data() + delta.size(), to.data());
 }
 

@@ -12,8 +12,7 @@ namespace dadsim::models {
 
 double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleSpec& schedule, std::int64_t step,
                      std::int64_t steps_per_epoch, std::int64_t total_steps) {
-  if (step < 0 || steps_per_epoch < 1)
-    throw std::logic_error("learning_rate: a step and an epoch with steps are needed");
+  if (step < 0 || steps_per_epoch < 1) throw std::logic_error("learning_rate needs a step and an epoch with steps");
   const double rate = optimizer.learning_rate;
   const double warm_up = schedule.warm_up_epochs * static_cast<double>(steps_per_epoch);
   const auto now = static_cast<double>(step);

@@ -49,7 +49,7 @@ std::vector<std::string> csv_cells(std::string_view line) {
       cells.back() += c;
     }
   }
-  if (quoted) throw std::invalid_argument("a quote that is not closed");
+  if (quoted) throw std::invalid_argument("a quote is not closed");
   return cells;
 }
 

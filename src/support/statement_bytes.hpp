@@ -20,7 +20,7 @@ inline void fields(WireWriter& bytes, const Statement& statement) {
 /// Reads a statement; deeper nesting than any statement has would exhaust the stack.
 inline void read_statement(WireReader& bytes, Statement& statement, int depth) {
   constexpr int kDeepest = 4;
-  if (depth > kDeepest) throw std::out_of_range("a statement of too many parts");
+  if (depth > kDeepest) throw std::out_of_range("a statement has too many parts");
   statement = {};
   bytes(statement.kind, statement.subjects);
   for (auto count = bytes.read<std::uint64_t>(); count > 0; --count) {

@@ -23,10 +23,10 @@ std::optional<std::string> whole_file(const std::string& path, std::size_t most 
 /// Most bytes of a file that is read whole.
 struct InputLimit {
   std::size_t most;
-  const char* smaller;  ///< advice instead of a larger file: "a part of the log"
+  const char* smaller;  ///< advice instead of a larger file: "use a part of the log"
 };
-inline constexpr InputLimit kMostOfLog{std::size_t{512} << 20U, "a part of the log"};
-inline constexpr InputLimit kMostOfTable{std::size_t{16} << 20U, "a file with fewer rows"};
+inline constexpr InputLimit kMostOfLog{std::size_t{512} << 20U, "use a part of the log"};
+inline constexpr InputLimit kMostOfTable{std::size_t{16} << 20U, "use a file with fewer rows"};
 
 /// Returns the contents of a user's file, decompressed if gzipped; the name is recorded (note_input). `form`: what
 /// the file has to be. Throws InputError for a folder, a device, a file larger than the limit or unreadable;

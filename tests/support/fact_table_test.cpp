@@ -66,8 +66,7 @@ TEST(FactTable, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(said_of("a,1,ye,2024,s\n"), "src/cars.csv:3: 'ye' as fast; did you mean 'yes'?");
   EXPECT_EQ(said_of("a,1,yes,2024\n"),
             "src/cars.csv:3: 4 cells; use one cell for each of name,speed [m/s],fast,date,source");
-  EXPECT_EQ(said_of("\"a,1,yes,2024,s\n"),
-            "src/cars.csv:3: a quote that is not closed; use cells of a CSV file (RFC 4180)");
+  EXPECT_EQ(said_of("\"a,1,yes,2024,s\n"), "src/cars.csv:3: a quote is not closed; use cells of a CSV file (RFC 4180)");
   EXPECT_EQ(said_of(""), "src/cars.csv:2: no rows; facts");
   const auto other_columns = [] { const FactTable table({"f", "name,source,date\n"}, kColumns); };
   EXPECT_THROW(other_columns(), std::logic_error);

@@ -16,7 +16,7 @@ constexpr std::int64_t kClasses = 10;
 constexpr std::int64_t kMaxImages = 1'000'000;  // most images per file; the data set has 60,000 in six files
 constexpr std::size_t kMaxErrors = 20;
 const char* const kCifarForm =
-    "the binary version of CIFAR-10: records of 1 + 3072 bytes, a label from 0 to 9 before each image";
+    "use the binary version of CIFAR-10: records of 1 + 3072 bytes, a label from 0 to 9 before each image";
 
 using Record = std::array<unsigned char, kRecord>;
 
@@ -32,11 +32,11 @@ std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
   while (const std::size_t got = bytes.read(record.data(), record.size())) {
     const std::int64_t at = count * kRecord;
     if (got < record.size())
-      bytes.fail(fmt::format("byte {}: only {} of {} bytes of a record", at, got, kRecord), kCifarForm);
-    if (++count > kMaxImages) bytes.fail(fmt::format("more than {} images", kMaxImages), "cut the file down");
+      bytes.fail(fmt::format("byte {}: the last record has only {} of {} bytes", at, got, kRecord), kCifarForm);
+    if (++count > kMaxImages) bytes.fail(fmt::format("more than {} images", kMaxImages), "use a shorter file");
     if (record[0] >= kClasses) {
-      errors.push_back(
-          {bytes.name(), 0, fmt::format("byte {}: label {} of image {}", at, record[0], count - 1), kCifarForm});
+      errors.push_back({bytes.name(), 0,
+                        fmt::format("byte {}: label {} of image {} is above 9", at, record[0], count - 1), kCifarForm});
       if (errors.size() == kMaxErrors) break;
     }
     if (errors.empty()) image(record);
@@ -77,7 +77,7 @@ Samples samples_of(const std::vector<std::string>& files, std::int64_t first, st
     throw InputError(Diagnostic{
         files.back(), 0,
         fmt::format("the files end after {} images, but {} are needed", samples.labels.size(), first + count),
-        "ask for fewer samples, or pass more files"});
+        "use fewer samples, or more files"});
   }
   samples.labels.erase(samples.labels.begin(), samples.labels.begin() + first);
   const Eigen::Map<const Matrix> images(features.data(), first + count, kCifar10Shape.size());

@@ -28,7 +28,7 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
   }
   if (needs_picture(kind) && !picture_) {
     throw InputError(Diagnostic{"", 0,
-                                std::string("corruption '") + to_string(kind) + "' needs samples that are pictures",
+                                std::string("corruption '") + to_string(kind) + "' needs samples that are images",
                                 "use noise, gain-offset, clip, gamma or exponential"});
   }
   if (kind == Corruption::gain_offset) {

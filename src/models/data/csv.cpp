@@ -134,12 +134,11 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
   if (train > rows || test > (own_test ? table.rows.back() : rows - train)) {
     throw InputError(Diagnostic{first_name, 0,
                                 fmt::format("holds fewer rows than the {} to train and {} to test", train, test),
-                                "ask for fewer samples"});
+                                "use fewer samples"});
   }
   if (train + test > spec::kMaxSampleValues / table.features) {
-    throw InputError(
-        Diagnostic{first_name, 0, fmt::format("{} rows of {} features", train + test, table.features),
-                   fmt::format("at most {} values together: ask for fewer samples", spec::kMaxSampleValues)});
+    throw InputError(Diagnostic{first_name, 0, fmt::format("{} rows of {} features", train + test, table.features),
+                                fmt::format("use fewer samples, at most {} values together", spec::kMaxSampleValues)});
   }
   const std::vector<CsvPlace> where = places(rows, own_test ? table.rows.back() : 0, train, test, seed);
 

@@ -75,16 +75,16 @@ void check_names(const CsvTables& tables, const CsvRoles& roles, bool test, cons
   std::set<std::string> seen;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
-    if (name.empty() && i > 0) errors.add(line, "a column without a name", "a name for each column" + sample);
+    if (name.empty() && i > 0) errors.add(line, "a column without a name", "give each column a name" + sample);
     if (!name.empty() && !seen.insert(name).second) {
-      errors.add(line, fmt::format("two columns '{}'", shown_field(name)), "each name once" + sample);
+      errors.add(line, fmt::format("two columns '{}'", shown_field(name)), "use each name once" + sample);
     }
   }
   const auto require = [&](const std::string& name) {
     if (seen.contains(name)) return;
     errors.add(line, fmt::format("no column '{}'", shown_field(name)),
                tables.names ? suggestion(name, names) + sample
-                            : fmt::format("without names a number from 1 to {}, or last", names.size()));
+                            : fmt::format("without column names, use a number from 1 to {}, or last", names.size()));
   };
   require(roles.target);
   if (test) return;  // the test table may lack sites and ignored columns
@@ -119,7 +119,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
     errors.add(rows.line_of_names(),
                all.size() < 2 ? "only one column" : "only one column is neither ignored nor a site",
                all.size() < 2 ? "give a target and at least one feature, separated by commas, semicolons or tabs"
-                              : "the target and at least one feature");
+                              : "keep the target and at least one feature");
   }
   errors.throw_if_any();
   if (sights.names.empty()) {
@@ -203,7 +203,7 @@ void note_first_line(const CsvTables& tables, const TableSights& sights, std::ve
                                          std::move(what), std::move(why)}));
   };
   if (sights.numbered_rows) {
-    note("the first column has no name", "it is taken as row numbers, and ignored");
+    note("the first column has no name", "it is read as row numbers and ignored");
   }
   if (!tables.names) return;
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
@@ -280,21 +280,22 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     if (c == target) {
       result.classes = in_order(sight);
       if (sight.values.size() > kMaxCsvClasses) {
-        errors.add(1, fmt::format("column '{}' becomes more than {} values", name, kMaxCsvClasses),
-                   "a target of classes");
+        errors.add(1, fmt::format("column '{}' gives more than {} values", name, kMaxCsvClasses),
+                   "use a target with fewer classes");
       }
       const std::int64_t rows = std::accumulate(result.rows.begin(), result.rows.end(), std::int64_t{0});
       if (is_quantity(sight, rows)) {
         errors.add(1,
                    fmt::format("target '{}' has {} different numbers in {} rows, but needs classes", name,
                                sight.values.size(), rows),
-                   "a column of classes, e.g. these numbers in ranges (low, middle, high); numbers are not predicted");
+                   "use a column of classes, e.g. ranges of these numbers (low, middle, high); dadsim does not predict "
+                   "numbers");
       }
       if (sight.values.size() == 1) {
         errors.add(1, fmt::format("column '{}' has only one value", name), "use a target of at least two classes");
       }
     } else if (!sight.any) {
-      errors.add(1, fmt::format("column '{}' holds nothing", name), "values, or the column among those to ignore");
+      errors.add(1, fmt::format("column '{}' holds nothing", name), "add values, or ignore the column");
     } else if (!sight.number) {
       column.words.assign(sight.values.begin(), sight.values.end());
       if (column.words.size() > kMaxWords) {
@@ -311,7 +312,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     result.columns.push_back(std::move(column));
   }
   if (sights.sites.values.size() > kMaxCsvSites) {
-    errors.add(1, fmt::format("column '{}' becomes more than {} values", shown_field(sights.roles.site), kMaxCsvSites),
+    errors.add(1, fmt::format("column '{}' gives more than {} values", shown_field(sights.roles.site), kMaxCsvSites),
                "a column of sites");
   }
   errors.throw_if_any();
@@ -335,8 +336,8 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     result.notes.push_back(to_string(
         Diagnostic{tables.test.front().name, static_cast<int>(where.first),
                    fmt::format("class '{}' is in no training row", shown_field(name)),
-                   fmt::format("{} of the {} rows to test on {}, which no network can have learned", where.second,
-                               result.rows.back(), where.second == 1 ? "is of it" : "are of it")}));
+                   fmt::format("{} of the {} test rows {}, so no network can have learned it", where.second,
+                               result.rows.back(), where.second == 1 ? "has this class" : "have this class")}));
   }
   return result;
 }

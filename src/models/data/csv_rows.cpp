@@ -103,7 +103,7 @@ bool CsvRows::read_quoted(std::string& field) {
   while (true) {
     const std::size_t end = rest_.find('"');
     if (end == std::string_view::npos) {
-      errors_.add(line_, "a quote that is not closed", kCsvForm);
+      errors_.add(line_, "a quote is not closed", kCsvForm);
       return false;
     }
     field += rest_.substr(0, end);
@@ -115,8 +115,9 @@ bool CsvRows::read_quoted(std::string& field) {
   next_line_ += std::count(field.begin(), field.end(), '\n');
   const std::size_t end = end_of_field();
   if (!trimmed(rest_.substr(0, end)).empty()) {
-    errors_.add(line_, fmt::format("'{}' behind a closing quote", shown_field(trimmed(rest_.substr(0, end)))),
-                fmt::format("a {} or the end of the line; a quote inside quotes is doubled", name_of(separator_)));
+    errors_.add(
+        line_, fmt::format("'{}' follows a closing quote", shown_field(trimmed(rest_.substr(0, end)))),
+        fmt::format("put a {} or the end of the line there, or double a quote inside quotes", name_of(separator_)));
     return false;
   }
   rest_.remove_prefix(end);

@@ -12,8 +12,8 @@
 namespace dadsim::models {
 
 inline constexpr const char* kCsvForm =
-    "comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons, tabs and blanks do as "
-    "well";
+    "use comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons, tabs and blanks "
+    "also work";
 
 /// Returns a table's text in a form for one-line messages.
 std::string shown_field(std::string_view text);

@@ -133,7 +133,7 @@ Samples slice(const Samples& samples, std::int64_t first, std::int64_t count) {
 
 [[noreturn]] void too_few(const std::string& file, std::int64_t present, const std::string& wanted) {
   throw InputError(Diagnostic{file, 0, fmt::format("holds {} samples, fewer than {}", present, wanted),
-                              "ask for fewer samples, or pass larger files"});
+                              "use fewer samples, or larger files"});
 }
 
 Dataset load(const spec::IdxSource& source, std::uint64_t) {
@@ -273,7 +273,8 @@ std::vector<Indices> samples_by_class(const Samples& train, std::int64_t classes
 Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites) {
   const auto count = static_cast<std::size_t>(classes);
   if (sites > count) {
-    fail(fmt::format("a split by class over {} sites needs as many classes, but there are {}", sites, classes),
+    fail(fmt::format("a split by class over {} sites needs one class per site, but there are {} classes", sites,
+                     classes),
          fmt::format("use at most {} sites, or another split", classes));
   }
   Partition partition(sites);
@@ -405,8 +406,8 @@ Partition by_shards(std::int64_t shards, const Samples& train, std::int64_t clas
                     RandomStream& random) {
   const std::size_t samples = train.labels.size();
   if (shards < 1 || static_cast<std::size_t>(shards) > samples / sites) {
-    fail(fmt::format("{} shards for each of {} sites, from {} samples", shards, sites, samples),
-         fmt::format("from 1 to {} shards per site", samples / sites));
+    fail(fmt::format("{} shards for each of {} sites need more than {} samples", shards, sites, samples),
+         fmt::format("use 1 to {} shards per site", samples / sites));
   }
   const auto per_site = static_cast<std::size_t>(shards);
   Indices sorted;
@@ -447,12 +448,14 @@ Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, 
 }
 
 Partition by_site(const std::vector<std::int32_t>& site_of, std::size_t sites) {
-  if (site_of.empty()) fail("a split by site needs samples with a site", "use data with the site of each sample");
+  if (site_of.empty())
+    fail("a split by site needs samples that name their site", "use data with the site of each sample");
   Partition partition(sites);
   for (std::size_t i = 0; i < site_of.size(); ++i) {
     const auto site = static_cast<std::size_t>(site_of[i]);
     if (site >= sites) {
-      fail(fmt::format("a sample of site {}, but there are {} workers", site + 1, sites), "use a worker for each site");
+      fail(fmt::format("a sample belongs to site {}, but there are {} workers", site + 1, sites),
+           "use a worker for each site");
     }
     partition[site].push_back(static_cast<std::int32_t>(i));
   }
@@ -494,11 +497,12 @@ Partition split_over_sites(const spec::SplitSpec& spec, const Samples& train, st
                            std::uint64_t seed) {
   if (sites < 1 || classes < 1) throw std::logic_error("split: sites and classes are needed");
   if (static_cast<std::size_t>(train.size()) < sites) {
-    fail(fmt::format("{} training samples for {} sites", train.size(), sites), "use at least one sample per site");
+    fail(fmt::format("{} training samples are too few for {} sites", train.size(), sites),
+         "use at least one sample per site");
   }
   if (train.labels_per_sample > 1 && spec.kind != spec::SplitSpec::Kind::iid &&
       spec.kind != spec::SplitSpec::Kind::sizes) {
-    fail(fmt::format("a split by class needs one label per sample, and samples have {}", train.labels_per_sample),
+    fail(fmt::format("a split by class needs one label per sample, but samples have {}", train.labels_per_sample),
          "use a split by iid or sizes");
   }
   Partition partition = deal(spec, train, classes, sites, seed);

@@ -29,7 +29,7 @@ template <class Draw>
 Samples draw_samples(std::int64_t first, std::int64_t count, std::int64_t values, std::int64_t labels_per_sample,
                      Draw&& draw) {
   if (first < 0 || count < 0 || first > std::numeric_limits<std::uint32_t>::max() - count) {
-    throw std::logic_error("draw_samples: no such range of samples");
+    throw std::logic_error("draw_samples: the range of samples is negative or too large");
   }
   Samples samples;
   samples.labels_per_sample = labels_per_sample;

@@ -16,8 +16,9 @@ constexpr int kMaxRank = 8;
 // A byte of deflate stands for at most 1032 bytes (258 bytes in two bits; zlib's technical notes,
 // zlib.net/zlib_tech.html).
 constexpr std::int64_t kMaxInflation = 1032;
-const char* const kImagesRemedy = "images are unsigned bytes after the magic number 0x00000803 (count, rows, columns)";
-const char* const kLabelsRemedy = "labels are unsigned bytes after the magic number 0x00000801 (count)";
+const char* const kImagesRemedy =
+    "use a file of images: the magic number 0x00000803, count, rows, columns, then unsigned bytes";
+const char* const kLabelsRemedy = "use a file of labels: the magic number 0x00000801, count, then unsigned bytes";
 
 enum class Content { images, labels };
 
@@ -79,14 +80,14 @@ class IdxReader {
     if (magic[2] != 0x08) fail(fmt::format("elements of type {}", element_type(magic[2])), remedy);
     const int rank = magic[3];
     if (content_ == Content::images && rank == 1) {
-      fail("holds labels (rank 1), not images", fmt::format("{}; are the two files exchanged?", remedy));
+      fail("holds labels (rank 1), not images", fmt::format("{}; are the two files swapped?", remedy));
     }
     if (content_ == Content::labels && rank != 1) {
       fail(fmt::format("holds an array of rank {}, not labels (rank 1)", rank),
-           fmt::format("{}{}", remedy, rank > 1 ? "; are the two files exchanged?" : ""));
+           fmt::format("{}{}", remedy, rank > 1 ? "; are the two files swapped?" : ""));
     }
     if (rank < 1 || rank > kMaxRank) {
-      fail(fmt::format("an array of rank {}", rank), fmt::format("a rank from 2 to {}", kMaxRank));
+      fail(fmt::format("holds an array of rank {}", rank), fmt::format("use a rank from 2 to {}", kMaxRank));
     }
     promised_ = 1;
     for (int d = 0; d < rank; ++d) {
@@ -105,7 +106,7 @@ class IdxReader {
       promised_ *= dim;
       if (promised_ > kMaxIdxBytes) {
         fail(fmt::format("the header promises more than {} bytes", kMaxIdxBytes),
-             fmt::format("at most {} bytes (1 GiB) are read; cut the file down", kMaxIdxBytes));
+             fmt::format("use a smaller file, at most {} bytes (1 GiB)", kMaxIdxBytes));
       }
     }
     const std::int64_t header = 4 + 4 * rank;
@@ -158,17 +159,17 @@ IdxPair open_pair(SourceBytes& images, SourceBytes& labels) {
   IdxPair pair{IdxReader(images, Content::images), IdxReader(labels, Content::labels)};
   if (pair.images.count() != pair.labels.count()) {
     pair.labels.fail(
-        fmt::format("{} labels for the {} images of {}", pair.labels.count(), pair.images.count(), images.name()),
-        "one label per image");
+        fmt::format("holds {} labels for the {} images of {}", pair.labels.count(), pair.images.count(), images.name()),
+        "use one label per image");
   }
   return pair;
 }
 
 SourceBytes open_images(const std::string& path) {
-  return SourceBytes::open(path, "an IDX file of images is needed, plain or gzip");
+  return SourceBytes::open(path, "use an IDX file of images, plain or gzip");
 }
 SourceBytes open_labels(const std::string& path) {
-  return SourceBytes::open(path, "an IDX file of labels is needed, plain or gzip");
+  return SourceBytes::open(path, "use an IDX file of labels, plain or gzip");
 }
 
 }  // namespace

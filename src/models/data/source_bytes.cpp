@@ -77,7 +77,7 @@ std::string SourceBytes::rest(std::int64_t most) {
   // The size of an uncompressed file is known before reading, that of a compressed file only during it.
   if (file_ && !compressed() && stored_ > most) {
     fail(fmt::format("holds {} MiB", (stored_ + (std::int64_t{1} << 20U) - 1) >> 20U),
-         fmt::format("at most {} MiB are read; cut the file down", most >> 20U));
+         fmt::format("use a smaller file, at most {} MiB", most >> 20U));
   }
   std::size_t got = kReadAtOnce;
   while (got == kReadAtOnce) {
@@ -87,7 +87,7 @@ std::string SourceBytes::rest(std::int64_t most) {
     bytes.resize(old + got);
     if (static_cast<std::int64_t>(bytes.size()) > most) {
       fail(fmt::format("holds more than {} bytes{}", most, compressed() ? " once it is unpacked" : ""),
-           fmt::format("at most {} MiB are read; cut the file down", most >> 20U));
+           fmt::format("use a smaller file, at most {} MiB", most >> 20U));
     }
   }
   bytes.shrink_to_fit();  // it has grown by doubling

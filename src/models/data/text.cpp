@@ -71,12 +71,11 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
   facts.train = windows_in(text.train, source.length);
   facts.test = windows_in(all - text.train, source.length);
   if (facts.train < 1 || *facts.test < 1) {
-    throw InputError(Diagnostic{
-        source.file, 0,
-        fmt::format("{} training and {} held-back characters are too few for one sample of {} and the next character "
-                    "each",
-                    text.train, all - text.train, source.length),
-        "use a longer text, or a smaller length"});
+    throw InputError(Diagnostic{source.file, 0,
+                                fmt::format("{} training and {} held-back characters are too few: each part needs one "
+                                            "sample of {} characters and the next character",
+                                            text.train, all - text.train, source.length),
+                                "use a longer text, or a smaller length"});
   }
   facts.shape = {1, source.length, 1, text.vocabulary};
   facts.classes = text.vocabulary;
@@ -105,7 +104,7 @@ TextSymbols read_text(SourceBytes& bytes, double test_share) {
     if (present[character]) known.push_back(character);
   }
   if (static_cast<std::int64_t>(known.size()) >= kMaxVocabulary) {
-    bytes.fail(fmt::format("{} different characters", known.size()),
+    bytes.fail(fmt::format("has {} different characters", known.size()),
                fmt::format("use fewer than {} different characters", kMaxVocabulary));
   }
   bool others = false;
@@ -146,7 +145,7 @@ Dataset read_text(const spec::TextSource& source) {
     throw InputError(Diagnostic{
         source.file, 0,
         fmt::format("holds {} training and {} test samples, fewer than the scenario needs", facts.train, *facts.test),
-        "ask for fewer samples"});
+        "use fewer samples"});
   }
   Dataset data;
   data.train = windows_of(text, 0, source.train, source.length);

@@ -26,7 +26,7 @@ constexpr std::int64_t kMaxTsBytes = std::int64_t{1} << 29U;
 constexpr std::int64_t kLinesBetweenLooks = 4096;  // lines between checks for an interrupt
 constexpr std::int64_t kMaxChannels = 10000;
 constexpr std::int64_t kMaxTsClasses = 10000;
-const char* const kTsForm = "a .ts file: @ lines down to @data, then one case per line as 1,2,3:4,5,6:class";
+const char* const kTsForm = "use a .ts file: @ lines down to @data, then one case per line as 1,2,3:4,5,6:class";
 const std::array<std::string, 9> kTags = {"problemName", "timeStamps",   "missing",    "univariate", "dimensions",
                                           "equalLength", "seriesLength", "classLabel", "data"};
 
@@ -80,7 +80,8 @@ class TsReader {
     const std::string tag = words.empty() ? std::string() : lower(words[0]);
     const std::vector<std::string_view> values(words.begin() + (words.empty() ? 0 : 1), words.end());
     if (in_data_) {
-      errors_.add(line_, fmt::format("'@{}' behind @data", shown_field(text)), "the header ends with @data");
+      errors_.add(line_, fmt::format("'@{}' follows @data", shown_field(text)),
+                  "put it above @data, which ends the header");
       return;
     }
     if (!tag.empty() && !seen_.insert(tag).second) {
@@ -121,7 +122,7 @@ class TsReader {
   std::optional<bool> truth(const std::vector<std::string_view>& values) {
     if (values.size() == 1 && lower(values[0]) == "true") return true;
     if (values.size() == 1 && lower(values[0]) == "false") return false;
-    errors_.add(line_, "neither true nor false", "true or false");
+    errors_.add(line_, "neither true nor false", "write true or false");
     return std::nullopt;
   }
 
@@ -137,7 +138,7 @@ class TsReader {
   void set_channels(std::int64_t count) {
     if (file_.channels != 0 && file_.channels != count) {
       errors_.add(line_, fmt::format("{} dimensions, but {} in a line above", count, file_.channels),
-                  "@univariate and @dimensions must agree");
+                  "make @univariate and @dimensions agree");
     }
     file_.channels = count;
   }
@@ -161,9 +162,10 @@ class TsReader {
 
   void start_data() {
     in_data_ = true;
-    if (!seen_.contains("classlabel")) errors_.add(line_, "no @classLabel above @data", "the names of the classes");
+    if (!seen_.contains("classlabel"))
+      errors_.add(line_, "no @classLabel above @data", "write @classLabel true and the names of the classes");
     if (multivariate_ && file_.channels == 1) {
-      errors_.add(line_, "@univariate is false, but there is one dimension", "@univariate and @dimensions must agree");
+      errors_.add(line_, "@univariate is false, but there is one dimension", "make @univariate and @dimensions agree");
     }
   }
 
@@ -208,7 +210,8 @@ class TsReader {
     }
     if (!wrong) ++file_.cases;
     if (static_cast<std::int64_t>(file_.values.size()) > spec::kMaxSampleValues) {
-      errors_.add(line_, fmt::format("more than {} values up to this line", spec::kMaxSampleValues), "fewer samples");
+      errors_.add(line_, fmt::format("more than {} values up to this line", spec::kMaxSampleValues),
+                  "use fewer samples");
     }
   }
 
@@ -355,15 +358,14 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
     throw InputError(Diagnostic{train_cases > facts.train ? train.name : test.name, 0,
                                 fmt::format("holds {} cases, fewer than the scenario needs",
                                             train_cases > facts.train ? facts.train : *facts.test),
-                                "ask for fewer samples"});
+                                "use fewer samples"});
   }
   // One long series lengthens all others.
   if ((train_cases + test_cases) > spec::kMaxSampleValues / facts.shape.size()) {
-    throw InputError(
-        Diagnostic{train.name, 0,
-                   fmt::format("{} cases padded to {} values in {} dimensions", train_cases + test_cases,
-                               facts.shape.width, facts.shape.channels),
-                   fmt::format("at most {} values together: ask for fewer samples", spec::kMaxSampleValues)});
+    throw InputError(Diagnostic{train.name, 0,
+                                fmt::format("{} cases padded to {} values in {} dimensions", train_cases + test_cases,
+                                            facts.shape.width, facts.shape.channels),
+                                fmt::format("use fewer samples, at most {} values together", spec::kMaxSampleValues)});
   }
   Dataset data;
   data.shape = facts.shape;

@@ -69,7 +69,8 @@ class Dense final : public OperationOf<T> {
       const MatrixOf<T>& weight = flow.parameters.matrices[this->first_matrix()].weight;
       const auto x = as_rows(tangent.input, width_);
       const Eigen::Index groups = tangent.direction.groups;
-      if (width_ % groups != 0 || spec_.units % groups != 0) throw std::logic_error("groups must divide a layer");
+      if (width_ % groups != 0 || spec_.units % groups != 0)
+        throw std::logic_error("groups must divide the sizes of a layer");
       const Eigen::Index in = width_ / groups;
       const Eigen::Index out = spec_.units / groups;
       for (Eigen::Index g = 0; g < groups; ++g) {

@@ -74,8 +74,8 @@ TEST(Cifar10, SaysWhatIsWrong) {
   };
   EXPECT_TRUE(holds(inspected(cut), cut + ": 3000 bytes is not a multiple of 3073; "));
   EXPECT_TRUE(holds(inspected(empty), empty + ": the file is empty; "));
-  EXPECT_TRUE(holds(inspected(labels), labels + ": byte 3073: label 10 of image 1; "));
-  EXPECT_TRUE(holds(inspected(labels), labels + ": byte 9219: label 255 of image 3; ")) << "all at once";
+  EXPECT_TRUE(holds(inspected(labels), labels + ": byte 3073: label 10 of image 1 is above 9; "));
+  EXPECT_TRUE(holds(inspected(labels), labels + ": byte 9219: label 255 of image 3 is above 9; ")) << "all at once";
   const std::string both = refused([&] { models::inspect_cifar10(source({cut, empty}, 0, 0)); });
   EXPECT_TRUE(holds(both, cut) && holds(both, empty)) << both;
   EXPECT_TRUE(holds(refused([&] { models::read_cifar10(source({whole}, 2, 1)); }), "end after 2 images, but 3"));

@@ -28,8 +28,8 @@ models::CsvColumns inspected(const std::string& content) {
 
 TEST(Csv, SaysThatATargetOfPricesIsNoTargetOfClasses) {
   EXPECT_TRUE(holds(message("rooms,price\n4,310.5\n3,205.0\n5,398.9\n2,151.2\n", "price"),
-                    "t.csv:1: target 'price' has 4 different numbers in 4 rows, but needs classes; a column of "
-                    "classes, e.g. these numbers in ranges (low, middle, high)"));
+                    "t.csv:1: target 'price' has 4 different numbers in 4 rows, but needs classes; use a column of "
+                    "classes, e.g. ranges of these numbers (low, middle, high)"));
   std::string many = "x,n\n", few = "x,n\n";
   for (int i = 0; i < 12; ++i) many += "1," + std::to_string(i) + "\n";
   for (int i = 0; i < 24; ++i) few += "1," + std::to_string(i % 12) + ".5\n";
@@ -114,8 +114,8 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(fields, "t.csv:3: 1 fields; 2, ")) << fields;
   EXPECT_TRUE(holds(fields, "t.csv:4: 3 fields; 2, ")) << fields;
   EXPECT_TRUE(holds(fields, "t.csv:5: no value of the target 'class'; ")) << fields;
-  EXPECT_TRUE(holds(message("x,class\n\"1,a\n2,b\n"), "t.csv:2: a quote that is not closed; "));
-  EXPECT_TRUE(holds(message("x,class\n\"1\" 2,a\n"), "t.csv:2: '2' behind a closing quote; "));
+  EXPECT_TRUE(holds(message("x,class\n\"1,a\n2,b\n"), "t.csv:2: a quote is not closed; "));
+  EXPECT_TRUE(holds(message("x,class\n\"1\" 2,a\n"), "t.csv:2: '2' follows a closing quote; "));
   EXPECT_TRUE(holds(message("x,class\n\"two\nlines\",a\n1\n"), "t.csv:4: 1 fields; ")) << "lines inside quotes count";
   EXPECT_TRUE(holds(message("x,class\n,a\n?,b\n"), "t.csv:1: column 'x' holds nothing; "));
   EXPECT_TRUE(holds(message("x,class\n1,a\n2,a\n"), "t.csv:1: column 'class' has only one value; "));
@@ -124,7 +124,7 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message(words), "t.csv:3: column 'x' has words with more than 64 different values; "));
   std::string classes = "x,class\n";
   for (int i = 0; i < 1001; ++i) classes += "1," + std::to_string(i) + "\n";
-  EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' becomes more than 1000 values; "));
+  EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' gives more than 1000 values; "));
   EXPECT_TRUE(holds(refused([] {
                       models::inspect_csv({.train = {{"a", "x,class\n1,a\n2,b\n"}},
                                            .test = {{"b", "y,class\n1,a\n"}},
@@ -172,7 +172,7 @@ TEST(Csv, TablesWithoutALineOfNames) {
   EXPECT_NEAR(data.train.features.sum(), 0, 1e-6) << "of all three rows, of which the first is one";
   EXPECT_EQ(data.test.labels[0], 0);
   EXPECT_TRUE(holds(refused([&] { of("1,a\n2,b\n", "species"); }),
-                    "t.csv:1: no column 'species'; without names a number from 1 to 2, or last"));
+                    "t.csv:1: no column 'species'; without column names, use a number from 1 to 2, or last"));
   EXPECT_TRUE(holds(refused([&] { of("1,a\n2,b\n3\n", "last"); }), "t.csv:3: 1 fields; 2, as the first line has"));
 }
 
@@ -203,7 +203,7 @@ TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   EXPECT_EQ(notes("5.0,red,alba\n6.0,blue,rubra\n7.0,blue,alba\n", "alba"), std::vector<std::string>{}) << "no red";
   EXPECT_EQ(notes("1990,1991,class\n6.0,2.7,rubra\n7.0,2.6,alba\n", "class"), std::vector<std::string>{});
   EXPECT_TRUE(holds(message("1,1,a\n2,3,b\n", "a"),
-                    "two columns '1'; each name once; set names=\"false\" if the first "
+                    "two columns '1'; use each name once; set names=\"false\" if the first "
                     "line is a sample"));
   EXPECT_TRUE(holds(message("1,2,a\n2,3,b\n", "species"), "set names=\"false\" if the first line is a sample"));
 }
@@ -213,8 +213,8 @@ TEST(Csv, AFirstColumnWithoutANameIsThatOfNumbersOfRows) {
   for (const char* content : {",x,class\n0,1,a\n1,2,b\n", "\"\",\"x\",\"class\"\n\"1\",1,\"a\"\n\"2\",2,\"b\"\n"}) {
     const models::CsvColumns table = inspected(content);
     EXPECT_EQ(table.features, 1);
-    EXPECT_EQ(table.notes, std::vector<std::string>{"t.csv:1: the first column has no name; it is taken as row "
-                                                    "numbers, and ignored"});
+    EXPECT_EQ(table.notes,
+              std::vector<std::string>{"t.csv:1: the first column has no name; it is read as row numbers and ignored"});
   }
 }
 
@@ -241,7 +241,7 @@ TEST(Csv, RecognisesSemicolonsAndTabs) {
   EXPECT_EQ(inspected("a;b;c;d,class\n1,x\n2,y\n").columns.size(), 2U);
   EXPECT_TRUE(holds(message("x;clas\n1;a\n"), "t.csv:1: no column 'class'; did you mean 'clas'?"));
   EXPECT_TRUE(holds(message("x;class\n1;a\n1\n2;b\n"), "t.csv:3: 1 fields; 2, "));
-  EXPECT_TRUE(holds(message("x;class\n\"1\"2;a\n"), "t.csv:2: '2' behind a closing quote; a semicolon or "));
+  EXPECT_TRUE(holds(message("x;class\n\"1\"2;a\n"), "t.csv:2: '2' follows a closing quote; a semicolon or "));
 }
 
 TEST(Csv, TakesACommaForThePointBetweenSemicolons) {
@@ -330,10 +330,10 @@ TEST(Csv, SaysWhichClassesNobodyCanLearn) {
                                  .test = {{"b.csv", "x,class\n1,a\n2,c\n3,c\n4,d\n"}},
                                  .target = "class"};
   EXPECT_EQ(models::inspect_csv(tables).notes,
-            (std::vector<std::string>{"b.csv:3: class 'c' is in no training row; 2 of the 4 rows to test on are of "
-                                      "it, which no network can have learned",
-                                      "b.csv:5: class 'd' is in no training row; 1 of the 4 rows to test on is of "
-                                      "it, which no network can have learned"}));
+            (std::vector<std::string>{"b.csv:3: class 'c' is in no training row; 2 of the 4 test rows have this class, "
+                                      "so no network can have learned it",
+                                      "b.csv:5: class 'd' is in no training row; 1 of the 4 test rows has this class, "
+                                      "so no network can have learned it"}));
   EXPECT_TRUE(inspected("x,class\n1,a\n2,b\n").notes.empty());
 }
 

@@ -160,13 +160,13 @@ TEST_F(Idx, RefusesWrongMagic) {
   expect_bad_images(plain("int32", idx(0x00000C03, {3, 2, 2}, std::string(48, 'x'))), "32-bit integer (0x0c)");
   expect_bad_images(plain("float", idx(0x00000D03, {3, 2, 2}, std::string(48, 'x'))), "float (0x0d)");
   expect_bad_images(plain("odd", idx(0x00000703, {3, 2, 2}, std::string(12, 'x'))), "0x07, which IDX does not define");
-  expect_bad_images(plain("rank0", idx(0x00000800, {}, "")), "an array of rank 0");
-  expect_bad_images(plain("rank200", idx(0x000008C8, {3, 2, 2}, "")), "an array of rank 200");
+  expect_bad_images(plain("rank0", idx(0x00000800, {}, "")), "holds an array of rank 0");
+  expect_bad_images(plain("rank200", idx(0x000008C8, {3, 2, 2}, "")), "holds an array of rank 200");
 }
 
 TEST_F(Idx, RefusesExchangedFiles) {
   expect_refused(good_labels_, good_images_, good_labels_, "holds labels (rank 1), not images");
-  expect_bad_labels(good_images_, "holds an array of rank 3, not labels (rank 1)");
+  expect_bad_labels(good_images_, "holds holds an array of rank 3, not labels (rank 1)");
 }
 
 TEST_F(Idx, RefusesWrongSizes) {

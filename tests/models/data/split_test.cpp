@@ -103,7 +103,7 @@ TEST(Split, ByClassGivesEachSiteItsRunOfClasses) {
     for (const std::int32_t c : classes) EXPECT_EQ(static_cast<std::size_t>(c) * 3 / 10, s);
   }
   EXPECT_NE(message(split(spec::SplitSpec::Kind::by_class), train, 10, 11)
-                .find("over 11 sites needs as many classes, but there are 10"),
+                .find("over 11 sites needs one class per site, but there are 10 classes"),
             std::string::npos);
 }
 
@@ -286,7 +286,8 @@ TEST(Split, SizesAreKept) {
 }
 
 TEST(Split, RefusesMoreSitesThanSamples) {
-  EXPECT_NE(message(split(spec::SplitSpec::Kind::iid), labelled(3, 2), 2, 4).find("3 training samples for 4 sites"),
+  EXPECT_NE(message(split(spec::SplitSpec::Kind::iid), labelled(3, 2), 2, 4)
+                .find("3 training samples are too few for 4 sites"),
             std::string::npos);
 }
 
@@ -301,7 +302,7 @@ TEST(Split, SamplesOfManyLabelsHaveNoClass) {
   for (const auto kind :
        {spec::SplitSpec::Kind::by_class, spec::SplitSpec::Kind::dirichlet, spec::SplitSpec::Kind::shards}) {
     EXPECT_NE(
-        message(split(kind), train, 10, 4).find("a split by class needs one label per sample, and samples have 3"),
+        message(split(kind), train, 10, 4).find("a split by class needs one label per sample, but samples have 3"),
         std::string::npos);
   }
 }

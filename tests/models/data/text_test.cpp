@@ -37,7 +37,7 @@ TEST(Text, TakesTwoBytesForACharacterAndUnpacksUpToALimit) {
   ASSERT_EQ(gzclose(file), Z_OK);
   constexpr std::int64_t kMost = 1 << 20;
   EXPECT_EQ(refused([&] { models::SourceBytes::open(path, "a text").rest(kMost); }),
-            path + ": holds more than 1048576 bytes once it is unpacked; at most 1 MiB are read; cut the file down");
+            path + ": holds more than 1048576 bytes once it is unpacked; use a smaller file, at most 1 MiB");
   EXPECT_EQ(models::SourceBytes::open(path, "a text").rest(4 * kMost).capacity(), content.size());
 }
 
@@ -92,7 +92,7 @@ TEST(Text, RefusesTooManyDifferentCharacters) {
     content += static_cast<char>(0x80U | (point >> 6U & 0x3fU));
     content += static_cast<char>(0x80U | (point & 0x3fU));
   }
-  EXPECT_TRUE(holds(refused([&] { parsed(content, 0.1); }), "t.txt: 4500 different characters; "));
+  EXPECT_TRUE(holds(refused([&] { parsed(content, 0.1); }), "t.txt: has 4500 different characters; "));
 }
 
 TEST(Text, OfNothingHoldsNoWindow) {
