@@ -90,9 +90,10 @@ TEST(DeviceElement, NeedsAPeakButNotFp32) {
 TEST(DeviceElement, ARunNeedsThePrecisionOfItsDevices) {
   const std::string both = kDevice + std::string(R"( fp16-flops="40TF"/>)");
   EXPECT_EQ(load(both, R"(<timed-as precision="fp16"/>)").timed_as->precision, spec::Precision::fp16);
-  EXPECT_EQ(errors_of(both, R"(<timed-as precision="bf16"/>)"),
-            std::vector<std::string>{
-                "6: device 'mine' has no bf16; set <timed-as precision=\"…\"> to one it has: fp32 and fp16"});
+  EXPECT_EQ(
+      errors_of(both, R"(<timed-as precision="bf16"/>)"),
+      std::vector<std::string>{
+          "6: device 'mine' has no bf16; set <timed-as precision=\"…\"> to a precision of the device: fp32 and fp16"});
   // Devices of the catalogue are checked too.
   scenario::Catalog catalog = fake_catalog();
   spec::DeviceSpec tpu{.name = "rtx-3090", .description = "", .source = ""};

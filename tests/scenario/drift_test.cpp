@@ -89,10 +89,10 @@ TEST(DriftElement, SaysWhatIsWrong) {
   EXPECT_EQ(drift_errors(R"(<drift at="1s" severity="2" label-alpha="1"/>)"),
             (Errors{"2: severity=\"2\" of <drift> needs 'corruption'; add corruption=\"…\", or remove 'severity'"}));
   EXPECT_EQ(drift_errors(R"(<drift sites="site-9" at="1s" label-alpha="1"/>)"),
-            (Errors{"2: sites=\"site-9\" of <drift> holds 'site-9', which hosts no worker; hosts of workers, e.g. "
-                    "gpu-[0-3]; without it, all sites drift"}));
+            (Errors{"2: sites=\"site-9\" of <drift> holds 'site-9', which hosts no worker; use hosts of workers, e.g. "
+                    "gpu-[0-3], or remove 'sites' to let all sites drift"}));
   EXPECT_EQ(drift_errors(R"(<drift at="1s" corruption="blur"/>)", "<tabular classes=\"10\"/>"),
-            (Errors{"2: corruption=\"blur\" of <drift> needs images, and these samples are none; use noise, "
+            (Errors{"2: corruption=\"blur\" of <drift> needs images, but the samples are not images; use noise, "
                     "gain-offset, clip, gamma or exponential"}));
   EXPECT_EQ(drift_errors(R"(<drift at="1s" corruption="noise"/>)", "<digits/>", "dad"),
             (Errors{"2: <drift> cannot act on a run of dad, which is learned before it is timed; use event-driven "

@@ -78,7 +78,7 @@ TEST(EvaluationElement, SaysWhatIsWrong) {
   EXPECT_EQ(evaluation_errors(shift(R"(corruption="noise" severity="2 2")")),
             (Errors{"2: severity=\"2 2\" of <site-shift> names one twice; each once"}));
   EXPECT_EQ(evaluation_errors(shift(R"(corruption="blur")"), "<tabular classes=\"10\"/>"),
-            (Errors{"2: corruption=\"blur\" of <site-shift> needs images, and these samples are none; use noise, "
+            (Errors{"2: corruption=\"blur\" of <site-shift> needs images, but the samples are not images; use noise, "
                     "gain-offset, clip, gamma or exponential"}));
   EXPECT_EQ(evaluation_errors(R"(<evaluation batch="0"/>)").size(), 1U);
   EXPECT_EQ(evaluation_errors(R"(<evaluation batch="8 8"/>)"),

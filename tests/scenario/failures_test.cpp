@@ -101,10 +101,10 @@ TEST_F(ScenarioFailures, OfNodesAndAgainAndAgain) {
     const std::string said = complaints("<failures>" + rule + "</failures>");
     EXPECT_NE(said.find(why), std::string::npos) << said;
   };
-  refused(R"(<outage nodes="node-7" for="9s"/>)", "nodes=\"node-7\" of <outage> fits no node with a worker");
+  refused(R"(<outage nodes="node-7" for="9s"/>)", "nodes=\"node-7\" of <outage> matches no node with a worker");
   refused(R"(<outage nodes="hub" hosts="hub" for="9s"/>)", "cannot be combined with nodes; remove one of the two");
   refused(R"(<outage links="hub *" nodes="hub" for="9s"/>)", "cannot be combined with links; remove one of the two");
-  refused(R"(<outage nodes="hub" every="1s"/>)", "needs an outage that ends; set for=\"4h\", or remove it");
+  refused(R"(<outage nodes="hub" every="1s"/>)", "needs 'for', the length of an outage; set for=\"4h\", or remove it");
   refused(R"(<outage nodes="hub" for="2s" every="1s"/>)", "is not longer than the outage; use a longer interval");
 }
 
@@ -222,10 +222,10 @@ TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
 <availability hosts="phone-*" by="sessions" on="3s" off="4s" returns="3s"/>
 <availability hosts="phone-*" by="file" file="wrong.txt"/>)");
   for (const std::string part :
-       {"hosts=\"phne-*\" of <fails> fits no host", "mtbf=\"0s\"", "cannot be combined with links",
+       {"hosts=\"phne-*\" of <fails> matches no host", "mtbf=\"0s\"", "cannot be combined with links",
         "<outage> lacks 'hosts'", "<joins> lacks 'at'", "<availability> lacks 'by' and 'drop-out'",
         "is the same time as 'from'", "on=\"3s\" of <availability> has no effect with by=\"diurnal\"", "needs drop-out",
-        "wrong.txt:2: 'phone-1' is on and off at 5 s, see line 1; keep one of the two lines",
+        "wrong.txt:2: 'phone-1' is both on and off at 5 s (see line 1); keep one of the two lines",
         "wrong.txt:3: 'phone-1 6s perhaps' is no state of a host"}) {
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin\n" << words;
   }
@@ -273,16 +273,16 @@ TEST_F(ScenarioFailures, WhatMeansNothingBesideTheRestIsRefused) {
       {R"(<run algorithm="dad" absent="without"/>)", "", "no site is ever absent in this run"},
       {R"(<run algorithm="dad" absent="restart"/>)", fails, "needs a checkpoint to restart from"},
       {R"(<run algorithm="dad" absent-patience="3s"/>)", fails, "needs absent=\"retry\""},
-      {R"(<run algorithm="dad" absent-weights="unbiased"/>)", fails, "needs steps that can lack a site"},
+      {R"(<run algorithm="dad" absent-weights="unbiased"/>)", fails, "needs absent=\"without\" or \"retry\""},
       {R"(<run algorithm="pooled" absent="without"/>)", fails, "has no effect with 'pooled'"},
       {R"(<run algorithm="dad"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
-       "but not how long to wait"},
+       "needs a run that continues without absent sites"},
       {R"(<run algorithm="dad" absent="retry"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
-       "needs dated outages"},
+       "needs outages at given times"},
       {R"(<run algorithm="dad"/>)", R"(<failures><checkpoint every="1s" size="1MB" storage="1GBps"/></failures>)",
        "no run restarts from a checkpoint"},
       {R"(<run algorithm="dad" failures="none"><failures><leaves hosts="phone-2" at="7s"/></failures></run>)", fails,
-       "of its own, and failures=\"none\""},
+       "but also failures=\"none\""},
   };
   for (const auto& one : cases) {
     EXPECT_NE(complaints(one.failures, one.run).find(one.says), std::string::npos)

@@ -64,8 +64,8 @@ TEST(FrameworkElement, RefusesWhatMeansNothing) {
   refused(R"(<framework name="flowers"/>)", kFedAvg, "flower");
   refused(R"(<framework name="flower" version="0.1"/>)", kFedAvg, "is no version of 'flower'");
   refused(R"(<framework version="1.20"/>)", kFedAvg, "needs a framework");
-  refused(R"(<framework server-cores="4"/>)", kFedAvg, "needs a server that packs or unpacks");
-  refused(R"(<framework streams="true"/>)", kFedAvg, "needs packing or unpacking with a rate");
+  refused(R"(<framework server-cores="4"/>)", kFedAvg, "needs server-serialise or server-deserialise");
+  refused(R"(<framework streams="true"/>)", kFedAvg, "needs a rate of packing or unpacking");
   const std::string timed = R"(<timing-only/><timed-as workload="resnet-50" batch="4"/>)";
   const std::string sums = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
   EXPECT_NE(framework_errors(R"(<framework polling="5s"/>)" + timed + sums).find("no run is event-driven"),

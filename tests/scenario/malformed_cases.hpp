@@ -195,7 +195,7 @@ class MalformedCases {
     exact("wrong inside a shortcut", with_layers(R"(<residual><mean/><shortcut><lstm/></shortcut></residual>)"),
           {"@FILE@:12: <lstm> lacks 'units'; a whole number from 1 to 1000000"});
     exact("empty branches", with_layers(R"(<residual><shortcut/></residual>)"),
-          {"@FILE@:12: <shortcut> lacks layers; add at least one, or remove <shortcut>: the input itself is added",
+          {"@FILE@:12: <shortcut> lacks layers; add at least one layer, or remove <shortcut> to add the input itself",
            "@FILE@:12: <residual> lacks layers; add at least one layer in addition to <shortcut>"});
     exact("two shortcuts",
           with_layers("<residual><mean/><shortcut><mean/></shortcut><shortcut><mean/></shortcut></residual>"),
@@ -205,10 +205,12 @@ class MalformedCases {
            "select, gru, lstm, attention, layer-norm, batch-norm, embedding, positions, class-token, dropout, "
            "residual"});
     exact("logits at every position", with_model(R"(<model><dense units="10" positions="each"/></model>)"),
-          {"@FILE@:12: logits at 784 positions for a sample that has 1 label; add <mean/>, <select/> or a <dense> with "
+          {"@FILE@:12: the model gives logits at 784 positions, but a sample has 1 label; add <mean/>, <select/> or a "
+           "<dense> with "
            "positions=\"together\" before the end"});
-    exact("values that are no logits", with_model(R"(<model><gru units="7"/><select/></model>)"),
-          {R"(@FILE@:12: 7 logits, and the data have 10 classes; use <dense units="10"/> as the last layer)"});
+    exact(
+        "values that are no logits", with_model(R"(<model><gru units="7"/><select/></model>)"),
+        {R"(@FILE@:12: the model gives 7 logits, but the data have 10 classes; use <dense units="10"/> as the last layer)"});
     exact("layers of layers",
           with_layers(repeated("<residual>", 20) + repeated("<dropout/></residual>", 20) +
                       repeated("<residual><dropout/></residual>", 500)),
@@ -252,8 +254,9 @@ class MalformedCases {
           {R"(@FILE@:20: <allow> lacks 'values'; add values="16 32 64", or from="1" to="1000")"});
     exact("goal with a range that falls", with(R"(<goal><allow path="training.batch" from="8" to="4"/></goal>)"),
           {R"(@FILE@:20: to="4" of <allow> is not above 'from'; put the smaller number first)"});
-    exact("change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
-          {R"(@FILE@:20: path="goal.within" of <allow> belongs to the question itself; use a path outside <goal>)"});
+    exact(
+        "change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
+        {R"(@FILE@:20: path="goal.within" of <allow> belongs to <goal> or <sweep>; use another path of the scenario)"});
     exact(
         "change of an attribute that is not there", with(R"(<goal><allow path="training.bach" values="1"/></goal>)"),
         {R"(@FILE@:20: path="training.bach" of <allow>: unknown attribute 'bach' of <training>; did you mean 'batch'?)"});
@@ -281,7 +284,7 @@ class MalformedCases {
   void divided_with_no_other_worker() {
     const auto states = [](const std::string& run) {
       return "@FILE@:20: run '" + run +
-             "' cannot divide states or experts among workers: this needs an exchange of gradient sums alone; "
+             "' cannot divide states or experts among workers: this needs a run that exchanges only gradient sums; "
              "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>";
     };
     exact(
@@ -289,7 +292,7 @@ class MalformedCases {
         edited({{R"(  <run algorithm="pooled"/>)",
                  R"(<timed-as workload="bert-large" batch="8" sharding="parameters" sharding-group="5"/>
   <run algorithm="pooled"/>)"}}),
-        {R"(@FILE@:20: run 'pooled' has one worker, and dividing states or experts needs several; use <timed-as> without sharding-group and expert-parallel, or another algorithm)",
+        {R"(@FILE@:20: run 'pooled' has one worker, but dividing states or experts needs several workers; use <timed-as> without sharding-group and expert-parallel, or another algorithm)",
          states("dad"), states("rank-dad")});
   }
 
@@ -493,7 +496,7 @@ class MalformedCases {
     exact("sizes missing", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes")"}}),
           {"@FILE@:10: <split> lacks 'sizes'; whole numbers from 1 to 1000000000 with spaces between them"});
     exact("sizes for too few workers", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="100 200")"}}),
-          {R"(@FILE@:10: sizes="100 200" of <split> holds 2 numbers; give one for each of the 5 workers)"});
+          {R"(@FILE@:10: sizes="100 200" of <split> holds 2 numbers; give one size for each of the 5 workers)"});
     exact(
         "sizes beyond the data",
         edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="400 100 100 100 101")"}}),
@@ -549,7 +552,7 @@ class MalformedCases {
            std::move(errors));
     };
     csv("one table and many", R"(file="/no/a" files="/no/b" target="t")",
-        {R"(@FILE@:9: file="/no/a" of <csv> cannot be combined with 'files'; give file for one table, or files for one table per site)"});
+        {R"(@FILE@:9: file="/no/a" of <csv> cannot be combined with 'files'; use 'file' for one table, or 'files' for one table per site)"});
     csv("sites by column and by file", R"(files="/no/b" target="t" site="s")",
         {R"(@FILE@:9: site="s" of <csv> cannot be combined with 'files'; remove one of the two: each file is a site)"});
     csv("no name between commas", R"(file="/no/a" target="t" ignore="a,,b")",
@@ -562,7 +565,7 @@ class MalformedCases {
         {R"(@FILE@:9: ignore="s" of <csv> contains 's', the column of sites; remove it: the column of sites is not a feature)"});
     part("split by sites that nobody says",
          edited({{R"(<split by="dirichlet" alpha="0.3"/>)", R"(<split by="site"/>)"}}),
-         {R"(by="site" of <split> needs samples with a site; use <csv> with site="…" or files="…")"});
+         {R"(by="site" of <split> needs samples that name their site; use <csv> with site="…" or files="…")"});
     part("table with two ways of holding back",
          edited({{R"(<digits train="800" test="200"/>)",
                   R"(<csv file="/no/a" target="t" test-file="/no/b" test-share="0.1"/>)"}}),
@@ -607,8 +610,9 @@ class MalformedCases {
 )",
                  ""}}),
         {R"(@FILE@:12: <model> lacks layers; add at least one layer, the last a <dense> with one unit per class; or set preset="…")"});
-    exact("last layer does not fit the classes", edited({{R"(units="10")", R"(units="12")"}}),
-          {R"(@FILE@:14: units="12" of <dense> does not fit the data as the last layer; the data have 10 classes)"});
+    exact(
+        "last layer does not fit the classes", edited({{R"(units="10")", R"(units="12")"}}),
+        {R"(@FILE@:14: units="12" of <dense> needs one unit per class in the last layer; set units=\"10\", one unit per class)"});
     exact("unknown activation", edited({{R"(units="32")", R"(units="32" activation="rellu")"}}),
           {R"(@FILE@:13: activation="rellu" of <dense> is unknown; did you mean 'relu'?)"});
     exact(
@@ -651,7 +655,7 @@ class MalformedCases {
         {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; write \[ for a bracket in a name)"});
     exact(
         "range that is too long", edited({{"hospital-[1-5]", "hospital-[1-1000000000000]"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-1000000000000]" of <worker> names too many hosts; at most 100000 workers in all)"});
+        {R"(@FILE@:5: hosts="hospital-[1-1000000000000]" of <worker> names too many hosts; use at most 100000 workers in all)"});
     exact("no hosts", edited({{"hospital-[1-5]", ""}}),
           {R"(@FILE@:5: hosts="" of <worker> is empty; names of hosts in the platform, e.g. gpu-[0-15])"});
     exact(
@@ -852,13 +856,13 @@ class MalformedCases {
     exact("external entity",
           edited({{R"(<scenario name="Fixture")", R"(<!DOCTYPE scenario [<!ENTITY x SYSTEM "file:///etc/passwd">]>
 <scenario name="&x;")"}}),
-          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
-           "allowed"});
+          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs no DOCTYPE, and entities are "
+           "not allowed"});
     exact("document type from the network",
           edited({{"<scenario name", R"(<!DOCTYPE scenario SYSTEM "http://example.org/evil.dtd">
 <scenario name)"}}),
-          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
-           "allowed"});
+          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs no DOCTYPE, and entities are "
+           "not allowed"});
     part("undefined entity", edited({{R"(name="Fixture")", R"(name="&nbsp;Fixture")"}}),
          {"@FILE@:2: not well-formed XML: ", "nbsp", "; write & as &amp;"});
     part("bare ampersand", edited({{R"(name="Fixture")", R"(name="Tom & Anna")"}}),
@@ -960,7 +964,7 @@ class MalformedCases {
              {R"(slot-gpus="3" of <gpu-cluster> does not divide the 4 GPUs of a node; use a divisor)"});
     platform(
         "more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
-        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of that number; use at most one per GPU, or a multiple of the GPUs)"});
+        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, but not a multiple of the GPUs; use at most one adapter per GPU, or a multiple of the GPUs)"});
     platform(
         "sockets over InfiniBand", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" sockets="4" queue="1MB")",
         {R"(queue="1MB" of <gpu-cluster> needs transport="tcp", not rdma; remove it: only transport="tcp" has a queue)",
@@ -986,7 +990,7 @@ class MalformedCases {
       platform("torus of dimensions " + std::string(dimensions), fabric, "X",
                "torus link=\"ib-ndr\" dimensions=\"" + std::string(dimensions) + "\"",
                {"dimensions=\"" + std::string(dimensions) +
-                "\" of <torus> is not of that form; whole numbers of nodes along each axis with x between them, e.g. "
+                "\" of <torus> has the wrong form; whole numbers of nodes along each axis with x between them, e.g. "
                 "4x4x4"});
     }
 
@@ -1038,12 +1042,13 @@ class MalformedCases {
     platform(
         "a measured line without TCP", kFederation, "latency", R"(transport="rdma" measured="goodput" latency)",
         {R"(measured="goodput" of <sites> needs transport="tcp", not rdma; remove it: other transports reach the bandwidth of the line)"});
-    platform("a queue beside what was measured", kFederation, "latency", R"(measured="goodput" queue="1MB" latency)",
-             {R"(queue="1MB" of <sites> cannot be combined with measured="goodput", which includes it; remove one of )"
-              "them"});
+    platform(
+        "a queue beside what was measured", kFederation, "latency", R"(measured="goodput" queue="1MB" latency)",
+        {R"(queue="1MB" of <sites> cannot be combined with measured="goodput", which already includes its effect; remove one of )"
+         "them"});
     platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
-             {R"(per-connection="1Mbps" of <sites> needs a connection without losses, and thus without a queue; )"
-              R"(use measured="goodput" and no 'queue' or 'congestion', or remove it)"});
+             {R"(per-connection="1Mbps" of <sites> needs measured=\"goodput\", which has no losses and no queue; )"
+              R"(set measured="goodput" without 'queue' and 'congestion', or remove it)"});
     platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
              {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
     platform("sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
@@ -1075,7 +1080,7 @@ class MalformedCases {
     platform("pair of an unknown region", kTwoRegions, "</wan>", replaced(pair, "right", "rihgt") + "</wan>",
              {R"(to="rihgt" of <pair> is no region here; did you mean 'right'?)"});
     platform("pair with itself", kTwoRegions, "</wan>", pair + replaced(pair, "right", "left") + "</wan>",
-             {R"(to="left" of <pair> is also the other end of the pair; two different regions)"});
+             {R"(to="left" of <pair> is the same as 'from'; use two different regions)"});
     platform("pair without numbers", kTwoRegions, "</wan>", R"(<pair from="left" to="right"/></wan>)",
              {"<pair> lacks 'bandwidth'; a bandwidth above 0 with its unit, e.g. 100Mbps",
               "<pair> lacks 'round-trip'; seconds with their unit, not below 0, e.g. 5ms"});
@@ -1137,8 +1142,8 @@ class MalformedCases {
              {"factors=\"1 0\" of <profile> holds '0'; numbers above 0 with spaces between them, one per time, e.g. "
               "1 0.5"});
     platform("profile that starts again too soon", with_profile, "120s", "60s",
-             {"period=\"60s\" of <profile> is not after the last of the times; use a later time, at which the "
-              "profile starts again"});
+             {"period=\"60s\" of <profile> must be later than the last of 'times'; use a later time; the profile then "
+              "starts again"});
     platform("profile of something else", with_profile, "times", R"(of="speed" times)",
              {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
     platform(
@@ -1240,8 +1245,8 @@ class MalformedCases {
                   {":1: unknown attribute 'file' of <cluster-platform>; only description"});
     platform_file("platform file with a document type",
                   "<!DOCTYPE cluster-platform [<!ENTITY x \"y\">]>\n<cluster-platform/>",
-                  {":1: a document type declaration (DOCTYPE); remove it: a platform needs none, and entities are not "
-                   "allowed"});
+                  {":1: a document type declaration (DOCTYPE); remove it: a platform needs no DOCTYPE, and entities "
+                   "are not allowed"});
     platform_file("platform file in a namespace", "<cluster-platform xmlns=\"urn:x\"/>",
                   {":1: <cluster-platform> is in a namespace; remove xmlns: the language has no namespace"});
     platform_file("transport of a cluster platform", "<cluster-platform>" + kFederation + "</cluster-platform>",
@@ -1330,18 +1335,19 @@ class MalformedCases {
           {"@FILE@:1: is a <workload>, not a scenario; use it in a scenario: <timed-as file=\"@FILE@\" batch=\"1\"/>"});
     const std::string nested = "<model>" + repeated("<dense>", 100000) + repeated("</dense>", 100000);
     part("nested 100,000 deep", edited({{"<model>", nested}}),
-         {"@FILE@:12: not well-formed XML: ", "; use less depth or a shorter value: no scenario needs so much"});
+         {"@FILE@:12: not well-formed XML: ",
+          "; use fewer levels of elements, or a shorter value: no scenario needs so much"});
     part("value of 11 MB", edited({{"Fixture", repeated("x", 11'000'000)}}),
          {"@FILE@:2: not well-formed XML: ", "; close the quotes; no value is longer than 10 MB"});
     exact("value of 1 MB", edited({{"\"16\"", "\"" + repeated("9", 1'000'000) + "\""}}),
           {"@FILE@:16: batch=\"" + repeated("9", 60) +
            "…\" of <training> is out of range; a whole number from 1 to 1000000"});
     exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
-          {"@FILE@:13: more than 200000 elements; use fewer: no scenario needs so many"});
+          {"@FILE@:13: more than 200000 elements; use fewer elements: no scenario needs so many"});
     std::string attributes;
     for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
     exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),
-          {"@FILE@:12: a tag with more than 5000 attributes; use fewer: no element has so many"});
+          {"@FILE@:12: a tag with more than 5000 attributes; use fewer attributes: no element has so many"});
     exact("a million ampersands", edited({{"\"16\"", "\"" + repeated("&amp;", 1'000'000) + "\""}}),
           {"@FILE@:16: batch=\"" + repeated("&", 60) +
            "…\" of <training> is not a whole number; a whole number from 1 to 1000000"});
@@ -1357,8 +1363,8 @@ class MalformedCases {
       entities += std::string("<!ENTITY l") + level + " \"" + repeated(inner, 10) + "\">";
     }
     exact("billion laughs", edited({{"<scenario name=\"Fixture\"", entities + "]>\n<scenario name=\"&l9;\""}}),
-          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs none, and entities are not "
-           "allowed"});
+          {"@FILE@:2: a document type declaration (DOCTYPE); remove it: a scenario needs no DOCTYPE, and entities are "
+           "not allowed"});
     Lines many;
     for (int line = 13; line < 113; ++line)
       many.push_back("@FILE@:" + std::to_string(line) + ": unknown element <dens> in <model>; did you mean 'dense'?");
@@ -1405,7 +1411,8 @@ class MalformedCases {
           {"--set description=x: <description> is an element; only attributes can be set; edit the file"},
           {"description=x"});
     exact("override through an attribute", fixture(),
-          {"--set seed.x=5: 'seed' is an attribute of <scenario> and has no parts; end the path there"}, {"seed.x=5"});
+          {"--set seed.x=5: 'seed' is an attribute of <scenario> and has no parts; end the path at this attribute"},
+          {"seed.x=5"});
     exact("override below an element without any", fixture(),
           {"--set data.split.x.y=5: <split> holds no elements; end the path with an attribute: by, alpha, shards, "
            "sizes, size-spread, size-exponent"},
@@ -1413,10 +1420,10 @@ class MalformedCases {
     exact("override of one among several", fixture(),
           {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
           {"run.cap=5"});
-    exact("override of a run by number", fixture(),
-          {"--set run[9].cap=5: no <run> number 9; there are 3, counted from 1"}, {"run[9].cap=5"});
+    exact("override of a run by number", fixture(), {"--set run[9].cap=5: no <run> number 9; use a number from 1 to 3"},
+          {"run[9].cap=5"});
     exact("override of a run by number zero", fixture(),
-          {"--set run[0].cap=5: no <run> number 0; there are 3, counted from 1"}, {"run[0].cap=5"});
+          {"--set run[0].cap=5: no <run> number 0; use a number from 1 to 3"}, {"run[0].cap=5"});
     exact("override of a run by an unknown name", fixture(),
           {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
           {"run[rank-dat].cap=5"});

@@ -93,8 +93,8 @@ TEST_F(Model, OneLabelForEachPosition) {
                                             spec::DenseSpec{10, spec::Activation::identity, true, true}}};
   EXPECT_EQ(load(with_symbols(layers)).model, expected);
   EXPECT_EQ(refusal(with_symbols(replaced(layers, "each", "together"))),
-            ":12: logits at 1 position for a sample that has 12 labels; keep a value per position to the end: use "
-            "<dense> with positions=\"each\" as the last layer");
+            ":12: the model gives logits at 1 position, but a sample has 12 labels; use <dense> with "
+            "positions=\"each\" as the last layer, and no layer that merges positions");
   EXPECT_EQ(refusal(with_symbols(R"(<model><dense units="10" positions="each"/></model>)")),
             ":12: <dense> reads numbers, not symbols; use <embedding> as the first layer");
 }

@@ -104,7 +104,7 @@ TEST_F(Platform, GpuClusterWithNodesThatDoNotFit) {
       EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
     }
   };
-  refused(R"(<more-nodes nodes="1" gpus="3"/>)", "are more than the 3 GPUs of a node, and no multiple of that number");
+  refused(R"(<more-nodes nodes="1" gpus="3"/>)", "are more than the 3 GPUs of a node, but not a multiple of the GPUs");
   refused(R"(<more-nodes nodes="1" nic="ethernet-10g"/>)", "uses tcp, but the adapters of the other nodes use rdma");
   refused(R"(<more-nodes nodes="1" gpus="1" rails="1" inside="pcie-3"/>)", "needs several GPUs per node");
   refused(R"(<more-nodes nodes="1" nic-latency="1us"/>)", "needs 'nic'");

@@ -108,7 +108,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(vary(R"(path="sweep.seeds" values="1 2")"),
             "path=\"sweep.seeds\" of <vary> belongs to the sweep itself; use a path of the scenario");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( seeds="3")"),
-            "path=\"seed\" of <vary> cannot be combined with seeds=\"3\"; use either of the two");
+            "path=\"seed\" of <vary> cannot be combined with seeds=\"3\"; remove one of the two");
   EXPECT_EQ(errors(R"(<sweep><vary path="seed" values="1 2"/><vary path="seed" values="3 4"/></sweep>)"),
             "path=\"seed\" of <vary> is varied already; use each path once");
   EXPECT_EQ(vary(R"(path="seed")"),
@@ -157,7 +157,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
             "<sweep> has 2000 points with 1000 seeds each; at most 1000000 altogether");
   EXPECT_EQ(errors(R"(<sweep><vary path="seed" from="1" to="1000" steps="1000"/>
               <vary path="training.batch" from="1" to="1001" steps="1001"/></sweep>)"),
-            "<sweep> has 1000 × 1001 points; at most 1000000; method=\"latin-hypercube\" covers many axes with few "
+            "<sweep> has 1000 × 1001 points; use at most 1000000; method=\"latin-hypercube\" covers many axes with few "
             "points");
 }
 

@@ -73,7 +73,7 @@ TEST(WorkloadFile, EverythingWrongInACsvIsSaidAtOnce) {
   const std::vector<std::string> expected{
       "bad.csv:2: in=\"eight\" of <layer> is not a whole number; a whole number from 0 to 1000000000",
       "bad.csv:3: kind=\"dens\" of <layer> is unknown; did you mean 'dense'?",
-      "bad.csv:4: 3 cells; write 7 as in the heading, with commas between them and none inside",
+      "bad.csv:4: 3 cells; write 7 cells as in the heading, separated by commas, without commas inside",
       "bad.csv:5: parameters=\"-1\" of <layer> is out of range; a whole number from 0 to 10000000000000",
       "bad.csv:5: forward-macs-per-sample=\"1e30\" of <layer> is out of range; a number from 0 to 1e+18",
       "bad.csv:6: a second layer 'fc3'; use another name",

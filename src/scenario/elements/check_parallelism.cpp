@@ -96,8 +96,8 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
   const auto shares = [](const spec::RunSpec& run) { return run.communicates; };
   if (how.experts == 1 && workers > 1 && std::ranges::any_of(runs, shares) && spec::has_pooled_tables(timed)) {
     context.findings.add(timed_as.origin,
-                         not_built(fmt::format("'{}' has tables, and its {} workers would sum their whole gradients in "
-                                               "every step; in practice devices divide the tables",
+                         not_built(fmt::format("'{}' has embedding tables, whose whole gradients {} workers would sum "
+                                               "in every step; in practice, devices divide the tables",
                                                timed.workload, workers),
                                    fmt::format("set expert-parallel=\"{}\" on <timed-as>", workers)));
   }
@@ -139,12 +139,10 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
              "algorithm");
     } else if (in_islands && of_groups && islands == 0 &&
                (!divides_states(1) || how.of_stage() % static_cast<std::int32_t>(of_experts) != 0)) {
-      refuse(
-          "cannot divide states or experts among workers: this needs an exchange of gradient sums "
-          "alone",
-          "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>");
+      refuse("cannot divide states or experts among workers: this needs a run that exchanges only gradient sums",
+             "use <timed-as> without sharding and expert-parallel, or gradient-sharing among peers without <compress>");
     } else if (in_islands && !divides_states(replicas)) {
-      cannot("has participants of one replica, and sharding needs several",
+      cannot("has participants of one replica, but sharding needs several replicas",
              "set islands=\"1\" on the run, or sharding=\"none\"");
     } else if (in_islands && how.sharding_group > 0 && replicas % static_cast<std::size_t>(how.sharding_group) != 0) {
       cannot(fmt::format("has participants of {} replicas, not a multiple of sharding-group=\"{}\"", replicas,
@@ -162,19 +160,19 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
              "use <timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
     } else if (info->sharing == methods::Sharing::pooled &&
                (how.sharding_group > 1 || how.tensor * how.context % (how.experts * how.expert_tensor) != 0)) {
-      cannot("has one worker, and dividing states or experts needs several",
+      cannot("has one worker, but dividing states or experts needs several workers",
              "use <timed-as> without sharding-group and expert-parallel, or another algorithm");
     } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
-      refuse("uses an aggregator, and workers with micro-batches or several devices need peers",
+      refuse("uses an aggregator, but workers with micro-batches or several devices need exchange=\"peer\"",
              "set exchange=\"peer\" on the run");
     } else if (run.communicates && how.sharding > methods::most_sharding(*info, run)) {
       const bool alone = methods::most_sharding(*info, run) == spec::Sharding::optimizer;
       refuse(alone ? "needs whole gradients, but sharding divides them"
-                   : "does not sum gradients, and sharding needs their sum",
+                   : "does not sum gradients, but sharding needs their sum",
              fmt::format("set sharding=\"{}\", or use gradient-sharing without <compress>",
                          to_string(alone ? spec::Sharding::optimizer : spec::Sharding::none)));
     } else if (of_groups || (how.devices() > 1 && !run.share.empty())) {
-      refuse("chooses what each layer shares, which needs workers of one device", "use a run without <share>");
+      refuse("chooses what each layer shares; this needs workers of one device", "use a run without <share>");
     }
   }
 }

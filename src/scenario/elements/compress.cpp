@@ -15,14 +15,14 @@ const Table<spec::CompressSpec>& compress_table() {
   using Spec = spec::CompressSpec;
   static const Table<Spec> kTable =
       Table<Spec>("compress",
-                  "How the run's matrices are encoded as bytes: gradients, activations and deltas, factors, weights. "
-                  "Whole numbers and other learned parameters are sent unchanged.",
+                  "Encoding of the run's matrices as bytes: gradients, activations and deltas, factors, weights. "
+                  "Integers and other learned parameters are sent unchanged.",
                   {attribute("method", &Spec::method, name_in("compressors")).must().by_reader(),
                    attribute("memory", &Spec::memory)
                        .printed_if([](const Spec& spec) { return spec.method != "none"; })
                        .by_reader()
                        .without_default()
-                       .if_left_out("`true` where the method drops entries for good (`top-k`, `sign` …) and the "
+                       .if_left_out("`true` if the method loses entries permanently (`top-k`, `sign` …) and the "
                                     "algorithm sends gradients or differences of models; `false` otherwise"),
                    attribute("scope", &Spec::scope).if_given()});
   return kTable;
@@ -40,14 +40,15 @@ std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, cons
                  "remove it, or choose parameters with which the method compresses"};
   }
   if (compressor.adapts && algorithm.event_driven()) {
-    return not_built(fmt::format("'{}' chooses its size from the values, and '{}' is simulated before any values exist",
-                                 compressor.name, algorithm.name),
-                     "use a method with a known size, e.g. top-k");
+    return not_built(
+        fmt::format("'{}' has messages whose size depends on values, but '{}' is simulated before values exist",
+                    compressor.name, algorithm.name),
+        "use a method with a known size, e.g. top-k");
   }
   if (compressor.has_momentum && !algorithm.sends_gradients) {
-    return Fault{
-        fmt::format("'{}' needs gradients for its momentum, and '{}' sends none", compressor.name, algorithm.name),
-        "use gradient-sharing, or a method without momentum, e.g. top-k"};
+    return Fault{fmt::format("'{}' needs gradients for its momentum, but '{}' sends no gradients", compressor.name,
+                             algorithm.name),
+                 "use gradient-sharing, or a method without momentum, e.g. top-k"};
   }
   return std::nullopt;
 }

@@ -69,15 +69,15 @@ Row<spec::RunSpec> absent_patience_row() {
 
 Row<spec::RunSpec> absent_weights_row() {
   return within(&spec::RunSpec::absence, attribute("absent-weights", &Absence::estimate))
-      .only([](const spec::RunSpec& run) { return run.absence.goes_without(); }, "needs steps that can lack a site",
-            "set absent=\"without\" or \"retry\", or remove it");
+      .only([](const spec::RunSpec& run) { return run.absence.goes_without(); },
+            "needs absent=\"without\" or \"retry\"", "set absent=\"without\" or \"retry\", or remove it");
 }
 
 void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into) {
   const bool own = run.child("failures") != nullptr || !run.children("availability").empty();
   if (!own) return;
   if (into.conditions.failures == Conditions::Of::none || into.conditions.availability == Conditions::Of::none) {
-    run.fail("<run> has failures or availability of its own, and failures=\"none\" or availability=\"none\"",
+    run.fail("<run> has its own <failures> or <availability>, but also failures=\"none\" or availability=\"none\"",
              "remove one of the two");
   }
   into.conditions.own = read_failures(run, placed, context);
@@ -124,11 +124,12 @@ void check_conditions(const Scenario& scenario, const std::vector<const Element*
         node.fail_at("absent", *std::move(fault));
     }
     if (is_drawn_in_steps(what) && !run.absence.goes_without()) {
-      node.fail("<availability by=\"steps\"> defines the steps that a site misses, but not how long to wait",
+      node.fail("<availability by=\"steps\"> needs a run that continues without absent sites",
                 "set absent=\"without\" for this run, or by=\"sessions\"");
     }
     if (run.absence.does == Absence::Does::retry && !what.has_dates()) {
-      node.fail_at("absent", "needs dated outages, but the missed steps are drawn", "absent=\"without\"");
+      node.fail_at("absent", "needs outages at given times, but <availability by=\"steps\"> draws the missed steps",
+                   "set absent=\"without\"");
     }
     if (run.absence.does == Absence::Does::restart && what.checkpoints.empty()) {
       node.fail_at("absent", "needs a checkpoint to restart from", "add a <checkpoint> to <failures>");

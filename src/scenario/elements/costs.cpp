@@ -100,7 +100,7 @@ const Table<spec::CostSpec>& costs_table() {
   using Spec = spec::CostSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "costs", "What training costs in money, energy and carbon; without it no costs are reported.",
+          "costs", "Prices, power and carbon for the costs of training; without this element, no costs are reported.",
           {attribute("currency", &Spec::currency, text()),
            attribute("provider", &Spec::provider, text("a provider of the catalogue; `dadsim prices` lists them"))
                .if_given()

@@ -68,7 +68,7 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
     complete = complete && !files.back().empty();
     // The printed scenario contains its absolute path.
     if (files.back().find(',') != std::string::npos) {
-      node.fail_at(attribute, fmt::format("is found in '{}', whose path has a comma", printable(files.back())),
+      node.fail_at(attribute, fmt::format("names the file '{}', whose path has a comma", printable(files.back())),
                    "move it to a folder without a comma: commas separate the files");
       complete = false;
     }
@@ -225,7 +225,7 @@ const Table<spec::CsvSource>& source_table(const spec::CsvSource&) {
       "per word. Searched next to the scenario file, then in the folder named by the environment variable DADSIM_DATA; "
       "plain or gzip.",
       {not_beside("files", file("file", &Spec::file, kCsvFile), "cannot be combined with 'files'",
-                  "give file for one table, or files for one table per site"),
+                  "use 'file' for one table, or 'files' for one table per site"),
        files("files", &Spec::site_files, "paths of CSV files, one per site, separated by commas"),
        attribute("names", &Spec::names).if_given(),
        attribute("target", &Spec::target, text("the name of the column with the class, its number from 1, or last"))
@@ -328,7 +328,8 @@ DataFindings finish_files(const Node& node, Source source, bool own_test, bool c
   }
   const auto samples = [&](const char* attribute, std::int64_t held) -> std::int64_t {
     if (own_test && !node.has(attribute)) {
-      if (facts && held < 1) node.fail(fmt::format("the files for '{}' hold no samples", attribute), "at least one");
+      if (facts && held < 1)
+        node.fail(fmt::format("the files for '{}' hold no samples", attribute), "use files with at least one sample");
       return held;
     }
     const std::optional<std::int64_t> asked = node.integer(attribute);

@@ -28,7 +28,7 @@ Kind kinds_of_layer() {
 const Table<spec::KindEfficiency>& efficiency_table() {
   using Spec = spec::KindEfficiency;
   static const Table<Spec> kTable =
-      Table<Spec>("efficiency", "Share of the peak that large matrix products of one kind of layer reach.",
+      Table<Spec>("efficiency", "Efficiency of large matrix products in one kind of layer, as a share of the peak.",
                   {attribute("of", &Spec::kind, kinds_of_layer()).must(),
                    attribute("precision", &Spec::precision, one_of<spec::Precision>()),
                    attribute("share", &Spec::share, real(kPositiveShare)).must(),
@@ -40,7 +40,8 @@ const Table<spec::KindEfficiency>& efficiency_table() {
 const Table<spec::DeviceSpec>& device_table() {
   using Spec = spec::DeviceSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("device", "Your own device, in addition to the catalogue (`dadsim devices`), by its roofline.",
+      Table<Spec>("device",
+                  "A device of your own, described by its roofline, in addition to the catalogue (`dadsim devices`).",
                   {attribute("name", &Spec::name, text("a name for <worker device=\"…\">")).must(),
                    attribute("description", &Spec::description, any_text()).if_given(),
                    attribute("peak-flops", &Spec::peak_flops, quantity(kPeak)).if_given(),
@@ -88,9 +89,9 @@ spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   if (!any_peak) required_quantity(node, "peak-flops", kPeak);
   device_table().read(node, context, device);
   if (device.fp8_flops > 0 && !node.has("bf16-flops"))
-    node.fail_at("fp8-flops", "needs bf16-flops", "set both: layers that are not dense use bf16");
+    node.fail_at("fp8-flops", "needs bf16-flops", "add bf16-flops, which all but dense layers use");
   if (device.fp4_flops > 0 && !node.has("fp8-flops"))
-    node.fail_at("fp4-flops", "needs fp8-flops", "set both: 4-bit devices also multiply in 8 bit");
+    node.fail_at("fp4-flops", "needs fp8-flops", "add fp8-flops: 4-bit devices also multiply in 8 bit");
   // Without fp32 a device needs another precision.
   if (any_peak && !node.has("peak-flops") && device.precisions().empty()) required_quantity(node, "peak-flops", kPeak);
   read_efficiencies(node, device, context);
@@ -140,9 +141,10 @@ void check_precision(const Scenario& scenario, const std::vector<spec::Placement
     // A device without any peak has been reported already.
     if (device == nullptr || device->peak(precision) > 0 || device->precisions().empty()) continue;
     const Attribute* asked = timed_as == nullptr ? nullptr : timed_as->find("precision");
-    context.findings.add(asked == nullptr ? origins.at(i) : asked->origin,
-                         fmt::format("device '{}' has no {}", printable(device->name), to_string(precision)),
-                         fmt::format("set <timed-as precision=\"…\"> to one it has: {}", device->precisions()));
+    context.findings.add(
+        asked == nullptr ? origins.at(i) : asked->origin,
+        fmt::format("device '{}' has no {}", printable(device->name), to_string(precision)),
+        fmt::format("set <timed-as precision=\"…\"> to a precision of the device: {}", device->precisions()));
   }
 }
 

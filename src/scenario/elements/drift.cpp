@@ -58,7 +58,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
     for (std::size_t i = 0; i < workers.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
     return numbers;
   }
-  const std::string remedy = "hosts of workers, e.g. gpu-[0-3]; without it, all sites drift";
+  const std::string remedy = "use hosts of workers, e.g. gpu-[0-3], or remove 'sites' to let all sites drift";
   const std::optional<std::string> text = node.required_text("sites", remedy);
   if (!text) return numbers;
   const HostList list = expand_hosts(*text, kMaxWorkers, [&] {

@@ -85,7 +85,7 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
 
 void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data) {
   if (!needs_picture(corruption) || data.shape.size() == 0 || (data.shape.height > 1 && data.shape.width > 1)) return;
-  node.fail_at("corruption", "needs images, and these samples are none",
+  node.fail_at("corruption", "needs images, but the samples are not images",
                "use noise, gain-offset, clip, gamma or exponential");
 }
 

@@ -160,7 +160,7 @@ class AvailabilityReader {
       const ChangeLine*& before = last[line.change.host];
       if (before != nullptr && before->change.at == line.change.at && before->change.on != line.change.on) {
         findings_.add(Origin{"", line.number},
-                      fmt::format("'{}' is on and off at {:g} s, see line {}", printable(line.change.host),
+                      fmt::format("'{}' is both on and off at {:g} s (see line {})", printable(line.change.host),
                                   line.change.at, before->number),
                       "keep one of the two lines");
       }
@@ -274,8 +274,8 @@ const Table<spec::CheckpointSpec>& checkpoint_table() {
   using Spec = spec::CheckpointSpec;
   static const Table<Spec> kTable =
       Table<Spec>("checkpoint",
-                  "Nodes that save their state and restart from it after a failure. For each node, the first element "
-                  "that fits applies.",
+                  "Nodes that save their state and restart from it after a failure. For each node, the first matching "
+                  "element applies.",
                   {attribute("hosts", &Spec::hosts, text()).by_reader().if_left_out("`*`"),
                    attribute("every", &Spec::every, quantity(kDurationForm)).must(),
                    attribute("size", &Spec::bytes, quantity(kBytesForm)).must(),
@@ -289,7 +289,7 @@ const Table<spec::AvailabilitySpec>& availability_table() {
   using Spec = spec::AvailabilitySpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "availability", "When hosts are available. Runs begin at midnight.",
+          "availability", "Times at which hosts are available. Runs begin at midnight.",
           {attribute("hosts", &Spec::hosts, text()).must().by_reader(), attribute("by", &Spec::by).if_given(),
            attribute("from", &Spec::from, quantity(kLatencyForm))
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
@@ -365,7 +365,7 @@ class FailureReader {
   void check_fits(const Node& node, const std::string& pattern) {
     if (pattern.empty() || placed_.empty()) return;
     if (std::ranges::any_of(placed_, [&](const std::string& host) { return fits(pattern, host); })) return;
-    node.fail_at("hosts", "fits no host of a worker or of the aggregator",
+    node.fail_at("hosts", "matches no host of a worker or of the aggregator",
                  context_.findings.full() ? "" : context_.findings.suggest(pattern, placed_));
   }
 
@@ -400,7 +400,7 @@ class FailureReader {
     if (pattern.empty() || placed_.empty()) return pattern;
     const std::vector<std::string> nodes = placed_nodes();
     if (!nodes.empty() && std::ranges::none_of(nodes, [&](const std::string& name) { return fits(pattern, name); })) {
-      node.fail_at("nodes", "fits no node with a worker or the aggregator",
+      node.fail_at("nodes", "matches no node with a worker or the aggregator",
                    context_.findings.full() ? "" : context_.findings.suggest(pattern, nodes));
     }
     return pattern;
@@ -436,7 +436,7 @@ class FailureReader {
     read_match(node, spec);
     outage_table().read(node, context_, spec);
     if (spec.every > 0 && !node.has("for")) {
-      node.fail_at("every", "needs an outage that ends", "set for=\"4h\", or remove it");
+      node.fail_at("every", "needs 'for', the length of an outage", "set for=\"4h\", or remove it");
     } else if (spec.every > 0 && spec.every <= spec.seconds) {
       node.fail_at("every", "is not longer than the outage", "use a longer interval, or a shorter outage");
     }
@@ -517,8 +517,7 @@ void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathTex
 }
 
 std::vector<ElementRule> failures_rules() {
-  return {element("failures",
-                  "Failures during simulated runs. Inside a run: for that run, instead of the scenario's <failures>.")
+  return {element("failures", "Failures during simulated runs. Inside a run, they replace the scenario's <failures>.")
               .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
           fails_table().rule(),
           outage_table().rule(),

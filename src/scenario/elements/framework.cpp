@@ -90,10 +90,11 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
   }
   framework_table().read(node, context, framework);
   if (node.has("server-cores") && framework.server_serialise == 0 && framework.server_deserialise == 0)
-    node.fail_at("server-cores", "needs a server that packs or unpacks", "add server-serialise or server-deserialise");
+    node.fail_at("server-cores", "needs server-serialise or server-deserialise",
+                 "add one of these attributes, or remove server-cores");
   if (node.has("streams") && framework.serialise == 0 && framework.deserialise == 0 && framework.copy == 0 &&
       framework.server_serialise == 0 && framework.server_deserialise == 0)
-    node.fail_at("streams", "needs packing or unpacking with a rate", "add serialise or deserialise");
+    node.fail_at("streams", "needs a rate of packing or unpacking", "add serialise or deserialise");
   return framework;
 }
 
@@ -108,9 +109,8 @@ void check_framework(const Element& element, const spec::FrameworkSpec& framewor
   const auto sums = [](const spec::RunSpec& run) { return run.event_driven && spec::sums_among_peers(run.parameters); };
   const bool of_server = spec::framework_of_table(framework.name, framework.version).server_serialise > 0;
   if (const auto run = std::ranges::find_if(runs, sums); of_server && run != runs.end()) {
-    node.fail(
-        fmt::format("'{}' is of a server and its clients, and run '{}' sums among peers", framework.name, run->label),
-        "name=\"hivemind\", or numbers of your own without name and version");
+    node.fail(fmt::format("'{}' needs a server and clients, but run '{}' sums among peers", framework.name, run->label),
+              "set name=\"hivemind\", or use your own numbers without name and version");
   }
   const auto has_server = [&](const spec::RunSpec& run) {
     return run.event_driven ? !sums(run)

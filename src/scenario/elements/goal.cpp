@@ -117,7 +117,7 @@ class GoalReader {
   void check_timing() {
     if (scenario_.stand_in) {
       node_.refuse("accuracy", "needs learning, but <timing-only> learns nothing",
-                   "remove it: the work is that of <timed-as> (tokens, samples, epochs or steps)");
+                   "remove it: <timed-as> sets the work (tokens, samples, epochs or steps)");
     } else {
       node_.refuse("scaling", "needs <timing-only>", "use <timing-only> instead of <data> and <model>");
     }
@@ -197,7 +197,7 @@ class GoalReader {
         node.fail_at("path", "is not a path",
                      "use names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
       } else if (change.varied.path.starts_with("goal.") || change.varied.path.starts_with("sweep.")) {
-        node.fail_at("path", "belongs to the question itself", "use a path outside <goal>");
+        node.fail_at("path", "belongs to <goal> or <sweep>", "use another path of the scenario");
       } else if (!paths_.insert(change.varied.path).second) {
         node.fail_at("path", "is allowed already", "use each path once");
       }

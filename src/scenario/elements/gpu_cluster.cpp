@@ -157,7 +157,7 @@ std::vector<std::int64_t> read_dimensions(const Node& node) {
     const std::size_t end = std::min(text->find('x', i), text->size());
     const std::optional<std::int64_t> value = parse_whole<std::int64_t>(std::string_view(*text).substr(i, end - i));
     if (!value || *value < 1 || *value > kMaxHosts || dimensions.size() == kMaxDimensions) {
-      node.fail_at("dimensions", "is not of that form", kForm);
+      node.fail_at("dimensions", "has the wrong form", kForm);
       return {};
     }
     dimensions.push_back(*value);
@@ -314,8 +314,8 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
     }
     if (group.rails > group.gpus && group.rails % group.gpus != 0) {
       own.fail_at("rails",
-                  fmt::format("are more than the {} GPUs of a node, and no multiple of that number", group.gpus),
-                  "use at most one per GPU, or a multiple of the GPUs");
+                  fmt::format("are more than the {} GPUs of a node, but not a multiple of the GPUs", group.gpus),
+                  "use at most one adapter per GPU, or a multiple of the GPUs");
     }
     cluster.more.push_back(std::move(group));
   }
@@ -417,8 +417,8 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   }
   gpu_cluster_table().read(node, context, cluster);
   if (gpus && cluster.rails > *gpus && cluster.rails % *gpus != 0) {
-    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node, and no multiple of that number", *gpus),
-                 "use at most one per GPU, or a multiple of the GPUs");
+    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node, but not a multiple of the GPUs", *gpus),
+                 "use at most one adapter per GPU, or a multiple of the GPUs");
   }
   const spec::Transport own = node.named("transport", spec::Transport::tcp);
   cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);

@@ -87,7 +87,7 @@ class Expansion {
     }
     if (word.text.size() > kMaxHostName) {
       return fail(fmt::format("holds the host '{}' of {} bytes", shown, word.text.size()),
-                  fmt::format("at most {}", kMaxHostName));
+                  fmt::format("use at most {} bytes", kMaxHostName));
     }
     if (word.text.empty()) return fail("holds an empty name", "write the name of a host");
     const bool pattern = word.find('*') != std::string::npos;
@@ -121,7 +121,7 @@ class Expansion {
 
  private:
   void fail(std::string what, std::string remedy) { list_ = HostList{{}, std::move(what), std::move(remedy)}; }
-  void too_many() { fail("names too many hosts", fmt::format("at most {} workers in all", kMaxWorkers)); }
+  void too_many() { fail("names too many hosts", fmt::format("use at most {} workers in all", kMaxWorkers)); }
 
   void add(std::string name, bool pattern) {
     if (pattern && all_ && !asked_) {
@@ -142,7 +142,7 @@ class Expansion {
     }
     if (list_.hosts.size() == before) {
       fail(fmt::format("holds '{}', which matches no remaining host of the platform", printable(name)),
-           fmt::format("a name with *; the first host is {}", in_host_list(known_.front())));
+           fmt::format("use a name with *; the first host is {}", in_host_list(known_.front())));
     }
   }
 

@@ -108,7 +108,8 @@ const std::vector<LayerRow>& layer_rows() {
                                  {attribute("units", &spec::EmbeddingSpec::units, integer(1, 1'000'000)).must()}),
       layer<spec::PositionsSpec>("positions", "Adds a learned vector at each position.", {}),
       layer<spec::ClassTokenSpec>("class-token", "Adds a learned position before the others.", {}),
-      layer<spec::DropoutSpec>("dropout", "Dropout: sets random values to zero in training, and scales the others.",
+      layer<spec::DropoutSpec>("dropout",
+                               "Dropout: sets random values to zero in training, and scales all other values.",
                                {attribute("rate", &spec::DropoutSpec::rate, real(kDecay))})};
   return kRows;
 }
@@ -219,8 +220,8 @@ class LayersReader {
     if (pool != nullptr && !node.has("stride")) pool->stride = pool->size;
     if (!has_shape(node)) return std::nullopt;
     if (dense != nullptr && last && classes_ > 0 && dense->units != classes_)
-      node.fail_at("units", "does not fit the data as the last layer",
-                   fmt::format("the data have {} classes", classes_));
+      node.fail_at("units", "needs one unit per class in the last layer",
+                   fmt::format("set units=\"{}\", one unit per class", classes_));
     return layer;
   }
 
@@ -241,7 +242,7 @@ class LayersReader {
       const Node inside(*shortcut, context_.findings);
       residual.shortcut = read_inside(*shortcut, nullptr);
       if (!holds_layers(*shortcut)) {
-        inside.fail("<shortcut> lacks layers", "add at least one, or remove <shortcut>: the input itself is added");
+        inside.fail("<shortcut> lacks layers", "add at least one layer, or remove <shortcut> to add the input itself");
       }
     };
     in_branches([&] { residual.layers = read_inside(node.element(), nullptr); }, read_shortcut);
@@ -344,13 +345,14 @@ void check_logits(const spec::SampleShape& logits, const Element* last, const Or
     const bool one = data.labels_per_sample == 1;
     context.findings.add(
         origin,
-        fmt::format("logits at {} position{} for a sample that has {} label{}", logits.positions(),
+        fmt::format("the model gives logits at {} position{}, but a sample has {} label{}", logits.positions(),
                     logits.positions() == 1 ? "" : "s", data.labels_per_sample, one ? "" : "s"),
         one ? "add <mean/>, <select/> or a <dense> with positions=\"together\" before the end"
-            : "keep a value per position to the end: use <dense> with positions=\"each\" as the last layer");
+            : "use <dense> with positions=\"each\" as the last layer, and no layer that merges positions");
   } else if (logits.channels != data.classes && (last == nullptr || last->name != "dense")) {
-    context.findings.add(origin, fmt::format("{} logits, and the data have {} classes", logits.channels, data.classes),
-                         fmt::format("use <dense units=\"{}\"/> as the last layer", data.classes));
+    context.findings.add(
+        origin, fmt::format("the model gives {} logits, but the data have {} classes", logits.channels, data.classes),
+        fmt::format("use <dense units=\"{}\"/> as the last layer", data.classes));
   }
 }
 
@@ -406,7 +408,8 @@ void write_model(XmlWriter& xml, const spec::ModelSpec& model) {
 
 std::vector<ElementRule> model_rules() {
   std::vector<ElementRule> rules{
-      element("model", "The network that learns: layers, input first, then softmax cross-entropy; or a preset.",
+      element("model",
+              "The learning network: its layers from the input on, or a preset. The loss is softmax cross-entropy.",
               {attribute("name", text()), attribute("preset", name_in("models"))})
           .holds(layer_names())
           .takes_parameters("Parameters of the preset; `dadsim models` lists them with their ranges and defaults.")};

@@ -81,7 +81,7 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
     return;
   }
   if (*from == *to) {
-    node.fail_at("to", "is also the other end of the pair", fmt::format("two different {}s", noun));
+    node.fail_at("to", "is the same as 'from'", fmt::format("use two different {}s", noun));
     return;
   }
   const auto give = [&, &pair = pair](std::size_t a, std::size_t b) {

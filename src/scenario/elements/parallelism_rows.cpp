@@ -131,10 +131,12 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
   }
   const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
   if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
-    node.fail_at("interleave",
-                 infeasible(fmt::format("needs micro-batches in a multiple of the stages ({} stages, {} micro-batches)",
-                                        how.pipeline, micro_batches),
-                            "use another micro-batch, or schedule=\"gpipe\""));
+    node.fail_at(
+        "interleave",
+        infeasible(fmt::format(
+                       "needs a number of micro-batches that is a multiple of the stages ({} stages, {} micro-batches)",
+                       how.pipeline, micro_batches),
+                   "use another micro-batch, or schedule=\"gpipe\""));
     how.interleave = 1;
   }
   if (how.order == spec::PipelineOrder::zero_bubble && how.interleave > 1) {
@@ -161,7 +163,7 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
     node.fail_at("expert-tensor", not_built(fmt::format("differs from tensor=\"{}\"", how.tensor),
                                             "use the value of 'tensor', or remove 'expert-tensor'"));
   if (how.expert_capacity > 0 && how.expert_capacity >= how.expert_imbalance)
-    node.fail_at("expert-capacity", "has no effect: it is not below 'expert-imbalance'",
+    node.fail_at("expert-capacity", "must be below 'expert-imbalance' to have an effect",
                  "use less than 'expert-imbalance', or remove 'expert-capacity'");
   if (how.offload == spec::Offload::none) return;
   const bool waits = how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v;

@@ -166,7 +166,7 @@ void check_links(const Node& node, const spec::PlatformSpec& platform,
       const bool one = known.contains(links[i]);
       if (one || std::ranges::any_of(names, [&](const std::string& name) { return fits(links[i], name); })) continue;
       Node(*elements[i], context.findings)
-          .fail_at("link", "fits no link of the platform", context.findings.suggest(links[i], meant));
+          .fail_at("link", "matches no link of the platform", context.findings.suggest(links[i], meant));
     }
   };
   if (!context.catalog.links_of_platform) return;
@@ -257,7 +257,7 @@ std::string read_host_prefix(const Node& node, const char* attribute, const std:
 }
 
 std::string read_cluster_name(const Node& node) {
-  return node.has("name") ? read_host_prefix(node, "name", "the prefix of its host names; or remove the attribute")
+  return node.has("name") ? read_host_prefix(node, "name", "use the prefix of the host names, or remove the attribute")
                           : "";
 }
 

@@ -47,7 +47,7 @@ class NamedLinks {
     }
     const std::vector<std::string> names(known.begin(), known.end());
     node.fail_at(attribute,
-                 classes ? "fits no link of the platform and no class of links" : "fits no link of the platform",
+                 classes ? "matches no link of the platform and no class of links" : "matches no link of the platform",
                  context_.findings.full() ? "" : context_.findings.suggest(text, names));
   }
 

@@ -35,7 +35,7 @@ void read_form(const Node& node, spec::VariedPath& varied) {
     node.refuse("form", "cannot be combined with unit=\"…\"",
                 "remove it: form=\"{}Mbps\" is the same as unit=\"Mbps\"");
     const std::string unit = node.required_text("unit", "e.g. Mbps").value_or("");
-    if (unit.find("{}") != std::string::npos) node.fail_at("unit", "holds {}", "use form=\"…\" for it");
+    if (unit.find("{}") != std::string::npos) node.fail_at("unit", "holds {}", "use form=\"…\" instead");
     varied.form = "{}" + unit;
   } else if (node.has("form")) {
     varied.form = node.text("form", "");
@@ -151,7 +151,7 @@ class AxesReader {
       node.fail_at("path", fmt::format("belongs to the {} itself", name() == "sweep" ? "sweep" : "study"),
                    "use a path of the scenario");
     } else if (path == "seed" && sweep_.seeds > 1) {
-      node.fail_at("path", fmt::format("cannot be combined with seeds=\"{}\"", sweep_.seeds), "use either of the two");
+      node.fail_at("path", fmt::format("cannot be combined with seeds=\"{}\"", sweep_.seeds), "remove one of the two");
     } else if (!paths_.insert(path).second) {
       node.fail_at("path", "is varied already", "use each path once");
     }
@@ -227,7 +227,7 @@ class AxesReader {
     }
     if (count_points(sweep_) > spec::kMostSweepPoints) {
       node_.fail(fmt::format("<{}> has {} points", name(), fmt::join(counts, " × ")),
-                 fmt::format("at most {}; method=\"latin-hypercube\" covers many axes with few points",
+                 fmt::format("use at most {}; method=\"latin-hypercube\" covers many axes with few points",
                              spec::kMostSweepPoints));
     }
   }

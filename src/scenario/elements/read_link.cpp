@@ -138,14 +138,15 @@ MeasuredRow read_measured(const Node& node, bool any_tcp, bool usual, spec::Tran
   measured.is_goodput = node.has("measured") ? node.chosen("measured") == 1 : usual;
   if (!measured.is_goodput) {
     if (node.has("per-connection")) {
-      node.refuse("per-connection", "needs a connection without losses, and thus without a queue",
-                  "use measured=\"goodput\" and no 'queue' or 'congestion', or remove it");
+      node.refuse("per-connection", "needs measured=\"goodput\", which has no losses and no queue",
+                  "set measured=\"goodput\" without 'queue' and 'congestion', or remove it");
     }
     return measured;
   }
   for (const char* attribute : {"queue", "congestion", "efficiency"}) {
     if (!node.has(attribute)) continue;
-    node.refuse(attribute, "cannot be combined with measured=\"goodput\", which includes it", "remove one of them");
+    node.refuse(attribute, "cannot be combined with measured=\"goodput\", which already includes its effect",
+                "remove one of them");
   }
   measured.per_connection = quantity(node, "per-connection", kBandwidthForm, 0);
   return measured;

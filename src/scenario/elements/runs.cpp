@@ -310,7 +310,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     }
     const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
     if (islands > 0 && workers % islands != 0)
-      node.fail_at("islands", infeasible(fmt::format("does not divide the {} workers", workers), "islands=\"1\""));
+      node.fail_at("islands", infeasible(fmt::format("does not divide the {} workers", workers), "set islands=\"1\""));
     check_run(node, *algorithm, run, islands > 0 ? islands : workers, network, context);
     if (algorithm->event_driven() && algorithm->draws_samples &&
         training.batches == spec::TrainingSpec::Batches::poisson) {

@@ -57,9 +57,9 @@ void check_study(const Node& node, const spec::ScaleStudySpec& study, const Scen
   const std::int64_t needed = static_cast<std::int64_t>(study.against.size()) + 2;
   const std::int64_t fitted = count_points(study.rungs) - study.hold_out;
   if (fitted < needed) {
-    node.fail(fmt::format("<scale-study> has {} rungs, of which {} at most are fitted", count_points(study.rungs),
+    node.fail(fmt::format("<scale-study> has {} rungs, but at most {} remain for the fit", count_points(study.rungs),
                           std::max<std::int64_t>(0, fitted)),
-              fmt::format("use {} rungs plus those held out: two more than there are kinds of size", needed));
+              fmt::format("use at least {} rungs besides the held-out rungs: two more than kinds of size", needed));
   }
   if (scenario.training.seeds < 2) {
     node.fail("<scale-study> needs several seeds to measure chance, not seeds=\"1\" of <training>",

@@ -12,10 +12,10 @@ const Table<spec::ShareRule>& share_table() {
   using Spec = spec::ShareRule;
   static const Table<Spec> kTable =
       Table<Spec>("share",
-                  "The method of some layers, in algorithms whose layers may differ. The first rule that fits a layer "
-                  "applies.",
+                  "The method for some layers, in algorithms whose layers may differ. The first matching rule of a "
+                  "layer applies.",
                   {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*")).must(),
-                   attribute("statistic", &Spec::statistic, text("what sites send, e.g. gradient")).must(),
+                   attribute("statistic", &Spec::statistic, text("a quantity that sites send, e.g. gradient")).must(),
                    attribute("every", &Spec::every, integer(1, 1'000'000))},
                   {.layers = "*", .statistic = "gradient"})
           .repeats();
@@ -29,7 +29,7 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
       std::ranges::find_if(context.catalog.algorithms, [](const auto& one) { return !one.statistics.empty(); });
   const std::string remedy = flexible == context.catalog.algorithms.end()
                                  ? "remove it"
-                                 : fmt::format("remove it, or algorithm=\"{}\"", flexible->name);
+                                 : fmt::format("remove it, or set algorithm=\"{}\"", flexible->name);
   std::vector<std::string> names;
   for (const methods::LayerStatistic& one : algorithm.statistics) names.push_back(one.name);
   for (const Element* element : run.children("share")) {
@@ -93,8 +93,8 @@ void write_share(XmlWriter& xml, const spec::RunSpec& run) {
 std::vector<ElementRule> share_rules() {
   return {share_table().rule(),
           element("average-deltas",
-                  "In the backward pass, replaces the deltas of a layer by their mean over sites, row by row. Each "
-                  "site computes the layer and those below with its own weights and the mean.",
+                  "Replaces the deltas of a layer in the backward pass by their mean over sites, row by row. Each site "
+                  "computes this layer and lower layers from the mean, with its own weights.",
                   {attribute("above", text("the name of a layer")).must()})};
 }
 

@@ -22,7 +22,7 @@ std::string few_of(const std::vector<std::string>& names) {
 void check_sites(const Node& node, std::size_t workers, const DataFindings& data) {
   if (data.classes == 0 || workers == 0) return;  // unknown because of an earlier fault
   if (data.sites.empty()) {
-    node.fail_at("by", "needs samples with a site", "use <csv> with site=\"…\" or files=\"…\"");
+    node.fail_at("by", "needs samples that name their site", "use <csv> with site=\"…\" or files=\"…\"");
   } else if (data.sites.size() != workers) {
     node.fail(fmt::format("the data have {} sites ({}), but there are {} workers", data.sites.size(),
                           few_of(data.sites), workers),
@@ -84,7 +84,7 @@ spec::SplitSpec read_split(const Element& element, std::size_t workers, const Da
   if (split.sizes.empty() || workers == 0) return split;
   if (split.sizes.size() != workers) {
     node.fail_at("sizes", fmt::format("holds {} numbers", split.sizes.size()),
-                 fmt::format("give one for each of the {} workers", workers));
+                 fmt::format("give one size for each of the {} workers", workers));
     return split;
   }
   std::int64_t sum = 0;  // at most 1e5 workers × 1e9 samples

@@ -26,7 +26,7 @@ void check_training(const Node& training) {
   for (const std::string& attribute : find_rule("training")->attribute_names()) {
     if (attribute != "clip-norm")
       training.refuse(attribute, "needs learning, but <timing-only> learns nothing",
-                      "remove it: the batch is that of <timed-as>, and only the optimizer of <training> counts");
+                      "remove it: <timed-as> sets the batch, and only the optimizer of <training> is used");
   }
   if (const Element* schedule = training.child("schedule")) {
     Node(*schedule, training.findings())
@@ -47,8 +47,7 @@ std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as
   if (batches * workers <= kMostBatches) return batches;
   Node(asked, context.findings)
       .fail_at("samples", fmt::format("need {} batches for all clients", batches * workers),
-               fmt::format("use at most {} in all; local-steps on the runs sets how many steps a client makes",
-                           kMostBatches));
+               fmt::format("use at most {} in all; local-steps of <run> sets the steps of a client", kMostBatches));
   return 1;
 }
 

@@ -47,7 +47,7 @@ std::vector<Row<spec::TimedAsSpec>> size_rows() {
     Kind kind = size.type == spec::ParameterSpec::Type::choice
                     ? one_of(size.choices)
                     : integer(static_cast<std::int64_t>(size.minimum), static_cast<std::int64_t>(size.maximum));
-    std::string words = size.description + ". A size of workloads that have it (`dadsim workloads`).";
+    std::string words = size.description + ". Only for workloads with this size (`dadsim workloads`).";
     words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
     rows.push_back(by_code<Spec>(attribute(size.name, std::move(kind), words), {},
                                  [name = size.name](const Spec& timed, const PathText&) {
@@ -89,7 +89,7 @@ void refuse_layers(const Node& node) {
       "start-up"};
   for (const std::string& attribute : find_rule("timed-as")->attribute_names()) {
     if (std::ranges::find(kOfAnyStep, attribute) == kOfAnyStep.end())
-      node.refuse(attribute, "needs layers, and the file holds a recorded step", "remove it");
+      node.refuse(attribute, "needs layers, but the file holds a recorded step", "remove it");
   }
 }
 
@@ -155,7 +155,7 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
 void check_execution(const Node& node, const spec::TimedAsSpec& timed, std::size_t devices,
                      const ReadContext& context) {
   if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
-    node.fail_at("gradients", "has no effect: gradients have fp32 already",
+    node.fail_at("gradients", "has no effect: gradients are already in fp32",
                  "set precision=\"fp16\", \"bf16\" or \"fp8\"");
   if (timed.loss_scaling && timed.precision != spec::Precision::fp16)
     node.fail_at("loss-scaling", "needs fp16",
@@ -294,7 +294,7 @@ std::vector<std::string> layout_assignments(spec::TimedAsSpec timed) {
 
 const Table<spec::TimedAsSpec>& timed_as_table() {
   static const Table<spec::TimedAsSpec> kTable(
-      "timed-as", "Time the steps as if another network were trained; accuracy still comes from the model.",
+      "timed-as", "Times the steps as if another network were trained; accuracy still comes from the model.",
       timed_as_rows());
   return kTable;
 }
@@ -328,7 +328,8 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, std:
     check_known_steps(node, timed, context);
   } else {
     constexpr const char* kBecause = "needs a workload or a file";
-    constexpr const char* kRemedy = "set workload=\"…\" or file=\"…\": the learning network's steps are learned";
+    constexpr const char* kRemedy =
+        "set workload=\"…\" or file=\"…\", or remove it: the learning network's steps are learned";
     for (const char* attribute :
          {"steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);

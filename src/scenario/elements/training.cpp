@@ -54,8 +54,8 @@ const Table<spec::OptimizerSpec>& muon_table() {
   using Spec = spec::OptimizerSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "muon",
-      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all that multiply rows except the last one "
-      "and a first convolution. AdamW updates all other parameters.",
+      "Muon (Jordan et al., 2024, KellerJordan/Muon) for hidden matrices: all matrices that multiply rows, except the "
+      "last matrix and a first convolution. AdamW updates all other parameters.",
       {attribute("learning-rate", &Spec::learning_rate, real(kPositive)),
        attribute("momentum", &Spec::momentum, real(kDecay)), attribute("nesterov", &Spec::nesterov),
        attribute("scale", &Spec::scale), attribute("coefficients", &Spec::coefficients),

@@ -64,7 +64,7 @@ const Table<spec::PlatformSpec::Background>& background_table() {
                    attribute("bytes", &Spec::bytes, quantity(kBytesForm)).must(),
                    attribute("every", &Spec::every, quantity(kDurationForm))
                        .if_given()
-                       .if_left_out("one at a time: the next message starts after the last")})
+                       .if_left_out("one message at a time, each after the previous message")})
           .repeats();
   return kTable;
 }
@@ -124,7 +124,7 @@ spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& co
   }
   profile_table().read(node, context, profile);
   if (profile.period > 0 && !profile.times.empty() && profile.period <= profile.times.back())
-    node.fail_at("period", "is not after the last of the times", "use a later time, at which the profile starts again");
+    node.fail_at("period", "must be later than the last of 'times'", "use a later time; the profile then starts again");
   return profile;
 }
 

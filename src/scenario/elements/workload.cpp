@@ -244,7 +244,7 @@ OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
   workload.shape = spec::payload_shape(kNothing);
   workload.shape.name = head.name;
   if (head.workers % (head.tensor * head.pipeline) != 0) {
-    node.fail_at("workers", "are not a whole number of groups", "use a multiple of tensor × pipeline");
+    node.fail_at("workers", "do not fill whole groups", "use a multiple of tensor × pipeline");
     return workload;
   }
   if (root.children.size() > kMostRecordedTasks) {
@@ -480,7 +480,7 @@ class Csv {
     if (cells.size() != columns_.size()) {
       findings_.add(
           origin, fmt::format("{} cells", cells.size()),
-          fmt::format("write {} as in the heading, with commas between them and none inside", columns_.size()));
+          fmt::format("write {} cells as in the heading, separated by commas, without commas inside", columns_.size()));
       return {};
     }
     Element layer{.name = "layer", .origin = origin};

@@ -128,7 +128,7 @@ class Override {
   void unknown_element(const ElementRule& parent, const std::string& name) {
     if (parent.find(name) != nullptr) {
       return fail(fmt::format("'{}' is an attribute of <{}> and has no parts", name, parent.name),
-                  "end the path there");
+                  "end the path at this attribute");
     }
     if (parent.children.empty()) {
       return fail(fmt::format("<{}> holds no elements", parent.name), attribute_example(parent.name));
@@ -172,7 +172,7 @@ class Override {
       const auto index = parse_whole<std::size_t>(selector, 1, same.size());
       if (!index) {
         fail(fmt::format("no <{}> number {}", rule.name, printable(selector)),
-             fmt::format("there are {}, counted from 1", same.size()));
+             fmt::format("use a number from 1 to {}", same.size()));
         return false;
       }
       found.push_back(same[*index - 1]);

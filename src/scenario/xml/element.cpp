@@ -63,7 +63,7 @@ std::string remedy_for(int code, const DocumentKind& kind) {
     case XML_ERR_ATTRIBUTE_NOT_STARTED:
       return "put every value in quotes";
     case XML_ERR_INTERNAL_ERROR:
-      return fmt::format("use less depth or a shorter value: no {} needs so much", kind.noun);
+      return fmt::format("use fewer levels of elements, or a shorter value: no {} needs so much", kind.noun);
     default:
       return "the file must be well-formed XML 1.0";
   }
@@ -108,7 +108,7 @@ class TreeBuilder {
     open_.push_back(std::move(element));
     if (++elements_ > kMaxElements) {
       fail(open_.back().origin.line, fmt::format("more than {} elements", kMaxElements),
-           fmt::format("use fewer: no {} needs so many", kind_.noun));
+           fmt::format("use fewer elements: no {} needs so many", kind_.noun));
       xmlStopParser(context);
     }
   }
@@ -140,7 +140,7 @@ class TreeBuilder {
 
   void doctype() {
     fail(lines_.at(content_.rfind("<!DOCTYPE", position())), "a document type declaration (DOCTYPE)",
-         fmt::format("remove it: a {} needs none, and entities are not allowed", kind_.noun));
+         fmt::format("remove it: a {} needs no DOCTYPE, and entities are not allowed", kind_.noun));
     xmlStopParser(context);
   }
 
@@ -328,7 +328,7 @@ bool check_bytes(const std::string& content, const DocumentKind& kind, Findings&
     return false;
   }
   if (const std::size_t tag = overloaded_tag(content); tag != std::string::npos) {
-    findings.add(line_at(tag), "a tag with more than 5000 attributes", "use fewer: no element has so many");
+    findings.add(line_at(tag), "a tag with more than 5000 attributes", "use fewer attributes: no element has so many");
     return false;
   }
   std::string encoding = declared_encoding(content);

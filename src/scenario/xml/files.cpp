@@ -67,7 +67,7 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
     findings.add(Origin{}, std::move(what), std::move(remedy));
     return std::nullopt;
   };
-  const std::string form = fmt::format("the path of a {} file", kind.noun);
+  const std::string form = fmt::format("give the path of a {} file", kind.noun);
   note_input(path);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -126,10 +126,10 @@ DataFile find_data_file(const std::string& scenario, const std::string& name, co
   const std::string here = beside(scenario, "");
   if (is_set) {
     return {"", fmt::format("is neither in '{}' nor in '{}' (DADSIM_DATA)", here, variable),
-            "put it into one of them" + separator + published};
+            "put the file into one of these folders" + separator + published};
   }
   return {"", fmt::format("is not in '{}', and the environment variable DADSIM_DATA is not set", here),
-          "put it there, or name the folder that holds it in DADSIM_DATA" + separator + published};
+          "put the file there, or set DADSIM_DATA to its folder" + separator + published};
 }
 
 std::uint64_t fingerprint_file(const std::string& path) {

@@ -397,7 +397,8 @@ TEST_F(IdxData, ClassesComeFromTheLabels) {
   folder_.write("b", "");
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="20")"),
             folder_.path("scenario.xml") +
-                ":1: units=\"10\" of <dense> does not fit the data as the last layer; the data have 12 classes");
+                ":1: units=\"10\" of <dense> needs one unit per class in the last layer; set units=\"12\", one unit "
+                "per class");
   const std::string broken = folder_.write("a", "broken");
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="20")"), broken + ": not an IDX file; magic number 2051");
 }
@@ -417,7 +418,8 @@ TEST_F(IdxData, LooksBesideTheScenarioThenInTheDataFolder) {
   EXPECT_EQ(refused(R"(images="a" labels="t10k-labels-idx1-ubyte.gz" train="80" test="10")"),
             folder_.path("scenario.xml") + ":1: labels=\"t10k-labels-idx1-ubyte.gz\" of <idx> is neither in '" +
                 folder_.path("") + "' nor in '" + data_.path("") +
-                "' (DADSIM_DATA); put it into one of them; download it from http://yann.lecun.com/exdb/mnist/");
+                "' (DADSIM_DATA); put the file into one of these folders; download it from "
+                "http://yann.lecun.com/exdb/mnist/");
 }
 
 TEST(Hash, IsOfTheMeaningNotOfThePlace) {

@@ -158,7 +158,7 @@ class Remedies {
         }
       });
     }
-    if (says("a network of dense|<convolution|layers alone")) {
+    if (says("a network of (only )?dense|<convolution")) {
       add([&](Element& root) {
         for (Element& child : root.children) {
           if (child.name == "model")
