@@ -252,9 +252,9 @@ void ModelChunk::check() const {
     if (collective->kind == step::CollectiveKind::neighbour_exchange)
       throw std::invalid_argument("replicas of several devices or micro-batches cannot gossip");
     if (how_.sharding != Sharding::none && collective->kind != step::CollectiveKind::all_reduce)
-      throw std::invalid_argument("sharding needs a sum of gradients, and this collective is not a sum");
+      throw std::invalid_argument("sharding needs a sum of gradients, but this collective is not a sum");
     if (how_.sharding > Sharding::optimizer && !sums_gradients_)
-      throw std::invalid_argument("sharding of gradients needs a sum of gradients, and this run sums something else");
+      throw std::invalid_argument("sharding of gradients needs a sum of gradients, but this run sums other data");
   }
 }
 
@@ -1016,7 +1016,7 @@ class Division {
         carry_out(orders[stage][next[stage]++], static_cast<std::int32_t>(stage));
         --left;
       }
-      if (left == before) throw std::logic_error("stages of a pipeline wait for each other");
+      if (left == before) throw std::logic_error("deadlock: pipeline stages wait for each other");
       // Growing by doubling would copy a large step several times. The length is estimated after the first quarter of
       // the passes.
       if (4 * (passes - before) < passes && 4 * (passes - left) >= passes && left > 0)

@@ -278,7 +278,7 @@ void Instantiation::emit_wait(const step::WaitOp& wait, const std::vector<const 
   const auto found = task_of_.find({wait.collective, at});
   // A collective of another stage is waited for in that stage.
   if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
-  if (found == task_of_.end()) throw std::logic_error("a wait needs a collective recorded before");
+  if (found == task_of_.end()) throw std::logic_error("a wait needs an earlier collective");
   if (found->second == kNothing) return;
   if (merged_ && !merged_->waited.insert(found->second).second) return;
   schedule_.tasks.push_back(

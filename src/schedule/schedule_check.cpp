@@ -22,10 +22,10 @@ bool are_amounts(const PerWorker& values, std::size_t count) {
 std::string fault_of_compute(const Schedule& schedule, const ComputeTask& task) {
   const std::size_t count = task.who == step::Role::workers ? schedule.replicas() : 1;
   if (task.who == step::Role::aggregator && !schedule.uses_aggregator)
-    return "is for an aggregator, and the step uses none";
+    return "is for an aggregator, but the step has no aggregator";
   if (!are_amounts(task.flops, count) || !are_amounts(task.bytes_moved, count) || !are_amounts(task.launches, count) ||
       !are_amounts(task.seconds, count)) {
-    return "computes an amount that is not a number from 0 on";
+    return "computes an amount that is negative or not finite";
   }
   return {};
 }
@@ -60,7 +60,7 @@ std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task,
     return sends ? "is a stage_send, but not between stages" : "is between stages, but not a stage_send";
   }
   if (task.among == Among::tensor && schedule.devices() == 1) {
-    return "is among devices of a replica that has only one";
+    return "is among devices of a replica, but a replica has one device";
   }
   const bool of_experts = task.among == Among::experts || task.among == Among::expert_copies;
   if (of_experts && schedule.experts == 1) return "is among devices that divide experts, but experts are not divided";
@@ -87,10 +87,11 @@ std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task,
 
 std::string fault_of_collective(const Schedule& schedule, const CollectiveTask& task, std::int32_t stage) {
   if (std::string fault = fault_of_among(schedule, task, stage); !fault.empty()) return fault;
-  if (step::is_star(task.kind) && !schedule.uses_aggregator) return "needs an aggregator, and the step uses none";
+  if (step::is_star(task.kind) && !schedule.uses_aggregator)
+    return "needs an aggregator, but the step has no aggregator";
   const std::size_t replicas = schedule.replicas();
   const std::size_t count = task.kind == step::CollectiveKind::broadcast ? 1 : replicas;
-  if (!are_amounts(task.bytes, count)) return "sends an amount that is not a number from 0 on";
+  if (!are_amounts(task.bytes, count)) return "sends an amount that is negative or not finite";
   const bool reduces = task.kind == step::CollectiveKind::all_reduce && task.among == Among::replicas;
   for (std::size_t worker = 1; reduces && !task.bytes.is_uniform() && worker < replicas; ++worker) {
     if (task.bytes[worker] != task.bytes[0]) return "reduces vectors of unequal size";
@@ -109,10 +110,10 @@ std::string fault_of_wait(const Schedule& schedule, const WaitTask& wait, std::s
   const std::int32_t stage = schedule.tasks[index].stage;
   if (wait.who == step::Role::workers && at != kEveryStage && stage != at &&
       (collective->kind != step::CollectiveKind::stage_send || stage != collective->to_stage)) {
-    return fmt::format("lets devices wait for task {} without taking part in it", wait.collective);
+    return fmt::format("lets devices wait for task {}, in which they do not take part", wait.collective);
   }
   if (wait.who == step::Role::aggregator && (!step::is_star(collective->kind) || !schedule.uses_aggregator)) {
-    return "lets the aggregator wait for a collective without taking part in it";
+    return "lets the aggregator wait for a collective in which it does not take part";
   }
   return {};
 }
@@ -130,7 +131,7 @@ std::string fault_of_task(const Schedule& schedule, std::size_t index) {
     }
     return fault_of_wait(schedule, std::get<WaitTask>(what), index);
   } catch (const std::out_of_range&) {
-    return "has values for fewer workers than take part";
+    return "has values for too few workers";
   }
 }
 
@@ -141,13 +142,13 @@ std::string fault_of(const Schedule& schedule, std::size_t workers, bool has_agg
   if (schedule.tensor < 1 || schedule.pipeline < 1) return "has replicas without devices";
   const std::int64_t devices = std::int64_t{schedule.tensor} * schedule.pipeline;
   if (static_cast<std::int64_t>(schedule.workers) % devices != 0) {
-    return fmt::format("has {} devices, and replicas of {}", schedule.workers, devices);
+    return fmt::format("has {} devices, which replicas of {} devices do not divide", schedule.workers, devices);
   }
-  if (devices > 1 && schedule.uses_aggregator) return "has replicas of several devices, and uses an aggregator";
+  if (devices > 1 && schedule.uses_aggregator) return "has replicas of several devices, but uses an aggregator";
   if (schedule.workers > workers) {
-    return fmt::format("is for {} workers, and the cluster has {}", schedule.workers, workers);
+    return fmt::format("is for {} workers, but the cluster has {}", schedule.workers, workers);
   }
-  if (schedule.uses_aggregator && !has_aggregator) return "uses an aggregator, and the cluster has none";
+  if (schedule.uses_aggregator && !has_aggregator) return "uses an aggregator, but the cluster has no aggregator";
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
     const std::string fault = fault_of_task(schedule, i);
     if (!fault.empty()) return fmt::format("task {} ({}) {}", i, schedule.tasks[i].layer, fault);

@@ -267,7 +267,8 @@ step::StepOperations operations_of(const Cluster& cluster, const schedule::Sched
   }
   if (operations && outcome.complete()) return std::move(*operations);
   failure = failure_of(outcome, std::move(failure));
-  throw SimulationError(failure.empty() ? "the platform could not be loaded: it " + outcome.description() : failure);
+  throw SimulationError(failure.empty() ? "the platform could not be loaded: the process " + outcome.description()
+                                        : failure);
 }
 
 std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platform,

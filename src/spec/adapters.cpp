@@ -43,7 +43,7 @@ ModelShape with_adapters(ModelShape model, std::int64_t rank, Adapted adapted) {
         static_cast<double>(layer.rows_per_sample) * static_cast<double>(rank * (layer.in + layer.out));
     layer.kept_beside_per_sample += static_cast<double>(layer.rows_per_sample * rank);
   }
-  if (!any) throw std::invalid_argument("it has no matrices in blocks for adapters");
+  if (!any) throw std::invalid_argument("the workload has no matrices in blocks for adapters");
   return model;
 }
 

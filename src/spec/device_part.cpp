@@ -107,7 +107,7 @@ ModelShape sharded(const ModelShape& model, std::int32_t tensor) {
 ModelShape with_divided_sequences(ModelShape model, std::int32_t context) {
   if (context <= 1) return model;
   if (std::ranges::none_of(model.layers, [](const LayerShape& layer) { return layer.kind == LayerKind::attention; }))
-    throw std::invalid_argument("it has no attention, and no sequences to divide");
+    throw std::invalid_argument("the workload has no attention, so no sequences to divide");
   const double share = 1.0 / context;
   for (LayerShape& layer : model.layers) {
     if (layer.in > 0 || layer.kind == LayerKind::attention) {

@@ -37,7 +37,7 @@ void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
 void divide_tables(std::int64_t devices, std::int64_t group, LayerShape& layer) {
   if (group != devices)
     throw std::invalid_argument(
-        fmt::format("'{}' is divided among all {} devices, not {}", layer.name, devices, group));
+        fmt::format("'{}' needs division among all {} devices, not {}", layer.name, devices, group));
   layer.frozen = layer.parameters / group;
   layer.parameters = 0;
   layer.out /= group;
@@ -59,7 +59,7 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
         fmt::format("expert-tensor of {} differs from tensor of {}", how.expert_tensor, how.tensor));
   if (!divided && how.experts % how.tensor != 0)
     throw std::invalid_argument(
-        fmt::format("expert-parallel of {} is no multiple of tensor of {}", how.experts, how.tensor));
+        fmt::format("expert-parallel of {} is not a multiple of tensor of {}", how.experts, how.tensor));
   const std::int64_t group = std::int64_t{how.experts} * how.expert_tensor;
   if (devices % group != 0)
     throw std::invalid_argument(
@@ -92,7 +92,7 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
     layer.outputs_per_sample *= share;
     layer.kept_beside_per_sample *= share;
   }
-  if (!any) throw std::invalid_argument("it has no experts to divide");
+  if (!any) throw std::invalid_argument("the workload has no experts to divide");
   return model;
 }
 

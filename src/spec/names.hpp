@@ -28,7 +28,7 @@ constexpr const char* to_string(Enum value) {
   for (const Name<Enum>& name : names_of(value)) {
     if (name.value == value) return name.text;
   }
-  throw std::logic_error("a value of an enumeration without a name");
+  throw std::logic_error("a value of an enumeration has no name");
 }
 
 /// Returns the value with that name; nullopt if there is none.

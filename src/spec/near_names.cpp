@@ -138,7 +138,7 @@ const Meaning* common_meaning(NameKind kind, const std::string& word) {
       Meaning meaning{{}, row.optional_text("why")};
       for (const std::string_view name : split_at(row.text("name"), ' ')) meaning.names.emplace_back(name);
       if (meaning.why.empty() == (meaning.names.size() == 1))
-        row.wrong("one name without 'why', or several names with it",
+        row.wrong("a single name lacks 'why', or several names have 'why'",
                   "give 'why' with one name, and leave it empty with several");
       const auto one = row.one_of<NameKind>("kind", {{"device", NameKind::device},
                                                      {"link", NameKind::link},

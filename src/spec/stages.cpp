@@ -112,7 +112,7 @@ std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces) {
   for (std::size_t i = 0; blocks == 0 && i < model.layers.size(); ++i) firsts.push_back(i);
   if (blocks > 0 && blocks < pieces) add_ends(model, firsts);
   if (firsts.size() < pieces) {
-    throw std::invalid_argument(fmt::format("'{}' has {} {}, too few for {} stages", model.name,
+    throw std::invalid_argument(fmt::format("'{}' has {} {}, which are too few for {} stages", model.name,
                                             blocks > 0 ? blocks : firsts.size(), blocks > 0 ? "blocks" : "layers",
                                             pieces));
   }

@@ -70,12 +70,12 @@ ModelShape with_tiles(ModelShape model, const ParallelismSpec& how, double sampl
     if (how.loss_parts == 0 && many) layer.sequential = smallest_parts(layer, samples);
   }
   if (how.loss_parts > 0 && !loss)
-    throw std::invalid_argument("it has no class scores in fp32, which loss-parts needs");
+    throw std::invalid_argument("the workload has no class scores in fp32, which loss-parts needs");
   const bool tiled = how.feed_forward_parts > 1 && for_feed_forward(model, [&](LayerShape& layer) {
                        put_in_parts(layer, parts_of(layer, how.feed_forward_parts, samples));
                      });
   if (how.feed_forward_parts > 1 && !tiled)
-    throw std::invalid_argument("it has no feed-forward networks, which feed-forward-parts needs");
+    throw std::invalid_argument("the workload has no feed-forward networks, which feed-forward-parts needs");
   return model;
 }
 

@@ -74,7 +74,7 @@ std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
     if (said == asked.sizes.end() || said->second == default_of(size)) continue;
     const std::string value = of == asked.sizes.end() ? default_of(owner) : of->second;
     if (value == "0")
-      return Fault{fmt::format("{}=\"{}\" needs {}, which it has not", size, said->second, owner),
+      return Fault{fmt::format("{}=\"{}\" needs {} above 0", size, said->second, owner),
                    fmt::format("set {} above 0, or remove it", owner)};
   }
   return std::nullopt;
@@ -86,10 +86,12 @@ std::optional<Fault> fault_of_recomputation(const ModelShape& shape, const Paral
   if (how.recomputation == Recomputation::none || computes_any_again(shape, how)) return std::nullopt;
   const BlockParts known = parts_of_blocks(shape);
   if (how.recomputation != Recomputation::selective || known.bits == 0 || how.recomputed_parts == BlockParts{})
-    return Fault{fmt::format("it has no blocks to recompute for recompute=\"{}\"", to_string(how.recomputation)),
-                 "recompute=\"none\""};
-  return Fault{fmt::format("its blocks lack a part of recompute-modules=\"{}\"", to_text(how.recomputed_parts)),
-               fmt::format("use parts of recompute-modules=\"{}\"", to_text(known))};
+    return Fault{
+        fmt::format("the workload has no blocks to recompute for recompute=\"{}\"", to_string(how.recomputation)),
+        "set recompute=\"none\""};
+  return Fault{
+      fmt::format("the workload's blocks lack a part of recompute-modules=\"{}\"", to_text(how.recomputed_parts)),
+      fmt::format("use parts of recompute-modules=\"{}\"", to_text(known))};
 }
 
 namespace {
@@ -121,10 +123,10 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
     const ModelShape shape = shape_of_workload(asked);
     const auto attends = [](const LayerShape& layer) { return layer.kind == LayerKind::attention; };
     if (!writes_scores(asked.attention) && std::ranges::none_of(shape.layers, attends))
-      return Fault{"it has no attention", "attention=\"plain\""};
+      return Fault{"the workload has no attention", "set attention=\"plain\""};
     const auto divides = [](const LayerShape& layer) { return layer.split != TensorSplit::whole; };
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
-      return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
+      return Fault{"the workload's layers cannot be divided among devices", "set tensor=\"1\""};
     if (std::optional<Fault> fault = fault_of_recomputation(shape, asked.parallelism)) return fault;
     const std::int64_t micro = asked.parallelism.micro_batch;
     with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
@@ -134,7 +136,9 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
       with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
     }
     sharded(shape, asked.parallelism.tensor);
-    if (std::optional<Fault> fault = fault_of_offload(shape, asked.parallelism)) return fault;
+    if (asked.parallelism.offloads_activations() && std::ranges::count_if(blocks_of(shape), repeats) < 2)
+      return Fault{"the workload has no blocks whose activations the host could keep",
+                   "use offload=\"optimizer\", or a workload of blocks"};
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));
   } catch (const std::invalid_argument& fault) {

@@ -46,7 +46,7 @@ void check_experts(const Sizes& sizes) {
     throw std::invalid_argument("experts-per-token " + std::to_string(sizes.at("experts-per-token")) +
                                 " is above experts " + std::to_string(sizes.at("experts")));
   if (sizes.at("expert-feed-forward") == 0)
-    throw std::invalid_argument("experts need expert-feed-forward, their width");
+    throw std::invalid_argument("experts need expert-feed-forward, the width of an expert");
 }
 
 Sizes sizes_in(const FactTable::Row& row) {
@@ -97,7 +97,8 @@ Workload read_workload(const FactTable::Row& row) {
   Workload workload;
   for (const std::string& name : asked) {
     const auto size = std::ranges::find(workload_sizes(), name, &ParameterSpec::name);
-    if (size == workload_sizes().end() || !own.contains(name)) row.wrong("'" + name + "' as asked", "one of its sizes");
+    if (size == workload_sizes().end() || !own.contains(name))
+      row.wrong("'" + name + "' as asked", "use one of the workload's sizes");
     workload.parameters.push_back(*size);
     workload.parameters.back().default_value = size_text(*size, own.at(name));
   }
@@ -136,26 +137,28 @@ const std::vector<ParameterSpec>& workload_sizes() {
       // Samples consist of real tokens only: shorter texts are packed, and nothing is padded.
       number("sequence", 10'000'000, "tokens of a sample, none of them padding"),
       or_none("mean-length", 10'000'000,
-              "mean tokens of a sample without padding, if sequence is the longest; 0: all are as long"),
+              "mean tokens of a sample without padding, if samples differ; 0: each has `sequence` tokens"),
       number("masked", 10'000'000, "tokens of a sample that are masked and predicted"),
       number("image", 10'000, "pixels along a side of an image"),
       number("patch", 1'000, "pixels along a side of a patch, a divisor of image"),
       number("classes", 10'000'000, "classes of the classifier"),
       choice_parameter("tied", {"false", "true"}, "whether the decoder's matrix is the embedding table"),
-      choice_parameter("mlp", {"gated", "plain"}, "three matrices with a gate, or two"),
-      choice_parameter("biases", {"none", "qkv", "all"}, "biases of no matrix, of queries, keys and values, or of all"),
+      choice_parameter("mlp", {"gated", "plain"}, "gated: three matrices with a gate; plain: two matrices"),
+      choice_parameter("biases", {"none", "qkv", "all"},
+                       "matrices with biases: none; queries, keys and values; or all"),
       choice_parameter("norm", {"rms", "layer", "unweighted"}, "RMS norms, layer norms, or norms without weights"),
       number("norms", 4, "norms per block: 1, 2, or 4 (one before and one after each half)"),
       choice_parameter("qk-norm", {"none", "head", "full"}, "norms of queries and keys: of each head, or of all"),
       or_none("positions", 10'000'000, "rows of a table of positions; 0: none, as with rotary positions"),
-      or_none("window", 10'000'000, "attention window: positions up to and including its own; 0: all before it"),
-      or_none("full-every", 10'000, "every so many blocks one has full attention; 0: none"),
-      or_none("experts", 100'000, "MLPs of a block that a router chooses from; 0: one MLP for all"),
+      or_none("window", 10'000'000,
+              "attention window in positions, the own position included; 0: all earlier positions"),
+      or_none("full-every", 10'000, "every how many blocks one has full attention; 0: no block"),
+      or_none("experts", 100'000, "experts (MLPs) per block, from which a router chooses; 0: one MLP for all tokens"),
       number("experts-per-token", 1'000, "experts per token"),
       or_none("expert-feed-forward", 10'000'000, "width of an expert between its layers"),
       or_none("shared-feed-forward", 10'000'000, "width of the shared expert for all tokens; 0: none"),
-      or_none("dense-layers", 10'000, "first blocks, with an MLP instead of experts"),
-      number("experts-every", 10'000, "every so many blocks one has experts"),
+      or_none("dense-layers", 10'000, "number of first blocks that have an MLP instead of experts"),
+      number("experts-every", 10'000, "distance in blocks from one block with experts to the next"),
   };
   return kSizes;
 }

@@ -112,7 +112,7 @@ void EventLoop::run_ready() {
       }
     }
     if (oldest == nullptr || at - oldest->parcel.sent_at < limits_.most_idle / 2) return {};
-    return fmt::format("'{}' of {} from {} to {} takes more than {} on its links; faster links, or fewer bytes",
+    return fmt::format("'{}' of {} from {} to {} takes more than {} on its links; use faster links, or fewer bytes",
                        oldest->channel, human_bytes(oldest->parcel.bytes), name(oldest->parcel.from),
                        name(oldest->parcel.to), human_seconds(limits_.most_idle / 2));
   };

@@ -49,12 +49,12 @@ TEST(ScheduleCheck, NeighboursBelongToAnExchangeWithThem) {
 
 TEST(ScheduleCheck, WorkersAndTheAggregatorAreThere) {
   EXPECT_EQ(fault_of(of({}, 0), 3, false), "has no workers");
-  EXPECT_EQ(fault_of(of({}, 4), 3, false), "is for 4 workers, and the cluster has 3");
+  EXPECT_EQ(fault_of(of({}, 4), 3, false), "is for 4 workers, but the cluster has 3");
   Schedule star = of({"layer", CollectiveTask{CollectiveKind::gather, same(8), "auto"}});
-  EXPECT_EQ(fault_of(star, 3, true), "task 0 (layer) needs an aggregator, and the step uses none");
+  EXPECT_EQ(fault_of(star, 3, true), "task 0 (layer) needs an aggregator, but the step has no aggregator");
   star.uses_aggregator = true;
   EXPECT_EQ(fault_of(star, 3, true), "");
-  EXPECT_EQ(fault_of(star, 3, false), "uses an aggregator, and the cluster has none");
+  EXPECT_EQ(fault_of(star, 3, false), "uses an aggregator, but the cluster has no aggregator");
 }
 
 TEST(ScheduleCheck, GraphsThatAreEqualMakeSchedulesEqual) {
@@ -91,12 +91,12 @@ TEST(ScheduleCheck, ReplicasAreOfAsManyDevicesAsThereAre) {
   Schedule schedule = pipeline_of({});
   EXPECT_EQ(fault_of(schedule, 4, false), "");
   schedule.tensor = 3;
-  EXPECT_EQ(fault_of(schedule, 4, false), "has 4 devices, and replicas of 6");
+  EXPECT_EQ(fault_of(schedule, 4, false), "has 4 devices, which replicas of 6 devices do not divide");
   schedule.tensor = 0;
   EXPECT_EQ(fault_of(schedule, 4, false), "has replicas without devices");
   schedule.tensor = 1;
   schedule.uses_aggregator = true;
-  EXPECT_EQ(fault_of(schedule, 4, true), "has replicas of several devices, and uses an aggregator");
+  EXPECT_EQ(fault_of(schedule, 4, true), "has replicas of several devices, but uses an aggregator");
 }
 
 TEST(ScheduleCheck, AmountsAreThoseOfReplicas) {
@@ -106,7 +106,7 @@ TEST(ScheduleCheck, AmountsAreThoseOfReplicas) {
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, PerWorker({1, 2}))}), 4, false), "");
   Schedule three = pipeline_of({staged(0, 1, PerWorker({1, 2}))});
   three.workers = 6;
-  EXPECT_EQ(fault_of(three, 6, false), "task 0 (layer) has values for fewer workers than take part");
+  EXPECT_EQ(fault_of(three, 6, false), "task 0 (layer) has values for too few workers");
 }
 
 TEST(ScheduleCheck, StagesSendToOthersThatAreThere) {
@@ -127,15 +127,15 @@ TEST(ScheduleCheck, WhoeverWaitsHasAPartInIt) {
   const auto wait = [](std::int32_t stage) { return Task{"layer", WaitTask{Role::workers, 0}, stage}; };
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), wait(0), wait(1)}), 4, false), "");
   EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), wait(kEveryStage)}), 4, false),
-            "task 1 (layer) lets devices wait for task 0 without taking part in it");
+            "task 1 (layer) lets devices wait for task 0, in which they do not take part");
   CollectiveTask reduced{CollectiveKind::all_reduce, same(8), "ring"};
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced}, wait(0)}), 4, false), "");
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}, wait(1)}), 4, false),
-            "task 1 (layer) lets devices wait for task 0 without taking part in it");
+            "task 1 (layer) lets devices wait for task 0, in which they do not take part");
   reduced.among = Among::tensor;
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // immediate: a group of one
   EXPECT_EQ(fault_of(of({"layer", reduced}), 3, false),
-            "task 0 (layer) is among devices of a replica that has only one");
+            "task 0 (layer) is among devices of a replica, but a replica has one device");
 }
 
 }  // namespace

@@ -159,8 +159,8 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
   const Cluster cluster = cluster_on(file.path(), 2);
   const Cluster peers = cluster_on(file.path(), 2, false);
   expect_contains(refusal(cluster, Script(0).schedule()), "schedule 0 has no workers");
-  expect_contains(refusal(cluster, Script(3).schedule()), "is for 3 workers, and the cluster has 2");
-  expect_contains(refusal(peers, Script(2).schedule()), "uses an aggregator, and the cluster has none");
+  expect_contains(refusal(cluster, Script(3).schedule()), "is for 3 workers, but the cluster has 2");
+  expect_contains(refusal(peers, Script(2).schedule()), "uses an aggregator, but the cluster has no aggregator");
   const auto with = [&](auto&& write, bool aggregator = true) {
     Script script(2, aggregator);
     write(script);
@@ -170,11 +170,11 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
                   "task 0 (layer) waits for task 0, which is not an earlier collective");
   expect_contains(with([](Script& s) { s.wait(-1); }), "waits for task -1");
   expect_contains(with([](Script& s) { s.compute(1).wait(0); }), "waits for task 0");
-  expect_contains(with([](Script& s) { s.gather(1); }, false), "needs an aggregator, and the step uses none");
+  expect_contains(with([](Script& s) { s.gather(1); }, false), "needs an aggregator, but the step has no aggregator");
   expect_contains(with([](Script& s) { s.compute(1, step::Role::aggregator); }, false),
-                  "is for an aggregator, and the step uses none");
-  expect_contains(with([](Script& s) { s.wait(s.all_reduce(1), step::Role::aggregator); }), "without taking part");
-  expect_contains(with([](Script& s) { s.gather(-1.0); }), "sends an amount that is not a number from 0 on");
+                  "is for an aggregator, but the step has no aggregator");
+  expect_contains(with([](Script& s) { s.wait(s.all_reduce(1), step::Role::aggregator); }), "in which");
+  expect_contains(with([](Script& s) { s.gather(-1.0); }), "sends an amount that is negative or not finite");
   expect_contains(with([](Script& s) { s.gather(std::numeric_limits<double>::quiet_NaN()); }), "sends an amount");
   expect_contains(with([](Script& s) { s.compute(-1); }), "computes an amount");
   expect_contains(with([](Script& s) { s.compute(std::numeric_limits<double>::infinity()); }), "computes an amount");
@@ -188,7 +188,7 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
   Script four(4);
   four.gather(schedule::PerWorker({1, 2}));
   const TemporaryFile larger(Star{.workers = 4}.xml());
-  expect_contains(refusal(cluster_on(larger.path(), 4), four.schedule()), "values for fewer workers");
+  expect_contains(refusal(cluster_on(larger.path(), 4), four.schedule()), "values for too few workers");
 }
 
 TEST(Simulator, SaysWhatSimGridSaid) {

@@ -196,7 +196,7 @@ TEST(Decoder, RefusesSizesThatMakeNoNetwork) {
   };
   EXPECT_EQ(fault({{"hidden", "1000"}, {"heads", "48"}}), "heads 48 does not divide hidden 1000");
   EXPECT_EQ(fault({{"hidden", "1000"}, {"heads", "48"}, {"head-size", "64"}}), "");
-  EXPECT_EQ(fault({{"experts", "8"}}), "experts need expert-feed-forward, their width");
+  EXPECT_EQ(fault({{"experts", "8"}}), "experts need expert-feed-forward, the width of an expert");
   EXPECT_EQ(fault({{"experts", "8"}, {"experts-per-token", "9"}, {"expert-feed-forward", "64"}}),
             "experts-per-token 9 is above experts 8");
 }

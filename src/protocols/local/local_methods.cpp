@@ -60,8 +60,9 @@ RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<sp
   }
   RunFaults faults = methods::faults_of_idle_parameters(values, conditions);
   if (!partners && outer::make(values, 1).is_of_groups) {
-    faults.push_back(Fault{fmt::format("outer=\"{}\" needs workers with partners", outer::kRule.of(values)),
-                           values.contains("to") ? "to=\"pair\", or outer=\"nesterov\"" : "outer=\"nesterov\""});
+    faults.push_back(
+        Fault{fmt::format("outer=\"{}\" needs workers with partners", outer::kRule.of(values)),
+              values.contains("to") ? "set to=\"pair\", or outer=\"nesterov\"" : "set outer=\"nesterov\""});
   }
   return faults;
 }

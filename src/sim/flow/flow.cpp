@@ -36,7 +36,7 @@ bool EventRounds::may_lose(const collectives::Rounds& rounds) const {
 Refused EventRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                          MaxPlusRounds* solved) {
   if (known_ != &rounds && may_lose(rounds)) {
-    return FlowRefusal{"several lines may overload a TCP link, where packets are lost"};
+    return FlowRefusal{"several lines may overload a TCP link and lose packets"};
   }
   for (double& date : dates) date += rounds.start_seconds();
   const double begin = *std::ranges::min_element(dates);
@@ -200,7 +200,7 @@ constexpr int kUsesToCondense = 3;                 // uses of a pattern before i
 constexpr int kPassesOverRanks = 16;
 
 constexpr const char* kInLine = "messages queue on TCP connections that share links, so losses increase";
-constexpr const char* kSeveralMessages = "many rounds in which ranks send or receive several messages";
+constexpr const char* kSeveralMessages = "ranks send or receive several messages in many rounds";
 
 /// Returns whether every rank sends and receives at most one message.
 bool in_single_file(const std::vector<FlowPattern::Pair>& pairs, std::size_t ranks) {
@@ -398,7 +398,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
     if (seen[first] || out[first] < 0) continue;
     std::vector<std::size_t> ring;  // pairs in order
     for (std::size_t rank = first; !seen[rank]; rank = static_cast<std::size_t>(pairs[ring.back()].to)) {
-      if (out[rank] < 0) return FlowRefusal{"many rounds along a chain of ranks"};
+      if (out[rank] < 0) return FlowRefusal{"many rounds run along a chain of ranks"};
       seen[rank] = true;
       ring.push_back(static_cast<std::size_t>(out[rank]));
     }

@@ -159,30 +159,26 @@ std::string describe(spec::Transport transport) {
       return "bandwidth and latency as the platform gives them";
     case spec::Transport::nvlink:
       return fmt::format(
-          "the stated share of the nominal bandwidth; NCCL's protocols {}: in a collective the one that its tuner "
-          "takes, "
-          "for a message by itself the quickest, {}",
+          "the stated share of the nominal bandwidth; NCCL's protocols {}: a collective uses the protocol that NCCL's "
+          "tuner takes, a single message the quickest, {}",
           in_words("nvlink"), limits_in_words("nvlink"));
     case spec::Transport::rdma:
       return fmt::format(
-          "the stated share of the nominal bandwidth; NCCL's protocols {}; over EFA {}: in a collective the one that "
+          "the stated share of the nominal bandwidth; NCCL's protocols {}; over EFA {}: a collective uses the protocol "
+          "that NCCL's tuner takes, a single message the quicker of LL and Simple; over PCIe {}; over xGMI {}, between "
           "its "
-          "tuner takes, for a message by itself the quicker of LL and Simple; over PCIe {}; over xGMI {}, between its "
           "nodes, with RCCL, {}",
           in_words("network"), in_words("efa"), in_words("pcie"), in_words("xgmi"), in_words("rccl"));
     case spec::Transport::tcp:
       return fmt::format(
-          "one connection per pair, first in, first out: sending returns at once, a message is delivered a path "
-          "latency "
-          "after its transfer; headers ({:g} of {:g} bytes), half a frame and {:g} µs of software per access link; "
-          "slow "
-          "start on cold connections ({:g} segments, doubling every round trip); a burst that lies in the queue of its "
-          "host's link leaves in the order of writing; acknowledgements of data both ways; windows, losses and "
-          "recovery "
-          "where messages overflow a queue (fitted, docs/validation.md). Over adapters of a <gpu-cluster>, whatever "
-          "their rate, {:g} µs of software, no loss at a host's own adapter, and elsewhere only where more arrives "
-          "than leaves. Lines of a <federation>, a <wan> or a file, and access lines of the catalogue (fibre-1g, "
-          "cable-up …) lose what their queue does not hold",
+          "one connection per pair, first in, first out. Sending returns at once, and a message arrives one path "
+          "latency after its transfer. Costs are headers ({:g} of {:g} bytes), half a frame and {:g} µs of software "
+          "per access link, slow start on cold connections ({:g} segments, doubling every round trip) and "
+          "acknowledgements. A burst in the queue of its host's link leaves in the order of writing. Windows, losses "
+          "and recovery follow when messages overflow a queue (fitted, docs/validation.md). An adapter of a "
+          "<gpu-cluster> takes {:g} µs of software at any rate and loses no packets; a switch port loses packets only "
+          "if more arrives than leaves. Lines of a <federation>, a <wan> or a file, and access lines of the catalogue "
+          "(fibre-1g, cable-up …) lose what their queue does not hold",
           tcp::kSegment, tcp::kFrame, 1e6 * tcp::fitted().software, tcp::kInitialWindow / tcp::kSegment,
           1e6 * tcp::fitted().cluster_software);
   }

@@ -116,10 +116,11 @@ void check_event_rate(const Markup& markup, const std::string& file, std::vector
     }
   }
   if (changes <= kMostEventsPerSecond) return;
-  diagnostics.push_back({file, markup.line(),
-                         fmt::format("the profile of '{}' has {:.2g} changes per simulated second",
-                                     with_hidden_characters_shown(markup.attribute("id").value_or("")), changes),
-                         fmt::format("at most {:.0e}: a longer LOOPAFTER or periodicity", kMostEventsPerSecond)});
+  diagnostics.push_back(
+      {file, markup.line(),
+       fmt::format("the profile of '{}' has {:.2g} changes per simulated second",
+                   with_hidden_characters_shown(markup.attribute("id").value_or("")), changes),
+       fmt::format("use at most {:.0e}, with a longer LOOPAFTER or periodicity", kMostEventsPerSecond)});
 }
 
 }  // namespace dadsim::sim

@@ -115,7 +115,7 @@ std::string place_for(const spec::PlatformSpec& platform, int workers) {
   const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
   return cluster == nullptr
              ? std::string("use one host per worker")
-             : fmt::format("use one host per worker; nodes=\"{}\" of <gpu-cluster> adds one", cluster->nodes + 1);
+             : fmt::format("use one host per worker; nodes=\"{}\" of <gpu-cluster> adds a node", cluster->nodes + 1);
 }
 
 /// Reports faults of the hosts; a host with too many workers once.
@@ -283,8 +283,7 @@ std::string which_host(const std::string& name, std::vector<std::string> known) 
   const auto has_blank = [](const std::string& host) { return host.find(' ') != std::string::npos; };
   if (const auto one = std::ranges::find_if(known, has_blank); one != known.end()) {
     const std::string near = closest(name, known);
-    text += fmt::format(" (in a list of hosts a name with blanks stands in quotation marks: \"'{}'\")",
-                        has_blank(near) ? near : *one);
+    text += fmt::format(" (put a name with blanks in quotation marks: \"'{}'\")", has_blank(near) ? near : *one);
   }
   return text;
 }
@@ -379,7 +378,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
   if (!ended && findings.file_errors.empty()) {
     const std::string words = failure_of(outcome, {});
     const std::string how =
-        fmt::format("SimGrid {} while it {} this platform", outcome.description(), loaded ? "looked at" : "read");
+        fmt::format("SimGrid {} while it {} this platform", outcome.description(), loaded ? "examined" : "read");
     Diagnostic diagnostic = parse_error(file, words);
     if (words.empty() || outcome.end == ChildOutcome::ChildEnd::timed_out) diagnostic.what = how;
     findings.file_errors.push_back(diagnostic);

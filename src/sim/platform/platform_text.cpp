@@ -153,7 +153,7 @@ void PlatformSize::cluster(const Markup& markup) {
   faults_.push_back({file_, markup.line(),
                      fmt::format("topo_parameters=\"{}\" makes {:.2g} switches and links{}", parameters, parts_,
                                  parts_ > parts ? " with those of the clusters before it" : ""),
-                     fmt::format("at most {:.2g}", kMostParts)});
+                     fmt::format("use at most {:.2g}", kMostParts)});
 }
 
 void PlatformSize::start(const Markup& markup) {

@@ -32,11 +32,11 @@ struct Regions {
     names.resize(names.size() - 2);  // removes the columns of the date and the source
     for (const FactTable::Row& row : table.rows()) {
       if (measured.size() == names.size() || row.text("from") != names[measured.size()])
-        row.wrong("'" + row.text("from") + "' here", "rows in the order of the columns");
+        row.wrong("'" + row.text("from") + "' here", "put rows in the order of the columns");
       measured.emplace_back();
       for (const std::string& name : names) measured.back().push_back(cell(row, name));
     }
-    if (!std::ranges::is_sorted(names)) throw std::logic_error("regions.csv: regions that are not sorted");
+    if (!std::ranges::is_sorted(names)) throw std::logic_error("regions.csv: regions are not sorted");
   }
 
   static MeasuredPair cell(const FactTable::Row& row, const std::string& to) {

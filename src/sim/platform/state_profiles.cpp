@@ -195,7 +195,7 @@ class ProfileReader {
                     "use a longer period");
     }
     profile.period = period > 0 ? period : last + *loop_after;
-    if (profile.period <= 0) return refuse(loop_line, "the profile repeats after 0 s", "a period above 0");
+    if (profile.period <= 0) return refuse(loop_line, "the profile repeats after 0 s", "use a period above 0");
     return true;
   }
 

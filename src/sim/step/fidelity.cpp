@@ -83,12 +83,11 @@ std::string FidelityChoice::too_much() {
     return fmt::format("{:.3g} messages are too many to simulate one by one", messages_);
   if (!effort().fits()) {
     return fmt::format(
-        "more than {} pairs of ranks that exchange messages, or {} with the ranks themselves, are too many to simulate "
-        "messages one by one",
+        "more than {} pairs of ranks exchange messages, or {} ranks and pairs in all: too many to simulate one by one",
         kMostConnections, MessageEffort::kMostActors);
   }
   if (effort().seconds > kMostSecondsAtAll) {
-    return fmt::format("{:.3g} messages are too many to simulate one by one, in about {:.2g} hours", messages_,
+    return fmt::format("{:.3g} messages would take about {:.2g} hours to simulate one by one", messages_,
                        effort().seconds / 3600);
   }
   return {};
@@ -106,7 +105,7 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
     wait = "fidelity=\"message\" to wait for them, ";
   }
   if (why.empty()) return;
-  throw std::runtime_error(fmt::format("{}, and not by flow: {}; use {}{}fewer workers", why, reason, wait,
+  throw std::runtime_error(fmt::format("{}, and flow does not apply: {}; use {}{}fewer workers", why, reason, wait,
                                        only_flow ? "fidelity=\"closed-form\" for a first estimate, or " : ""));
 }
 

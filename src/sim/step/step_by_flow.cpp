@@ -172,8 +172,9 @@ class FlowDoubts {
     // Early ranks may find the network less busy than all together would, by no more than the time that they are early.
     if (const double all = apart_.most(); all > kMost * seconds) {
       return FlowRefusal{
-          fmt::format("ranks reach collectives apart ({:.3g} s for {}; {:.3g} s in all of a step of {:.3g} s)",
-                      worst_apart_, worst_, all, seconds),
+          fmt::format(
+              "ranks reach collectives at different times ({:.3g} s for {}; {:.3g} s in all of a step of {:.3g} s)",
+              worst_apart_, worst_, all, seconds),
           0, true};
     }
     return {};

@@ -57,8 +57,8 @@ std::size_t StepSelection::done_after(std::size_t simulated) const {
 std::vector<step::StepTiming> StepSelection::timings_of_all(std::vector<step::StepTiming> simulated,
                                                             std::vector<schedule::Traffic> others) const {
   if (simulated.size() != simulated_.size() || others.size() != others_.size()) {
-    throw std::logic_error(fmt::format("{} timings and {} of bytes for {} and {}", simulated.size(), others.size(),
-                                       simulated_.size(), others_.size()));
+    throw std::logic_error(fmt::format("{} timings and {} byte counts do not match {} and {} steps", simulated.size(),
+                                       others.size(), simulated_.size(), others_.size()));
   }
   std::vector<step::StepTiming> kinds;
   if (sample_) {

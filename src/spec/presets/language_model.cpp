@@ -26,8 +26,8 @@ Preset language_model_preset() {
   return {.name = "language-model",
           .description = "A transformer decoder that scores the next symbol at every position.",
           .source =
-              "Radford et al.: Language Models are Unsupervised Multitask Learners (GPT-2), 2019; without its "
-              "tying of the table to the last matrix",
+              "Radford et al.: Language Models are Unsupervised Multitask Learners (GPT-2), 2019; here the table is "
+              "not tied to the last matrix",
           .parameters = {count_parameter("width", "64", "channels of every position"),
                          count_parameter("heads", "4", "heads of each attention; a divisor of the width"),
                          count_parameter("blocks", "2", "blocks of an attention and two dense layers each"),

@@ -352,10 +352,9 @@ TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
 TEST(PlatformCheck, NamesWithBlanksAreProposedAsTheyAreWritten) {
   const PlatformFindings findings =
       check(platform_xml("<host id=\"Edge 1\" speed=\"1Gf\"/><host id=\"Edge 2\" speed=\"1Gf\"/>"), {"Edge"});
-  EXPECT_EQ(
-      findings.host_errors.at(0),
-      "the platform has no host 'Edge'; did you mean 'Edge 1' or 'Edge 2'? (in a list of hosts a name with blanks "
-      "stands in quotation marks: \"'Edge 1'\")");
+  EXPECT_EQ(findings.host_errors.at(0),
+            "the platform has no host 'Edge'; did you mean 'Edge 1' or 'Edge 2'? (put a name with blanks in quotation "
+            "marks: \"'Edge 1'\")");
 }
 
 TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {
@@ -412,7 +411,7 @@ TEST(PlatformCheck, ADeclaredClusterHasNoCoresToSet) {
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(4, 1, *find_link("nvlink-4"), *find_link("ib-ndr"));
   const std::string error =
-      "host 'gpu-0' has 1 core and 2 workers; use one host per worker; nodes=\"5\" of <gpu-cluster> adds one";
+      "host 'gpu-0' has 1 core and 2 workers; use one host per worker; nodes=\"5\" of <gpu-cluster> adds a node";
   EXPECT_EQ(check_platform(platform, {"gpu-0", "gpu-1", "gpu-0"}, {}).host_errors,
             (std::vector<std::string>{error, "", ""}));
 }

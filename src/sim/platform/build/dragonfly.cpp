@@ -19,7 +19,7 @@ class Dragonfly : public Fabric {
   Dragonfly(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : node_of_(spec) {
     const std::vector<std::int64_t>& sizes = spec.fabric.dimensions;
     if (sizes.size() != 3 || std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; })) {
-      throw std::runtime_error("a dragonfly needs its groups, routers per group and nodes per router, each at least 1");
+      throw std::runtime_error("a dragonfly needs groups, routers per group and nodes per router, each at least 1");
     }
     groups_ = sizes[0];
     routers_ = sizes[1];
