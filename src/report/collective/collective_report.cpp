@@ -53,7 +53,8 @@ std::string bases_in_words(const CollectiveReport& report) {
     categories.push_back(row.category);
     const estimate::ErrorCategory& category = estimate::error_category(row.category);
     text += paragraph(fmt::format(
-        "Nine measurements of ten are expected at {:.2f} to {:.2f} of the time ({}): {}, {} row{} of {} table{}.",
+        "Nine of ten measurements are expected at {:.2f} to {:.2f} times the printed time ({}: {}; {} row{} of {} "
+        "table{}).",
         category.spread.low, category.spread.high, category.name, category.meaning, category.spread.rows,
         category.spread.rows == 1 ? "" : "s", category.spread.tables, category.spread.tables == 1 ? "" : "s"));
   }
@@ -94,7 +95,7 @@ std::string what_size_is(const CollectiveReport& report) {
     case Operation::scatter:
       return "the vector; every rank gets a share of it";
     case Operation::all_to_all:
-      return "what a rank sends to all ranks, itself included";
+      return "all that a rank sends to all ranks, itself included";
     case Operation::neighbour_exchange:
     case Operation::send:
       return "one message";
@@ -199,7 +200,7 @@ std::string notes_in_words(const CollectiveReport& report) {
   if (const std::vector<Statement>& notes = report.network.fidelity_notes; !notes.empty())
     text += paragraph(fmt::format("Fidelity: {}.", fmt::join(in_words(notes), "; ")));
   if (report.rendezvous)
-    text += paragraph("A message leaves when its receiver has posted it and the sender has been told (rendezvous).");
+    text += paragraph("A message leaves when its receiver has posted a receive and the sender knows (rendezvous).");
   return text;
 }
 

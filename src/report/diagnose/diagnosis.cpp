@@ -71,8 +71,8 @@ Chart causes_by_time(const Diagnosis& diagnosis) {
               .kind = Chart::Kind::bars,
               .y = {"", Unit::seconds},
               .above =
-                  "The line is the band of nine of ten measurements of similar predictions. Below it are the "
-                  "times with each cause; ✓ marks a cause that explains the measurement."};
+                  "The line is the band that holds nine of ten measurements of similar predictions. Times with each "
+                  "cause follow; ✓ marks a cause that explains the measurement."};
   const std::size_t count = std::min(kMostSuspicions, diagnosis.suspicions.size());
   chart.names = {"measured", "expected"};
   for (std::size_t i = 0; i < count; ++i) {
@@ -237,11 +237,10 @@ Document document_of(const Diagnosis& diagnosis) {
     document.parts.push_back(
         {.shown = Shown::page,
          .text = diagnosis.verdict == Diagnosis::SpeedVerdict::as_expected
-                     ? "The time is normal. These causes would leave it within its band; the time alone cannot "
-                       "tell them apart."
-                     : "Each cause was simulated; the nearest to the measurement is first. If several causes "
-                       "explain it, the check tells them apart and the time does not. Two causes at once are not "
-                       "recognised."});
+                     ? "The time is normal. With any of these causes, the time would still lie in its band, so the "
+                       "time alone does not exclude them."
+                     : "Each cause was simulated; the cause nearest to the measurement comes first. If several causes "
+                       "explain the measurement, the checks tell them apart. Two causes at once are not recognised."});
   document.parts.push_back({.name = "suspicions",
                             .shown = Shown::page,
                             .heading = "Measured: " + human_seconds(diagnosis.measured()),

@@ -315,9 +315,9 @@ std::string text_on(const Explanation& explanation, std::size_t index) {
       4);
   text += run.event_driven ? paragraph("  " + time_sentence(run), 4)
                            : "  On its critical path (share, time per step):\n" + critical_path(explanation, index);
-  text += fmt::format("  What if (change of {}):\n",
-                      result.timing_only ? fmt::format("the {0}; {0}", run.event_driven ? "round" : "step")
-                                         : "the time to the target or of the step; step; time to the target");
+  text += fmt::format("  What if ({}):\n",
+                      result.timing_only ? fmt::format("change; time of the {0}", run.event_driven ? "round" : "step")
+                                         : "change; time of a step; time to the target");
   return text + sensitivities(explanation, index) + "  Most useful:\n" + advice(explanation, index);
 }
 
@@ -395,7 +395,7 @@ DocumentTable path_table(const Explanation& explanation, std::size_t index) {
         .say("share", share_in_words(share))
         .say("time per step", human_seconds(seconds))
         .say("twice as fast", saving)
-        .say("why it saves so little, or so much", why);
+        .say("why the saving is small or large", why);
   };
   for (const Cause& cause : causes_of(explanation.result.runs[index])) {
     add(cause_in_words(cause.kind), cause.share, cause.seconds, "", "");
@@ -494,13 +494,12 @@ void add_page(Document& document, const Explanation& explanation) {
   }
   document.parts.push_back({.name = "facts", .what = std::move(facts), .page_alone = true});
   document.parts.push_back({.shown = Shown::page,
-                            .heading = "The changes that save the most, each simulated; of links only the best kind",
+                            .heading = "The changes that save most, each simulated; of changes to links, only the best",
                             .what = std::move(useful)});
-  document.parts.push_back(
-      {.shown = Shown::page,
-       .text = "The critical path shows the waits of this step, not those of a changed step. Each part "
-               "therefore has the simulated saving if it were twice as fast. A reason follows if the "
-               "saving is far from half of its share."});
+  document.parts.push_back({.shown = Shown::page,
+                            .text = "The critical path shows the waits of this step, not those of a changed step. Each "
+                                    "part therefore has a simulated saving, as if the part were twice as fast. A "
+                                    "reason follows if this saving is far from half of the part's share."});
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (result.runs[i].steps == 0) continue;
     document.parts.push_back(

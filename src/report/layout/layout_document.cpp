@@ -118,7 +118,7 @@ Chart parts_of_steps(const LayoutReport& report) {
               .above =
                   "Computing is simulated. The closed form divides the other time: exchange among the "
                   "devices of a worker, idle stages, and exposed exchange of gradients and parameters among "
-                  "workers. The step time stands before each layout."};
+                  "workers. The step time is printed before each layout."};
   constexpr std::tuple<const char*, double StepParts::*, const char*> kParts[] = {
       {"computing", &StepParts::computing, "compute"},
       {"among the devices of a layer", &StepParts::tensor, "communication"},
@@ -221,11 +221,9 @@ Document document_of(const LayoutReport& report) {
   for (std::size_t i = 0; i < report.trials.size(); ++i)
     add_trial(layouts.add_row(i >= kBestLayouts && !report.trials[i].written), report.trials[i], report);
   const bool written = std::ranges::any_of(report.trials, &LayoutTrial::written);
-  document.parts.push_back(
-      {.shown = Shown::page,
-       .text =
-           "The quickest first. CP are parts of a sequence, EP devices that divide experts, and in brackets are the "
-           "pieces of a stage; ZB is ZB-H1, V DualPipeV, G GPipe."});
+  document.parts.push_back({.shown = Shown::page,
+                            .text = "Fastest first. CP: parts of a sequence; EP: devices that divide experts; in "
+                                    "brackets: pieces per stage; ZB: ZB-H1; V: DualPipeV; G: GPipe."});
   document.parts.push_back({.name = "layouts",
                             .shown = Shown::always,
                             .what = std::move(layouts),

@@ -75,8 +75,8 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
               .x = x.axis,
               .y = y.axis,
               .above =
-                  "Each mark is a run with a choice, by how surely it meets the goal; strokes are bands, dashed "
-                  "lines are the limits."};
+                  "Each mark is a run with a choice; series show how surely a choice meets the goal. Strokes are "
+                  "bands, dashed lines are limits."};
   std::size_t points = 0;
   for (const auto& [standing, name] : names_of(GoalStanding())) {
     ChartSeries series{.label = std::string(name), .marks_only = true};
@@ -103,9 +103,8 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
 std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
   const std::int64_t seeds = report.answers.front().trial.seeds;
   const std::string above =
-      "Each marked number was timed in full; the line between is drawn for the eye, and the last mark of the key is "
-      "the "
-      "answer. " +
+      "Each marked number was timed in full; lines between marks only guide the eye. The last entry of the legend is "
+      "the answer. " +
       (seeds > 1 ? fmt::format("Means over {} seeds; bands combine seeds, evaluations and the errors of times.", seeds)
                  : "Bands combine the errors of times and the assumed scatter of a single seed.");
   std::vector<Chart> charts;

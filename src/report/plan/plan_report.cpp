@@ -348,7 +348,8 @@ Document document_of(const PlanReport& report) {
   document.charts = charts_of(report);
   document.add("asked", goal_of(report));
   document.print(
-      paragraph(document.setting + ". By the band of its values: ✓ met, ~ likely met, ? undecided, ✗ missed.") + '\n');
+      paragraph(document.setting + ". Marks by the band of values: ✓ met, ~ likely met, ? undecided, ✗ missed.") +
+      '\n');
   document.add("learned_on", report.learned_on);
   document.add("timed_as", report.timed_as);
   std::map<std::string, std::string> names;
@@ -359,10 +360,9 @@ Document document_of(const PlanReport& report) {
   document.add("currency", report.currency.empty() ? DocumentValue() : DocumentValue(report.currency));
   document.parts.push_back(
       {.shown = Shown::page,
-       .text = "Answers that meet the goal come first, the best first. If the goal is missed, the figures "
-               "are of the nearest choice tried. A goal is met if all of the band meets it, likely met if "
-               "the expected value meets it, and missed if no part of the band meets it. Otherwise it "
-               "cannot be said."});
+       .text = "Answers that meet the goal come first, the best first. If the goal is missed, the figures are those of "
+               "the nearest choice tried. Met: all of the band meets the goal. Likely met: the expected value meets "
+               "the goal. Missed: no part of the band meets the goal. Otherwise the answer is undecided."});
   DocumentTable answers{.best_first = report.answers.front().met, .style = {.prose = true}};
   for (const GoalAnswer& answer : report.answers)
     add_answer(answers.add_row(answers.rows.size() >= kMostAnswers), report, answer);
@@ -386,7 +386,7 @@ Document document_of(const PlanReport& report) {
         "once.";
   document.print((best.trial.layout ? "" : "\n") + paragraph(runs));
   document.facts = {
-      {"Learned", report.timing_only ? "nothing: times alone were asked for"
+      {"Learned", report.timing_only ? "nothing: only times were requested"
                                      : fmt::format("{} run{} on {}", report.learned_runs,
                                                    report.learned_runs == 1 ? "" : "s", report.learned_on)},
       {"Timed", report.timing_runs == 0 ? "nothing: learning does not reach the target"

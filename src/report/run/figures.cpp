@@ -177,8 +177,8 @@ constexpr Figure not_in_csv(Figure figure) {
 
 constexpr std::array kFigures{
     text("label", "unique within the scenario", [](Of of) { return of.run.spec.label; }),
-    text("algorithm", "as listed by `dadsim algorithms`", [](Of of) { return of.run.spec.algorithm; }),
-    truth("communicates", "no: a baseline of the algorithms",
+    text("algorithm", "name of the algorithm, as in `dadsim algorithms`", [](Of of) { return of.run.spec.algorithm; }),
+    truth("communicates", "whether sites exchange anything; no: a baseline",
           [](Of of) { return static_cast<double>(of.run.spec.communicates); }),
     text("exchange", "`aggregator` or `peer`; none for `pooled` and `no-sharing`, which exchange nothing",
          [](Of of) { return std::string(of.run.spec.communicates ? to_string(of.run.spec.exchange) : ""); }),
@@ -204,8 +204,7 @@ constexpr std::array kFigures{
            to_target<&TargetOverSeeds::seconds>, Better::low, "time to the target"),
     number("target_after_seconds", "s", "simulated time of the evaluation before `target_step`",
            to_target<&TargetOverSeeds::after>),
-    truth("exact", "whether the run learns, up to rounding, the same as every exact run of the sites",
-          plain<&RunResult::exact>),
+    truth("exact", "whether the run learns the same as every exact run, up to rounding", plain<&RunResult::exact>),
     truth("diverged",
           "whether training diverged: at the end the loss is not a finite number, or exceeds ten times that of the "
           "untrained network",
@@ -219,7 +218,8 @@ constexpr std::array kFigures{
           "cap",
           plain<&RunResult::censored_layers>),
     number("step_seconds", "s",
-           "a step, until the last worker ends; mean over the steps of the run. Event-driven: the whole time ÷ updates",
+           "time of a step, until the last worker ends; mean over the steps of the run. Event-driven: the whole time ÷ "
+           "updates",
            plain<&RunResult::step_seconds>, Better::low, "time of a step"),
     number("compute_seconds", "s",
            "part of `step_seconds` in which the compute stream of the last worker is busy; mean. "
@@ -234,8 +234,8 @@ constexpr std::array kFigures{
            "adding up); mean; not known for event-driven runs",
            plain<&RunResult::compression_seconds>, Better::low),
     number("waiting_seconds", "s",
-           "part of `exposed_seconds` until the last worker that is waited for has issued its part, or an aggregator "
-           "its answer; the network takes the rest; mean; not known for event-driven runs",
+           "part of `exposed_seconds` before the slowest worker sends its part, or an aggregator its answer; the rest "
+           "is network time; mean; not known for event-driven runs",
            plain<&RunResult::waiting_seconds>, Better::low),
     number("first_step_seconds", "s", "the first step alone, on cold connections; event-driven: until the first update",
            plain<&RunResult::first_step_seconds>, Better::low),
@@ -259,10 +259,10 @@ constexpr std::array kFigures{
     text("bound_by", "the resource that dominates the critical path of the steps; none for event-driven runs",
          [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
     text("bound_kind",
-         "limit of that resource: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` "
+         "limit of the resource in `bound_by`: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` "
          "or `overlap` ([timing.md](timing.md))",
          [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
-    number("bound_share", "share", "share of a step on that resource",
+    number("bound_share", "share", "share of a step on the resource in `bound_by`",
            [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),
     text("cause", "the most frequent kind on the critical path, with its longest resources", cause),
     number("cause_share", "share", "share of a step that the kind in `cause` takes", cause_share),
@@ -297,7 +297,8 @@ constexpr std::array kFigures{
     number("samples_per_kwh", "1/kWh", "samples per kWh", samples_per_kwh, Better::high),
     number("tokens_per_kwh", "1/kWh", "tokens per kWh", tokens_per_kwh, Better::high, "tokens for the energy"),
     number("scaling_efficiency", "share",
-           "a step of one worker alone, which shares nothing ÷ a step of this run; not known unless `<timing-only>` "
+           "time of a step of one worker alone, without sharing ÷ time of a step of this run; not known unless "
+           "`<timing-only>` "
            "requests it",
            of_throughput<&Throughput::scaling_efficiency>, Better::high, "scaling efficiency"),
     number(
@@ -358,8 +359,8 @@ constexpr std::array kFigures{
            cost<&RunCosts::at_scale, &Costs::carbon>, Better::low),
     number("grams_co2e_per_step", "g", "of a step", cost<&RunCosts::per_step, &Costs::carbon>, Better::low),
     number("rows_handed_over", "rows",
-           "input rows that appear unchanged in messages, of all sites; this and the next five are for the strongest "
-           "adversary ([leak.md](leak.md))",
+           "input rows that appear unchanged in messages, of all sites; this figure and the next five are for the "
+           "strongest adversary ([leak.md](leak.md))",
            leaked<&Leak::rows_handed_over>, Better::low),
     number("samples_handed_over", "share", "share of the sites' samples with a row in a message",
            leaked<&Leak::samples_handed_over>, Better::low, "samples handed over"),
@@ -377,8 +378,8 @@ constexpr std::array kFigures{
         "epsilon", "", "differential privacy budget spent, for the adversary with the least; not known without noise",
         [](Of of) { return epsilon_spent(of.run); }, Better::low),
     number("participation", "share",
-           "contributions that entered a model ÷ contributions begun; this and the figures below are of event-driven "
-           "runs alone",
+           "contributions that entered a model ÷ contributions begun; this figure and those below exist only for "
+           "event-driven runs",
            share_used, Better::high),
     number("taking_part", "workers", "clients per round; without rounds, clients at work concurrently; mean",
            of_event_driven<&EventDrivenResult::taking_part>),

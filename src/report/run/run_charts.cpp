@@ -82,7 +82,7 @@ void add_memory(const std::vector<estimate::MemoryUse>& uses, Chart& chart) {
 
 /// Returns the memory of a worker's device from one moment of a step to the next, of a run and `more` runs like it.
 Chart memory_over_step(const RunResult& run, std::ptrdiff_t more) {
-  const std::string others = more > 0 ? fmt::format(" and {} with the same", more) : "";
+  const std::string others = more > 0 ? fmt::format(" and {} more with equal memory", more) : "";
   Chart chart{.name = "memory-over-step-" + run.spec.label,
               .title = fmt::format("Memory of a worker over a step: {}{}", run.spec.label, others),
               .kind = Chart::Kind::stacked,
@@ -207,7 +207,7 @@ Chart timeline_of(const RunResult& run) {
   using End = step::Participation::Part::End;
   const EventDrivenResult& event_driven = *run.event_driven;
   Chart chart{.name = "participation-" + run.spec.label,
-              .title = "When who took part: " + run.spec.label,
+              .title = "Participation of workers over time: " + run.spec.label,
               .kind = Chart::Kind::spans,
               .y = {"simulated time", Unit::seconds},
               .series = {{"went into the model"}, {"came too late"}, {"never came"}, {"was down"}},

@@ -27,9 +27,9 @@ std::string marked_cell(const ShiftRow& row, std::size_t arm) {
 std::string harm_sentence(const std::string& label, const ShiftEvaluation& evaluation, std::size_t arm) {
   const auto loss = [arm](const ShiftRow& row) { return row.accuracies.front() - row.accuracies[arm]; };
   const auto rows = std::ranges::count_if(evaluation.rows, [&](const ShiftRow& row) { return loss(row) > 0; });
-  if (rows == 0) return fmt::format("{}: {} is nowhere worse than the uncorrected model.", label, evaluation.arms[arm]);
+  if (rows == 0) return fmt::format("{}: {} is never worse than the uncorrected model.", label, evaluation.arms[arm]);
   const ShiftRow& worst = *std::ranges::max_element(evaluation.rows, {}, loss);
-  return fmt::format("{}: {} hurts in {} of {} rows, most by {:.1f} points: {}, batches of {}.", label,
+  return fmt::format("{}: {} lowers the accuracy in {} of {} rows, most by {:.1f} points ({}, batches of {}).", label,
                      evaluation.arms[arm], rows, evaluation.rows.size(), 100 * loss(worst), data_in_words(worst),
                      human_count(worst.batch));
 }
@@ -41,9 +41,8 @@ std::string setting_sentence(const std::string& label, const ShiftEvaluation& ev
                                ? human_count(evaluation.fewest)
                                : fmt::format("{} to {}", human_count(evaluation.fewest), human_count(evaluation.most));
   return fmt::format(
-      "{}: {} quantiles of each unit of training, a mean over sites, would be sent with the model: {}. Each site "
-      "corrects "
-      "its own test batches; it has {} of {} held-back samples, and a larger batch holds all of them.",
+      "{}: the model would be sent with {} quantiles of each unit in training, averaged over sites: {}. Each site "
+      "corrects its own test batches from {} of {} held-back samples; a larger batch holds all samples of the site.",
       label, evaluation.quantiles, bytes, each, human_count(evaluation.samples));
 }
 

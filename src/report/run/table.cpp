@@ -59,7 +59,7 @@ std::string failures_in_words(const EventDrivenResult& event_driven) {
   if (event_driven.participation.retried > 0)
     parts.push_back(counted(event_driven.participation.retried, "message sent again", "messages sent again"));
   if (event_driven.restored() > 0) {
-    parts.push_back(fmt::format("{} from a checkpoint, for which {} of computing were repeated",
+    parts.push_back(fmt::format("{} from a checkpoint, which repeated {} of computing",
                                 counted(event_driven.restored(), "restart", "restarts"),
                                 human_seconds(event_driven.lost_work())));
   }
@@ -169,12 +169,12 @@ std::string known_sentence(const ScaleSetting& setting) {
 std::string ladder_sentence(const RunResult& run) {
   const FromLadder& ladder = *run.at_scale->ladder;
   std::string text = fmt::format(
-      "{}: relative steps of the scale study '{}', {} rungs, {}, {:.1f} decades beyond its largest network; the "
-      "interval is that of a new network of its family",
-      run.spec.label, ladder.study, ladder.rungs, ladder.trend ? "with a trend" : "which shows no trend",
+      "{}: relative steps from scale study '{}', {} rungs, {}, {:.1f} decades beyond its largest network; the interval "
+      "holds for a new network of its family",
+      run.spec.label, ladder.study, ladder.rungs, ladder.trend ? "with a trend" : "without a trend",
       ladder.decades_beyond);
   if (ladder.measured)
-    text += fmt::format("; on the network that learned they are {}", with_interval(*ladder.measured, ratio_text));
+    text += fmt::format("; the learning network has {}", with_interval(*ladder.measured, ratio_text));
   return text + ".";
 }
 
@@ -279,8 +279,8 @@ std::string sites_sentence(const RunResult& run) {
   const auto furthest = std::ranges::max_element(run.curve, {}, distance);
   const auto [worst, best] = std::ranges::minmax(last.accuracies);
   return fmt::format(
-      "{}: the average of the sites' weights classifies {} right, the sites themselves {} to {}; their mean squared "
-      "distance from it is {:.3g}, and was {:.3g} at most (after {} steps).",
+      "{}: the average of the sites' weights has an accuracy of {}, single sites have {} to {}; their mean squared "
+      "distance from the average is {:.3g}, and was {:.3g} at most (after {} steps).",
       run.spec.label, human_percent(last.average_accuracy), human_percent(worst), human_percent(best),
       last.consensus_distance, distance(*furthest), furthest->step);
 }
@@ -401,7 +401,7 @@ std::string run_grid(const Result& result, int narrower = 0) {
 /// Returns a sentence on the bounds of a run, by kind.
 std::string bound_sentence(const RunResult& run) {
   if (run.event_driven) return time_sentence(run);
-  if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing limited it.";
+  if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing limited the run.";
   return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
 }
 
@@ -463,8 +463,8 @@ std::string memory_sentence(const RunResult& run) {
 /// Returns a sentence on the steps that were not simulated, and the possible error.
 std::string sampling_sentence(const std::string& label, const step::NetworkUse::Sampling& sampling) {
   return fmt::format(
-      "{}: of {:.0f} different steps {:.0f} were simulated, the others interpolated by their bytes: one is off by "
-      "{:.2g} % (root mean square), the mean step by {:.2g} % (standard error).",
+      "{}: of {:.0f} different steps, {:.0f} were simulated and the others interpolated by their bytes. The error is "
+      "{:.2g} % for a single step (root mean square) and {:.2g} % for the mean step (standard error).",
       label, sampling.steps, sampling.simulated, 100 * sampling.step_error, 100 * sampling.mean_error);
 }
 
@@ -514,9 +514,8 @@ std::string grids(const Result& result, bool verbose) {
     text += scale_table(result, verbose);
     if (!verbose && !event_driven) return text;
     text += '\n';
-    text +=
-        paragraph(fmt::format("On the network that learned ({}), each step as long as one of {}:", result.learned_on,
-                              result.scale->workload));
+    text += paragraph(fmt::format("On the learning network ({}), with steps as long as those of {}:", result.learned_on,
+                                  result.scale->workload));
   }
   text += run_grid(result);
   return has_scale && !other ? text + '\n' + scale_table(result, verbose) : text;
@@ -579,7 +578,7 @@ std::string event_driven_paragraphs(const RunResult& run) {
     text += paragraph(fmt::format("{}: {}.", label, staleness_in_words(event_driven.participation)));
   if (event_driven.wasted_seconds() > 0 || event_driven.wasted_bytes() > 0) {
     text +=
-        paragraph(fmt::format("{}: wasted, since it entered no model: {} of computing and {} sent.", label,
+        paragraph(fmt::format("{}: {} of computing and {} sent were wasted, since they entered no model.", label,
                               human_seconds(event_driven.wasted_seconds()), human_bytes(event_driven.wasted_bytes())));
   }
   if (const std::string failures = failures_in_words(event_driven); !failures.empty()) {
@@ -631,8 +630,8 @@ std::vector<std::string> scale_sentences(const Result& result) {
   }
   if (std::ranges::any_of(result.runs, is_banded)) {
     said.emplace_back(
-        "The interval of the time combines that of the relative steps (95 %, if there are several seeds) and the band "
-        "of a step (90 %), added in squares.");
+        "The interval of the time adds, in squares, the interval of the relative steps (95 %, with several seeds) and "
+        "the band of a step (90 %).");
   }
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
@@ -646,8 +645,8 @@ std::vector<std::string> scale_sentences(const Result& result) {
   for (const RunResult& run : result.runs) {
     if (run.spec.event_driven)
       said.push_back(
-          fmt::format("{}: no relative steps, since its learning depends on the simulated cluster; the "
-                      "first table has its own time.",
+          fmt::format("{}: no relative steps, since its learning depends on the simulated cluster; the first table has "
+                      "the run's own time.",
                       run.spec.label));
   }
   if (!setting.workload.empty()) said.push_back(known_sentence(setting));
@@ -759,7 +758,7 @@ void add_page_tables(Document& document, const Result& result) {
 
 std::string band_sentence(const RunResult& run) {
   if (!run.step_band) return {};
-  std::string text = fmt::format("{}: nine measurements of ten are expected at a step of {}", run.spec.label,
+  std::string text = fmt::format("{}: nine of ten measured steps are expected at {}", run.spec.label,
                                  seconds_with_band(run.step_seconds, run.factors()));
   if (run.target_reached && run.target_seconds > 0)
     text += fmt::format(", to the target {}", seconds_with_band(run.target_seconds, run.factors()));
@@ -813,7 +812,8 @@ std::string framework_named(const Result& result) {
     widest = {std::min(widest.low, factors->low), std::max(widest.high, factors->high)};
   }
   if (widest.low < widest.high)
-    named += fmt::format("; nine measurements of ten between {:.2g} and {:.2g} times a step", widest.low, widest.high);
+    named +=
+        fmt::format("; nine of ten measurements lie between {:.2g} and {:.2g} times a step", widest.low, widest.high);
   return named + ")";
 }
 

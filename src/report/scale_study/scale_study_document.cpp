@@ -275,8 +275,8 @@ Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
       .x = {size_in_words(kind), kind == spec::SizeKind::parameters ? Unit::count : Unit::plain},
       .y = {"relative steps"},
       .above = fmt::format("Marks are means over the seeds; the line is the fit of all rungs, and the band holds "
-                           "{:.3g} of 100 new networks of this family. A workload is not of this family: no band "
-                           "includes its other layers, data and schedule.",
+                           "{:.3g} of 100 new networks of this family. A workload is not in this family: no band "
+                           "covers its different layers, data and schedule.",
                            100 * report.level),
       .choice = "Run"};
   ChartSeries fit{.label = "fit"}, learned{.label = "learned", .marks_only = true},
@@ -318,8 +318,8 @@ std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool
   for (std::size_t i = 0; i < report.against.size(); ++i) {
     const estimate::Slope& slope = run.fit->slopes()[i];
     text += paragraph(
-        fmt::format("{}: ln(relative steps) changes by {:+.3f} ± {:.3f} per decade of {}; by chance alone as much in "
-                    "{:.2g} % of families.",
+        fmt::format("{}: ln(relative steps) changes by {:+.3f} ± {:.3f} per decade of {}; chance alone gives as much "
+                    "in {:.2g} % of families.",
                     run.label, slope.per_decade, slope.error, size_in_words(report.against[i]), 100 * slope.chance));
   }
   return text;

@@ -98,7 +98,8 @@ const Units<std::vector<std::string>>& units_of_lists() {
 template <class Value>
 std::string by(const Units<Value>& units, std::string_view unit, const Value& value) {
   const auto found = units.find(unit);
-  if (found == units.end()) throw std::logic_error(fmt::format("a value has the unit '{}' of another type", unit));
+  if (found == units.end())
+    throw std::logic_error(fmt::format("the unit '{}' does not fit the type of the value", unit));
   return found->second(value);
 }
 
@@ -203,7 +204,7 @@ class Parser {
 
   std::vector<Node> all() {
     std::vector<Node> nodes = nodes_until("");
-    if (!text_.empty()) throw std::invalid_argument(fmt::format("a bracket without its pair before '{}'", text_));
+    if (!text_.empty()) throw std::invalid_argument(fmt::format("a bracket lacks its pair before '{}'", text_));
     return nodes;
   }
 

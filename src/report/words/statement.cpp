@@ -42,7 +42,7 @@ Statement::Value value_of(const StoredJson& json) {
 /// Reads a statement. The depth of parts is limited, as no sentence is so deep and deep parts would overflow the stack.
 Statement read(const StoredJson& json, int depth = 0) {
   constexpr int kDeepest = 4;
-  if (depth > kDeepest) throw std::runtime_error("a statement of too many parts");
+  if (depth > kDeepest) throw std::runtime_error("a statement has too many parts");
   Statement statement{json.at("kind").get<std::string>(), json.at("subjects").get<std::vector<std::string>>()};
   for (const auto& [name, value] : json.at("values").items()) statement.with(name, value_of(value));
   for (const StoredJson& part : json.value("parts", StoredJson::array())) statement.with(read(part, depth + 1));

@@ -37,11 +37,11 @@ Document sample() {
 
 TEST(Document, IsPrintedForATerminalWithDetailsOnRequest) {
   const Summary summary = summary_of(sample(), false);
-  EXPECT_EQ(summary.answer, "3 rows are of more devices: --devices all.\n");
+  EXPECT_EQ(summary.answer, "3 rows with more devices are left out; add --devices all.\n");
   EXPECT_NE(summary.body.find("Steps\ndevices  a step"), std::string::npos) << summary.body;
   EXPECT_NE(summary.body.find("250 ms         50 %"), std::string::npos) << summary.body;
   for (const char* absent : {"125 ms", "note", "32"}) EXPECT_EQ(summary.body.find(absent), std::string::npos) << absent;
-  EXPECT_NE(summary.body.find("4 rows are of more devices"), std::string::npos);
+  EXPECT_NE(summary.body.find("4 rows with more devices are left out"), std::string::npos);
   EXPECT_NE(summary_of(sample(), true).body.find("125 ms"), std::string::npos);
 }
 
@@ -61,7 +61,7 @@ TEST(Document, IsPrintedAsCsv) {
 
 TEST(Document, IsPrintedAsAPage) {
   const std::string html = to_html(sample());
-  EXPECT_NE(html.find("<p class=\"verdict\">3 rows are of more devices"), std::string::npos);
+  EXPECT_NE(html.find("<p class=\"verdict\">3 rows with more devices are left out"), std::string::npos);
   EXPECT_NE(html.find("two &lt;devices&gt;"), std::string::npos);
   EXPECT_NE(html.find(R"("columns":["devices","a step","note","of the peak"])"), std::string::npos);
   EXPECT_NE(html.find(R"(["16","125 ms","–","50 %"])"), std::string::npos);
@@ -118,7 +118,8 @@ TEST(Document, IsLedByOtherSentencesAndRestsOnOtherLines) {
   EXPECT_EQ(summary_of(document, false).answer, "One.\nTwo.\n");
   EXPECT_EQ(summary_of(document, false).background, "brief\n");
   EXPECT_EQ(summary_of(document, true).background, "verbose\n");
-  EXPECT_EQ(verdict(document), "3 rows are of more devices: --devices all.") << "a page has the statements";
+  EXPECT_EQ(verdict(document), "3 rows with more devices are left out; add --devices all.")
+      << "a page has the statements";
 }
 
 TEST(Document, HasColumnsAndSentencesThatOnlyPagesShow) {

@@ -42,8 +42,8 @@ TEST(ExplainPage, ShowsCausesAndChangesOfEachRunAsTables) {
     return found == parts.end() ? Json::array() : (*found)["rows"];
   };
   const std::string& label = explanation.result.runs[0].spec.label;
-  EXPECT_EQ(table("The changes that save the most")[0][2], "time to the target 6.50 s → 3.90 s");
-  EXPECT_EQ(table("The changes that save the most")[0][3], "saves 40.0 %");
+  EXPECT_EQ(table("The changes that save most")[0][2], "time to the target 6.50 s → 3.90 s");
+  EXPECT_EQ(table("The changes that save most")[0][3], "saves 40.0 %");
   const Json causes = table("On the critical path of " + label);
   EXPECT_GT(causes.size(), 2U);
   EXPECT_EQ(causes[1][0].get<std::string>().rfind("– ", 0), 0U) << causes;

@@ -65,11 +65,8 @@ TEST(PlanText, SaysWhatIsEnoughBetweenWhatAndWhereItIsNot) {
             "rank-dad needs about 8.5Mbps (uplink of the sites): 8.3Mbps to 8.9Mbps (over 5 seeds). In the simulation "
             "8.5Mbps is "
             "the smallest "
-            "that is enough: 59.8 s (53.8 s … 1 min 6 s), 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is "
-            "missed again "
-            "from 21Mbps "
-            "to "
-            "39Mbps.");
+            "that is enough: 59.8 s (53.8 s … 1 min 6 s), 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps, the "
+            "goal is missed again from 21Mbps to 39Mbps.");
 }
 
 TEST(PlanText, ATargetThatSomeSeedMissesIsSaidSo) {

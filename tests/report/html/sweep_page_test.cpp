@@ -173,7 +173,7 @@ TEST(SweepReport, TheVerdictWhereNobodyReachesTheTarget) {
   sample.rates(2).grid();
   EXPECT_EQ(verdict(document_of(SweepReport())), "No point has a result yet.");
   sample.nobody(0);
-  EXPECT_TRUE(verdict(document_of(sample.report())).ends_with(" At 1 point no run reaches it."))
+  EXPECT_TRUE(verdict(document_of(sample.report())).ends_with(" At 1 point, no run reaches the target."))
       << verdict(document_of(sample.report()));
   sample.nobody(1);
   EXPECT_EQ(verdict(document_of(sample.report())), "No run reaches the target at any of 2 points.");

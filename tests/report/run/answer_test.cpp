@@ -39,9 +39,9 @@ TEST(Answer, IsOfTheWorkloadWhereItsStepsAreKnownAndOfTheNetworkThatLearnedSecon
             "rank-dad trains resnet-50 to 75.9 % top-1 first, in 14 min 0 s (11 min 0 s … 19 min 10 s): 2.4 times (1.8 "
             "… 3.0) "
             "faster than gradient-sharing (33 min 20 s).");
-  EXPECT_TRUE(sentences[1].starts_with(
-      "On the network that learned (MLP 4-3-2 (23 parameters), batch 32 per worker), each step as long as one of "
-      "resnet-50: "))
+  EXPECT_TRUE(
+      sentences[1].starts_with("On the learning network (MLP 4-3-2 (23 parameters), batch 32 per worker), with steps "
+                               "as long as those of resnet-50: "))
       << sentences[1];
 }
 

@@ -36,8 +36,8 @@ TEST(Table, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {
   std::string text = to_table(document_of(result));
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) text.replace(at, 3, " ");
   EXPECT_NE(
-      text.find("rank-dad: the average of the sites' weights classifies 96.0 % right, the sites themselves 92.0 % "
-                "to 99.0 %; their mean squared distance from it is 0.25, and was 0.5 at most (after 2 steps)."),
+      text.find("rank-dad: the average of the sites' weights has an accuracy of 96.0 %, single sites have 92.0 % to "
+                "99.0 %; their mean squared distance from the average is 0.25, and was 0.5 at most (after 2 steps)."),
       std::string::npos)
       << text;
 }
@@ -128,7 +128,7 @@ TEST(Table, SaysHowAnEventDrivenRunWent) {
         "late, "
         "1 never came.",
         "simulated: staleness (updates of the model between read and write): mean 0.5, at most 2.",
-        "simulated: wasted, since it entered no model: 1.50 s of computing and 1.00 kB sent.",
+        "simulated: 1.50 s of computing and 1.00 kB sent were wasted, since they entered no model.",
         "simulated: survived 1 outage of a host.", "simulated: drift 0.25.",
         "simulated: learned in 7 operations; 2 reused from another run."}) {
     std::string flat = text;
@@ -183,9 +183,9 @@ TEST(Table, SaysWhatWasNotSimulated) {
   EXPECT_EQ(to_table(document_of(result)).find("different steps"), std::string::npos);
   result.runs[0].network.sampling = {750, 32, 0.0234, 0.00312};
   EXPECT_NE(to_table(document_of(result))
-                .find("rank-dad: of 750 different steps 32 were simulated, the others interpolated "
-                      "by their bytes: one is off by 2.3 % (root mean square),\n"
-                      "  the mean step by 0.31 % (standard error)."),
+                .find("rank-dad: of 750 different steps, 32 were simulated and the others interpolated by their bytes. "
+                      "The error is 2.3 % for a single step\n"
+                      "  (root mean square) and 0.31 % for the mean step (standard error)."),
             std::string::npos)
       << to_table(document_of(result));
 }
@@ -285,13 +285,14 @@ TEST(Table, SaysWhatCorrectionsMendAndWhereTheyHurt) {
       "as they are                        128    90.0*              90.0            89.5↓\n"
       "gain-offset 3                      128    50.0               70.0            87.5*\n"
       "as they are, classes ~ Dir(0.1)    128    90.0*              90.0            60.0↓\n"
-      "fedavg: batch statistics is nowhere worse than the uncorrected model.\n"
-      "fedavg: DMC on inputs hurts in 2 of 3 rows, most by 30.0 points: as they are, classes ~ Dir(0.1), batches "
-      "of 128.\n"
-      "fedavg: 64 quantiles of each unit of training, a mean over sites, would be sent with the model: 25.6 kB for the "
+      "fedavg: batch statistics is never worse than the uncorrected model.\n"
+      "fedavg: DMC on inputs lowers the accuracy in 2 of 3 rows, most by 30.0 points (as they are, classes ~ Dir(0.1), "
+      "batches of 128).\n"
+      "fedavg: the model would be sent with 64 quantiles of each unit in training, averaged over sites: 25.6 kB for "
+      "the "
       "inputs. Each site\n"
-      "  corrects its own test batches; it has 500 of 1,000 held-back samples, and a larger batch holds all of "
-      "them.\n");
+      "  corrects its own test batches from 500 of 1,000 held-back samples; a larger batch holds all samples of the "
+      "site.\n");
 }
 
 }  // namespace

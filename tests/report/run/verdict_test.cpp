@@ -94,12 +94,14 @@ TEST(AnswerOverSeeds, RunsThatLearnAlikeAreToldApartByTheirTimes) {
 
 TEST(AnswerOverSeeds, RoundingBetweenExactRunsIsSaid) {
   RunResult later = arrived("gradient-sharing", at({60}), true);  // later by 5 steps of 3 s
-  EXPECT_EQ(as_paragraph(answer_to(of({later, arrived("dad", at({45}), true)})).statements),
-            "gradient-sharing and dad are equal: they reach 95 % in 45.0 s. Exact algorithms learn one trajectory, and "
-            "rounding moved the target by 5 steps: each counts with the steps of the first.");
+  EXPECT_EQ(
+      as_paragraph(answer_to(of({later, arrived("dad", at({45}), true)})).statements),
+      "gradient-sharing and dad are equal: they reach 95 % in 45.0 s. Exact algorithms learn the same trajectory, and "
+      "rounding moved the target by 5 steps: every exact run counts with the steps of the first.");
   RunResult never = arrived("edad", {std::nullopt}, true);
-  EXPECT_TRUE(as_paragraph(answer_to(of({never, arrived("dad", at({45}), true)})).statements)
-                  .ends_with("let one of them miss the target: each counts with the steps of the first."));
+  EXPECT_TRUE(
+      as_paragraph(answer_to(of({never, arrived("dad", at({45}), true)})).statements)
+          .ends_with("rounding made one run miss the target: every exact run counts with the steps of the first."));
 }
 
 TEST(AnswerOverSeeds, EvaluationsLeaveOpenWhatLiesBetweenThem) {

@@ -61,7 +61,7 @@ TEST(Validation, AnswersFirst) {
             0U)
       << summary.answer;
   for (const char* part : {"2 of 4", "30.0 %", "-20.0 %", "±25 %", "c: ours.csv:4: no memory holds it",
-                           "2 rows are of more devices", "2.00 s", "1.60 s … 2.80 s"}) {
+                           "2 rows with more devices are left out", "2.00 s", "1.60 s … 2.80 s"}) {
     EXPECT_NE(summary.body.find(part), std::string::npos) << part << "\n" << summary.body;
   }
   EXPECT_EQ(summary_of(document_of(sample(), false), false).body.find("no memory"), std::string::npos);

@@ -170,7 +170,7 @@ function addTimeline(runs, section) {
     );
   };
   figure = chartFigure(description(), controls, makeTable);
-  section.append(element("h3", {}, "When who took part"), said, key(Object.values(kEnds)), figure.figure);
+  section.append(element("h3", {}, "Participation of workers over time"), said, key(Object.values(kEnds)), figure.figure);
   redraw = drawTimeline(figure, current);
 }
 

@@ -4,7 +4,7 @@ function addProvenance(page, section) {
   const { result, runs, about } = page;
   const facts = [
     ["Scenario", `${result.scenario.name}, seed ${page.seed}, hash ${result.scenario.hash}`],
-    ["Learned on", result.timing_only ? "nothing: times alone were asked for" : result.learned_on],
+    ["Learned on", result.timing_only ? "nothing: only times were requested" : result.learned_on],
     ["Timed as", result.timed_as],
     ...(result.timing_only ? [] : [["Target", `accuracy ${targetText(page.target)}`]]),
     ["Network model", result.dadsim.network_model],
@@ -24,10 +24,10 @@ function addProvenance(page, section) {
     const sampling = run.network.sampling;
     if (sampling) {
       notes.push(
-        `${run.label}: of ${humanCount(sampling.steps)} different steps ${humanCount(sampling.simulated)} were ` +
-          "simulated, the others interpolated between them by their bytes: one is off by " +
-          `${(100 * sampling.step_error).toPrecision(2)} % (root mean square), the mean step by ` +
-          `${(100 * run.sampling_error).toPrecision(2)} % (standard error)`,
+        `${run.label}: of ${humanCount(sampling.steps)} different steps, ${humanCount(sampling.simulated)} were ` +
+          "simulated and the others interpolated by their bytes. The error is " +
+          `${(100 * sampling.step_error).toPrecision(2)} % for a single step (root mean square) and ` +
+          `${(100 * run.sampling_error).toPrecision(2)} % for the mean step (standard error)`,
       );
     }
   }
