@@ -262,7 +262,7 @@ TEST_F(Plan, ALineWithAPriceMustBeThere) {
     plan(R"(<goal within="1s"/>)");
     FAIL() << "there is no such line";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find(R"(link="site-1 upp" of <line> fits no link)"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find(R"(link="site-1 upp" of <line> matches no link)"), std::string::npos)
         << error.what();
     EXPECT_NE(std::string(error.what()).find("site-1 up"), std::string::npos) << error.what();
   }

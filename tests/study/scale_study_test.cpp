@@ -137,7 +137,7 @@ TEST_F(ScaleStudyTest, ATargetThatIsOutOfReachIsSaid) {
 TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
   EXPECT_NE(error_of(family("")).find("<scenario> lacks <scale-study>"), std::string::npos);
   EXPECT_NE(error_of(family(R"(<scale-study><vary path="model.dense[1].units" values="8 16"/></scale-study>)"))
-                .find("<scale-study> has 2 rungs, of which 1 at most are fitted"),
+                .find("<scale-study> has 2 rungs, but at most 1 remain for the fit"),
             std::string::npos);
   EXPECT_NE(
       error_of(
@@ -180,7 +180,7 @@ TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
   refused(
       R"(<scale-study><linked><vary path="model.dense[1].units" values="8 8 8 16"/><vary path="run[low rank].rank"
       values="1 2 3 4"/></linked></scale-study>)",
-      "the sizes of <scale-study> without those held out allow no fit");
+      "the sizes of <scale-study> without held-out rungs allow no fit");
   refused(
       R"(<scale-study against="parameters rows-per-width batch-per-critical" hold-out="0">
          <vary path="training.batch" values="4 6 8 12 16 24"/></scale-study>)",
@@ -285,10 +285,10 @@ TEST_F(ScaleStudyTest, ALadderIsOfTheSameAlgorithmAndParameters) {
   EXPECT_EQ(from_study.find("the run of this label"), std::string::npos) << from_study;
   EXPECT_EQ(why_of({"run[low rank].rank=3"}), from_study) << "its rungs vary it";
   EXPECT_NE(why_of({"run[low rank].start=random"})
-                .find("the run of this label in the scale study 'family' has start=warm, and this one start=random"),
+                .find("the run of this label in the scale study 'family' has start=warm, but here it has start=random"),
             std::string::npos);
   const std::string other = why_of({}, R"(algorithm="rank-dad" label="low rank")");
-  EXPECT_NE(other.find("has power-sgd, and this one rank-dad"), std::string::npos) << other;
+  EXPECT_NE(other.find("has power-sgd, but here it has rank-dad"), std::string::npos) << other;
 }
 
 TEST_F(ScaleStudyTest, AFileThatIsNoStudyIsRefused) {

@@ -362,7 +362,7 @@ class Diagnoser {
     const spec::ParallelismSpec how = scenario_.timed_as ? scenario_.timed_as->parallelism : spec::ParallelismSpec{};
     if (devices > static_cast<std::int64_t>(all.size()) || devices % how.devices() != 0) {
       throw InputError({scenario_.file, 0,
-                        fmt::format("{} devices were measured, and the scenario has {}{}", devices, all.size(),
+                        fmt::format("{} devices were measured, but the scenario has {}{}", devices, all.size(),
                                     how.devices() > 1 ? fmt::format(", {} to a worker", how.devices()) : ""),
                         "use a scenario with as many devices, in whole workers"});
     }

@@ -29,7 +29,7 @@ std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const st
     least = least == 0 ? own : std::min(least, own);
   }
   if (ranks == 0 && least > 0)
-    throw InputError({file, 0, fmt::format("has {} ranks, and the scenario has {} devices", least, devices),
+    throw InputError({file, 0, fmt::format("has {} ranks, but the scenario has {} devices", least, devices),
                       "use a scenario with as many devices as measured ranks"});
   return ranks == 0 ? devices : ranks;
 }

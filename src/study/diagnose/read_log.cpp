@@ -323,7 +323,7 @@ Measurement read_log(const std::string& file, const std::string& text) {
   constexpr const char* kByHand = "give the number with --step, --samples-per-second, --tokens-per-second or --mfu";
   if (trainer)
     throw InputError({file, 0, fmt::format("is a log of {} without {}", trainer->program, trainer->missing),
-                      fmt::format("use the part of the log that has it, or {}", kByHand)});
+                      fmt::format("use another part of the log, or {}", kByHand)});
   throw InputError({file, 0, "is not a log that dadsim reads",
                     fmt::format("use the log of a training by {}; a profile of torch.profiler; a table of {}; or {}",
                                 programs_with_logs(), kCollectiveBenchmarks, kByHand)});

@@ -37,7 +37,7 @@ void check_sizes(const spec::Sizes& sizes) {
                             ? kMostOfOthers
                             : known->maximum;
     if (static_cast<double>(value) > most)
-      throw std::runtime_error(fmt::format("has {} {}, and no workload has more than {:.0f}", name, value, most));
+      throw std::runtime_error(fmt::format("has {} {}, but workloads have at most {:.0f}", name, value, most));
   }
   const auto size = [&](const char* name) { return static_cast<double>(spec::size_or(sizes, name, 0)); };
   const double between = std::max(size("feed-forward"), size("expert-feed-forward")) + 4 * size("hidden");
@@ -130,9 +130,10 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {
-    throw refuse(fault.what(),
-                 fmt::format("a config.json of one of these types: {}; or <timed-as> by hand (docs/workloads.md)",
-                             fmt::join(formats::known_model_types(), ", ")));
+    throw refuse(
+        fault.what(),
+        fmt::format("use a config.json of one of these types: {}; or write <timed-as> by hand (docs/workloads.md)",
+                    fmt::join(formats::known_model_types(), ", ")));
   }
 }
 
@@ -195,7 +196,7 @@ void check_workload_made_of(const std::string& file, const std::string& workload
     scenario::Findings findings(file);
     if (workload.size() > scenario::kMaxDocumentBytes)
       findings.add({}, fmt::format("{} MB", workload.size() >> 20U),
-                   fmt::format("at most {} MB are read", scenario::kMaxDocumentBytes >> 20U));
+                   fmt::format("use at most {} MB", scenario::kMaxDocumentBytes >> 20U));
     if (findings.empty()) scenario::read_workload(workload, file, findings);
     findings.throw_if_any();
   });

@@ -177,8 +177,9 @@ class ProgramWriter {
   void check_amount(const ChakraNode& node, double amount) const {
     constexpr double kMost = 1e18;
     if (amount > kMost)
-      throw std::runtime_error(fmt::format("has node {} ('{}') at rank {} with {} seconds or bytes in all; at most {}",
-                                           node.id, node.name, rank_, amount, kMost));
+      throw std::runtime_error(
+          fmt::format("has node {} ('{}') at rank {} with {} seconds or bytes, above the limit of {}", node.id,
+                      node.name, rank_, amount, kMost));
   }
 
   Pending before(const ChakraNode& node) {
@@ -327,8 +328,8 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   }
   order.of_stage = apart == 0 ? order.ranks : apart;
   if (order.ranks % order.of_stage != 0)
-    throw std::runtime_error(fmt::format(
-        "has messages between ranks {} apart, and {} ranks are not a whole number of stages", apart, order.ranks));
+    throw std::runtime_error(
+        fmt::format("has messages between ranks {} apart, but {} ranks do not fill whole stages", apart, order.ranks));
   std::map<std::int64_t, std::string> sizes;  // groups of consecutive ranks that are not a whole stage
   std::map<std::int64_t, std::string> strides;
   for (const RankProgram& program : programs) {
@@ -342,7 +343,7 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   }
   if (sizes.size() > 1 || (!sizes.empty() && !strides.empty() && sizes.begin()->first != strides.begin()->first) ||
       strides.size() > 1)
-    throw std::runtime_error("has more kinds of groups than the two of tensor × replicas × stages");
+    throw std::runtime_error("has groups that do not fit tensor × replicas × stages");
   order.tensor = !sizes.empty() ? sizes.begin()->first : !strides.empty() ? strides.begin()->first : 1;
   if (order.tensor < 1 || order.of_stage % order.tensor != 0)
     throw std::runtime_error("has groups whose ranks are neither consecutive nor equally spaced");
@@ -595,13 +596,13 @@ RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
     if (!programs.back().alone.empty() && step.workers == 1) {
       const std::vector<TracePart>& alone = programs.back().alone;
       throw std::runtime_error(
-          fmt::format("has one rank of several, in {} collective{} ('{}' of {:.4g} MB); the number of ranks is "
-                      "not known",
+          fmt::format("has only one rank's trace, with {} collective{} among several ranks ('{}' of {:.4g} MB); the "
+                      "number of ranks is not known",
                       alone.size(), alone.size() == 1 ? "" : "s", alone.front().name, alone.front().bytes / 1e6));
     }
     if (copies > 1 &&
         std::ranges::any_of(programs.back().issued, [](const TracePart& part) { return part.kind == "send"; }))
-      throw std::runtime_error("has messages to other ranks, and needs their traces too");
+      throw std::runtime_error("has messages to other ranks, whose traces are missing");
   }
   const RankOrder order = order_of(programs);
   step.tensor = order.tensor;

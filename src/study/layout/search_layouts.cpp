@@ -57,7 +57,7 @@ void check_layout_base(const scenario::Scenario& base) {
   const std::vector<spec::Placement> devices = base.all_devices();
   const bool several =
       std::ranges::any_of(devices, [&](const spec::Placement& one) { return one.device != devices.front().device; });
-  if (several) fault("a layout needs workers of one device", "name one device for all workers");
+  if (several) fault("a layout needs workers of one device", "set the same device=\"…\" for all workers");
   if (!faults.empty()) throw InputError(std::move(faults));
 }
 

@@ -65,7 +65,8 @@ class MeasurementReader {
     for (const std::string_view said : lines_of(text)) {
       ++number;
       if (said.size() > kMostBytesOfLineOfSteps || rows_.size() == kMostRowsOfSteps)
-        throw InputError({file_, number, "more than 64 KiB in a line, or 10,000 lines", "fewer measurements"});
+        throw InputError({file_, number, "a line has more than 64 KiB, or the file more than 10,000 lines",
+                          "use fewer measurements"});
       const std::string line(said);
       if (trimmed(line).empty() || line.starts_with('#')) continue;
       if (columns_.empty()) {
@@ -159,7 +160,7 @@ class MeasurementReader {
       }
     }
     if (row.kernel && spec::casts_operands(row.precision))
-      fail(line, fmt::format("kernels in {} are not read", to_string(row.precision)),
+      fail(line, fmt::format("kernels in {} are not supported", to_string(row.precision)),
            "use kernels of fp32, tf32, fp16 or bf16, or steps of training");
     if (row.batch > 0) row.seconds = seconds_in(time, row.batch);
     if (row.batch > 0 && !(row.seconds > 0)) fail(line, fmt::format("time '{}' is not a time", time), kTimeForm);
@@ -189,7 +190,7 @@ class MeasurementReader {
           fail(b.line,
                fmt::format("{} with {} samples takes {} here and {} in line {}", b.workload, b.batch,
                            human_seconds(b.seconds), human_seconds(a.seconds), a.line),
-               fmt::format("keep one of the two, or two within {:.0f} %", 100 * kRepeatBound));
+               fmt::format("keep one of the two, or measure two within {:.0f} %", 100 * kRepeatBound));
         }
         const MeasuredDeviceStep& small = a.batch < b.batch ? a : b;
         const MeasuredDeviceStep& large = a.batch < b.batch ? b : a;
@@ -198,7 +199,8 @@ class MeasurementReader {
                fmt::format("{} takes {} with {} samples (line {}), but only {} with {} (line {})", b.workload,
                            human_seconds(small.seconds), small.batch, small.line, human_seconds(large.seconds),
                            large.batch, large.line),
-               fmt::format("more samples must not take less time, to within {:.0f} %", 100 * kBatchBound));
+               fmt::format("measure again: more samples must take at least as long, within {:.0f} %",
+                           100 * kBatchBound));
         }
       }
     }
@@ -484,7 +486,7 @@ void check_kernels(std::span<const MeasuredDeviceStep> measured, const std::stri
     errors.push_back({file, one.line,
                       fmt::format("{} takes {}, less than the {} that the peaks and bandwidth of this device need",
                                   step_in_words(one), human_seconds(one.seconds), human_seconds(least)),
-                      "measure bytes that no cache holds, or give the real rates (--like, --peak, --bandwidth)"});
+                      "measure more bytes than caches hold, or give the real rates (--like, --peak, --bandwidth)"});
   }
   if (!errors.empty()) throw InputError(std::move(errors));
 }
@@ -509,13 +511,14 @@ void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> m
          fmt::format("give a time that {} can reach, or its real rates (--like, --peak, --bandwidth)", device.name)});
   } else {
     const MeasuredDeviceStep& against = measured[other];
-    errors.push_back({file, row.line,
-                      fmt::format("{} takes {} here, and {} takes {} in line {}: no device of this kind does both (the "
-                                  "nearest takes {} and {})",
-                                  step_in_words(row), human_seconds(row.seconds), step_in_words(against),
-                                  human_seconds(against.seconds), against.line, fitted,
-                                  human_seconds(against.seconds * std::exp(residuals[other]))),
-                      fmt::format("use measurements of one device that a fit meets within {:.0f} %", 100 * kFitBound)});
+    errors.push_back(
+        {file, row.line,
+         fmt::format("{} takes {} here, and {} takes {} in line {}: no device of this kind does both (the "
+                     "nearest takes {} and {})",
+                     step_in_words(row), human_seconds(row.seconds), step_in_words(against),
+                     human_seconds(against.seconds), against.line, fitted,
+                     human_seconds(against.seconds * std::exp(residuals[other]))),
+         fmt::format("use measurements of one device that one fit meets within {:.0f} %", 100 * kFitBound)});
   }
   throw InputError(std::move(errors));
 }

@@ -154,7 +154,7 @@ class CollectiveLogReader {
     if (columns_)
       fail(0, "has a table without rows", fmt::format("use the output of {}", kCollectiveBenchmarks));
     else
-      fail(0, fmt::format("has '{}' of many messages in flight, but no times", bandwidths_),
+      fail(0, fmt::format("has '{}' with many messages in flight, but no times", bandwidths_),
            "use the latency test (osu_latency, ib_write_lat), or the test of a collective");
   }
 
@@ -338,7 +338,7 @@ class CollectiveLogReader {
     const double most = time > about ? size / ((time - about) * columns_->unit) / kGigabyte * (1 + kSlack) : HUGE_VAL;
     if (bandwidth + half_a_digit(said) < least || bandwidth - half_a_digit(said) > most) {
       fail(row_line_,
-           fmt::format("{} bytes in {} {} are {:.4g} GB/s, and the row has {}", words[columns_->size], words[column],
+           fmt::format("{} bytes in {} {} are {:.4g} GB/s, but the row has {}", words[columns_->size], words[column],
                        unit, size / (time * columns_->unit) / kGigabyte, said),
            "give time and algbw of one measurement");
     }

@@ -160,8 +160,8 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
   const bool several = named.empty() && log.tables.size() > 1;
   if (several) {
     throw InputError({file, unnamed.front()->line,
-                      fmt::format("has {} tables, and this one does not name its collective", log.tables.size()),
-                      test.empty() ? std::string("use a file with this table alone")
+                      fmt::format("has {} tables, but this table does not name its collective", log.tables.size()),
+                      test.empty() ? std::string("use a file with only this table")
                                    : fmt::format("add a line '# Collective test starting: {}' above the table", test)});
   }
   if (named.empty()) check_bus_share(*tables.front(), file, test, ranks);
@@ -172,7 +172,7 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
   std::erase_if(tables,
                 [&](const CollectiveLog::LoggedTable* table) { return table->ranks && *table->ranks != ranks; });
   if (tables.empty()) {
-    throw InputError({file, 0, fmt::format("measures {} ranks, and {} are timed", fmt::join(counts, " and "), ranks),
+    throw InputError({file, 0, fmt::format("measures {} ranks, but {} are timed", fmt::join(counts, " and "), ranks),
                       fmt::format("use --ranks {}, or --hosts", *counts.begin())});
   }
   CollectiveTimes times{.test = names.empty() ? test : *names.begin(), .rows = {}, .warnings = log.warnings};

@@ -204,7 +204,7 @@ class Planner {
   void check_choices() const {
     if (count_choices(*base_.goal) > kMostChoices) {
       throw InputError({base_.file, 0, "the changes that <goal> allows make more than 10,000 choices",
-                        "allow fewer values; the first range does not count"});
+                        "allow fewer values (the first range does not count)"});
     }
   }
 
@@ -248,10 +248,11 @@ class Planner {
     const std::optional<report::ScaleSetting> scale = scale_setting(base_);
     // Steps may be published for other batches only.
     if (!scale || scale->known || scale->why_not->kind == "batch-beyond-published") return;
-    throw InputError({base_.file, 0,
-                      fmt::format("<goal> needs the training steps of {}, which are not known: {}", scale->workload,
-                                  report::in_words(*scale->why_not)),
-                      "set tokens=\"2T\", samples, epochs or steps of <timed-as>; or limit throughput or scaling"});
+    throw InputError(
+        {base_.file, 0,
+         fmt::format("<goal> needs the training steps of {}, which are not known: {}", scale->workload,
+                     report::in_words(*scale->why_not)),
+         "set tokens=\"2T\", samples, epochs or steps of <timed-as>, or limit throughput or scaling in <goal>"});
   }
 
   /// Lets other processes learn all choices with the first number of the range; equal learning is done once.

@@ -70,7 +70,7 @@ struct LearnedRuns {
 void fields(auto& bytes, of<LearnedRuns> auto& learned) { bytes(learned.keys, learned.runs); }
 
 [[noreturn]] void refuse_learned() {
-  throw InputError(Diagnostic{"what a worker has learned", 0, "is damaged, or comes from another build",
+  throw InputError(Diagnostic{"the learned results of a worker", 0, "is damaged, or comes from another build",
                               "use the same build of dadsim on all machines"});
 }
 
@@ -144,7 +144,7 @@ std::vector<std::string> do_operations(const std::string& path, const TaskPiece&
       std::vector<world::DatumPtr> inputs;
       for (const std::string& name : piece.items[i].states) {
         inputs.push_back(data.at(name));
-        if (!inputs.back()) throw std::out_of_range("weights that are not numbers");
+        if (!inputs.back()) throw std::out_of_range("weights are missing");
       }
       results[i] = to_bytes(protocols::carry_out(problem->learning(),
                                                  protocols::learned_operation_from_bytes(piece.items[i].task), inputs));

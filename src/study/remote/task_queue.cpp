@@ -173,7 +173,7 @@ void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::s
   try {
     WireReader wire(results);
     wire >> parts;
-    if (parts.size() != found->second.size()) throw std::out_of_range("not as many results as requested");
+    if (parts.size() != found->second.size()) throw std::out_of_range("the number of results differs from the request");
   } catch (const std::out_of_range& error) {
     refuse_results(from, fmt::format("gave damaged results, or runs another build: {}", error.what()),
                    "use the same build of dadsim on all machines");

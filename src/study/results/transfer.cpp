@@ -138,12 +138,12 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
       const auto [here, there] = lossy_layers_of(scenario.training.batch, scenario.workers.size(), run, learned, timed);
       if (here.layers > 0) continue;
       std::string text = fmt::format(
-          "run '{}': the compression leaves out nothing of the learned network with {} samples of "
-          "each worker in a step",
+          "run '{}': the compression drops nothing of the learning network with {} samples per worker and step",
           scenario::printable(run.label), scenario.training.batch);
       if (there.layers > 0) {
-        text += fmt::format(", but something in {} of {} timed layers, so the number of additional steps is not known",
-                            there.layers, there.of);
+        text +=
+            fmt::format(", but drops numbers in {} of {} timed layers, so the number of additional steps is not known",
+                        there.layers, there.of);
       }
       warnings.push_back(text + "; use a larger batch, wider layers or a stronger compression");
     }
@@ -161,10 +161,10 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario, const r
     const bool after = one.from >= end;
     const bool longer = std::isfinite(one.seconds) && 2 * one.seconds > end;
     if (!after && !longer) continue;
-    warnings.push_back(fmt::format("the outage of '{}' {} {}, and the longest run takes {}; {}",
+    warnings.push_back(fmt::format("the outage of '{}' {} {}, but the longest run takes {}; {}",
                                    scenario::printable(one.match), after ? "begins after" : "lasts",
                                    human_seconds(after ? one.from : one.seconds), human_seconds(end),
-                                   after ? "begin it earlier" : "make it shorter"));
+                                   after ? "begin the outage earlier" : "make the outage shorter"));
   }
   return warnings;
 }

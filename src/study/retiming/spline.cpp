@@ -11,7 +11,7 @@ namespace dadsim::study {
 // Matrix Computations, 1996, section 3.4) takes milliseconds.
 Spline::Spline(const std::vector<std::vector<double>>& points, const std::vector<std::vector<double>>& metric)
     : points_(points.size()) {
-  if (points.empty()) throw std::invalid_argument("a spline through no points");
+  if (points.empty()) throw std::invalid_argument("a spline needs at least one point");
   const std::size_t knobs = points.front().size();
   const std::size_t size = points_ + 1 + knobs;
   rows_.assign(size, std::vector<double>(size));
@@ -35,7 +35,7 @@ Spline::Spline(const std::vector<std::vector<double>>& points, const std::vector
     for (std::size_t i = column + 1; i < size; ++i) {
       if (std::abs(rows_[i][column]) > std::abs(rows_[pivot][column])) pivot = i;
     }
-    if (!(std::abs(rows_[pivot][column]) > 0)) throw std::invalid_argument("a spline through points that coincide");
+    if (!(std::abs(rows_[pivot][column]) > 0)) throw std::invalid_argument("a spline needs points that differ");
     pivots_.push_back(pivot);
     std::swap(rows_[pivot], rows_[column]);
     for (std::size_t i = column + 1; i < size; ++i) {

@@ -420,7 +420,7 @@ void check_sizes(const scenario::Scenario& scenario, report::ScaleStudyReport re
     } catch (const std::invalid_argument& error) {
       throw InputError({scenario.file, scenario.scale_study->rungs.axes.front().front().line,
                         fmt::format("the sizes of <scale-study>{} allow no fit: {}",
-                                    with_held_out ? "" : " without those held out", error.what()),
+                                    with_held_out ? "" : " without held-out rungs", error.what()),
                         "use paths that change the size, and fewer kinds of size in against=\"…\""});
     }
   }

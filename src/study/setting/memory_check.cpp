@@ -232,7 +232,7 @@ std::optional<Fault> fault_of_memory(const std::optional<spec::TimedAsSpec>& tim
   const std::string least = memory.least < memory.use.total()
                                 ? fmt::format(" ({} with the usual memory savings)", human_bytes(memory.least))
                                 : "";
-  return infeasible(fmt::format("needs {} on a worker{}, and '{}' has {}: {}", human_bytes(memory.use.total()), least,
+  return infeasible(fmt::format("needs {} on a worker{}, but '{}' has {}: {}", human_bytes(memory.use.total()), least,
                                 memory.device, human_bytes(memory.available), in_words(memory.use)),
                     fmt::format("use a smaller batch, {}{}devices with more memory, or <workers memory=\"ignore\">",
                                 narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ",

@@ -113,7 +113,7 @@ std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::stri
   collectives::RankLayout uneven;
   uneven.node_of = {0, 0, 1};
   std::optional<Fault> fault = fault_of(request, algorithm, uneven);
-  if (fault) fault->what += ", which the present sites may lack while others are absent";
+  if (fault) fault->what += ", which may fail while sites are absent";
   return fault;
 }
 
@@ -212,7 +212,7 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
     }
     if (refuses && model > framework.longest_message) {
       faults.emplace_back(
-          i, Fault{fmt::format("sends a model of {} in one message, and {} sends at most {}", human_bytes(model),
+          i, Fault{fmt::format("sends a model of {} in one message, but {} sends at most {}", human_bytes(model),
                                framework.in_words(), human_bytes(framework.longest_message)),
                    "use a framework, or a version, that sends a model in pieces"});
     }
@@ -222,7 +222,7 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
                           static_cast<double>(framework.server_models);
     if (!(server.memory_bytes > 0) || models * model <= server.memory_bytes) continue;
     faults.emplace_back(
-        i, Fault{fmt::format("the server of {} holds {:.0f} models of {}, and '{}' has {}", framework.in_words(),
+        i, Fault{fmt::format("the server of {} holds {:.0f} models of {}, but '{}' has {}", framework.in_words(),
                              models, human_bytes(model), server.name, human_bytes(server.memory_bytes)),
                  "use fewer clients at a time, a server with more memory, or <workers memory=\"ignore\">"});
   }
@@ -235,9 +235,9 @@ void add_faults_of_recorded(const std::vector<spec::RunSpec>& runs, Faults& faul
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const spec::RunSpec& run = runs[i];
     if (run.algorithm != plain) {
-      faults.emplace_back(i,
-                          Fault{fmt::format("a recorded step defines its messages, and '{}' has others", run.algorithm),
-                                fmt::format("use algorithm=\"{}\"", plain)});
+      faults.emplace_back(
+          i, Fault{fmt::format("a recorded step defines its messages, but '{}' sends other messages", run.algorithm),
+                   fmt::format("use algorithm=\"{}\"", plain)});
     } else if (run.exchange != spec::ExchangeMode::peer) {
       faults.emplace_back(i, Fault{"a recorded step needs an exchange among peers", "use exchange=\"peer\""});
     }
@@ -261,7 +261,7 @@ Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
       faults.emplace_back(i, Fault{"<training stop=\"target\"> needs accuracies, which a dry run does not have",
                                    "use stop=\"budget\", or a number of rounds"});
     } else if (compress::compressors().at(run.compress.method).adapts) {
-      faults.emplace_back(i, Fault{fmt::format("how much {} keeps depends on learned numbers, which a dry run "
+      faults.emplace_back(i, Fault{fmt::format("the share that {} keeps depends on learned numbers, which a dry run "
                                                "does not have",
                                                run.compress.method),
                                    "use a compressor with a fixed share, e.g. top-k, or a scenario that learns"});
@@ -275,16 +275,9 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
   if (scenario.timing_only) faults = faults_where_nothing_is_learned(scenario);
   if (scenario.recorded) add_faults_of_recorded(scenario.runs, faults);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
-    if (spec::sends_to(scenario.runs[i].parameters, "region")) {
-      std::vector<std::size_t> regions = regions_of(scenario, scenario.runs[i]);
-      regions.resize(std::min(regions.size(), scenario::participants_of(scenario, scenario.runs[i])));
-      if (regions.empty())
-        faults.emplace_back(i, Fault{"to=\"region\" needs a platform with regions: <wan>, or clusters joined by <pair>",
-                                     "to=\"peers\""});
-      else if (std::ranges::all_of(regions, [&](std::size_t one) { return one == regions.front(); }))
-        faults.emplace_back(
-            i, Fault{"to=\"region\" needs workers in several regions, and all are in one", "to=\"peers\""});
-    }
+    if (spec::sends_to(scenario.runs[i].parameters, "region") && regions_of(scenario, scenario.runs[i]).empty())
+      faults.emplace_back(i, Fault{"to=\"region\" needs a platform with regions: <wan>, or clusters joined by <pair>",
+                                   "set to=\"peers\""});
     if (scenario.runs[i].event_driven || !has_islands(scenario, scenario.runs[i])) continue;
     if (may_be_absent(scenario, scenario.runs[i]))
       faults.emplace_back(i, not_built("takes its steps among groups of devices, which cannot be absent",

@@ -112,7 +112,7 @@ class Merging {
       errors_.push_back({file, 0, why, fmt::format("merge files of the same sweep as '{}'", first_)});
       return false;
     } else if (reader.columns() != columns_) {
-      errors_.push_back({file, 0, "is of another sweep: its axes differ",
+      errors_.push_back({file, 0, "belongs to another sweep: its axes differ",
                          fmt::format("merge files of the same sweep as '{}'", first_)});
       return false;
     }

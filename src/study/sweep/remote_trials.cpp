@@ -38,7 +38,7 @@ std::string do_tasks(const std::string& path, std::string_view piece, TaskStates
     case TaskContext::Kind::trials:
       return results_to_bytes(do_trials(path, asked, states, threads));
   }
-  throw std::logic_error("a task of no kind");
+  throw std::logic_error("a task of unknown kind");
 }
 
 /// A trial, described for a process that has not read the whole sweep.

@@ -96,7 +96,7 @@ bool has_tables(Database& database, bool or_before) {
   const bool before = tables == kTables - 1;
   if (tables == kTables || (before && or_before)) return true;
   throw InputError(Diagnostic{
-      database.path(), 0, fmt::format("has tables of version {}, and this dadsim writes version {}", tables, kTables),
+      database.path(), 0, fmt::format("has tables of version {}, but this dadsim writes version {}", tables, kTables),
       before ? fmt::format("convert the file with dadsim merge NEW.sqlite {}", shell_word(database.path()))
              : "name another file, or use the dadsim that made it"});
 }
@@ -274,12 +274,12 @@ std::string difference(const SweepIdentity& a, const SweepIdentity& b) {
   if (a.version != b.version) return fmt::format("was made by dadsim {}, not by {}", a.version, b.version);
   if (a.hash != b.hash) {
     return a.scenario_name == b.scenario_name
-               ? "is of another sweep: its scenario or its axes differ"
-               : fmt::format("is of another sweep: '{}', not '{}'", scenario::printable(a.scenario_name),
+               ? "belongs to another sweep: its scenario or its axes differ"
+               : fmt::format("belongs to another sweep: '{}', not '{}'", scenario::printable(a.scenario_name),
                              scenario::printable(b.scenario_name));
   }
   const auto other = [](const char* column, const auto& mine, const auto& theirs) {
-    return fmt::format("is of another sweep: its {} is '{}', not '{}'", column, mine, theirs);
+    return fmt::format("belongs to another sweep: its {} is '{}', not '{}'", column, mine, theirs);
   };
   if (a.points != b.points) return other("points", a.points, b.points);
   if (a.seeds != b.seeds) return other("seeds", a.seeds, b.seeds);

@@ -559,7 +559,7 @@ std::string table_of_winners(const SweepResults& results, const std::vector<Poin
                     human_percent(static_cast<double>(log.won[log.labels[i]]) / points)});
   }
   if (log.open > 0)
-    rows.push_back({"=", "(equal, or not told apart)", human_count(log.open),
+    rows.push_back({"=", "(equal, or not distinguishable)", human_count(log.open),
                     human_percent(static_cast<double>(log.open) / points)});
   if (log.unreached > 0)
     rows.push_back({"-", "(no run reaches the target)", human_count(log.unreached),

@@ -76,7 +76,7 @@ double usual_tokens(std::int64_t parameters) {
   for (const auto& [most, tokens] : kBatches) {
     if (static_cast<double>(parameters) <= most) return tokens;
   }
-  throw std::logic_error("no usual batch of so many parameters");
+  throw std::logic_error("no usual batch for this number of parameters");
 }
 
 InputError refused_option(const std::string& option, const std::string& what, const std::string& remedy) {
@@ -203,13 +203,13 @@ class TrainSearch {
   void find_model() {
     std::error_code error;
     if (asked_.model.ends_with(".json") || std::filesystem::is_regular_file(asked_.model, error)) {
-      constexpr InputLimit kMostOfConfig{std::size_t{16} << 20U, "the config.json of a model"};
+      constexpr InputLimit kMostOfConfig{std::size_t{16} << 20U, "name the config.json of a model"};
       const ImportedModel model =
           import_model(asked_.model, read_input(asked_.model, "name the config.json of a model", kMostOfConfig),
                        asked_.sequence.value_or(0));
       if (model.workload.empty())
         throw refused_option(
-            asked_.model, "no workload has its layers",
+            asked_.model, "no workload has these layers",
             fmt::format("run dadsim import --layers layers.xml {}, and write a scenario with <timed-as file=\"…\"/>",
                         asked_.model));
       workload_ = model.workload;
@@ -236,7 +236,7 @@ class TrainSearch {
       attends_ =
           std::ranges::find(shape.layers, spec::LayerKind::attention, &spec::LayerShape::kind) != shape.layers.end();
     } catch (const std::invalid_argument& fault) {
-      throw refused_option("--sequence", fault.what(), "another length");
+      throw refused_option("--sequence", fault.what(), "use another length");
     }
   }
 

@@ -68,7 +68,7 @@ class JobReader {
 
   void read_line(std::string_view line) {
     std::vector<std::string> cells;
-    if (line.size() > kMostBytesOfLineOfJobs) return fail("a line of more than 64 KiB", "use fewer columns");
+    if (line.size() > kMostBytesOfLineOfJobs) return fail("a line has more than 64 KiB", "use fewer columns");
     if (jobs_.size() == kMostRowsOfJobs) return fail("more than 100,000 measurements", "several files");
     try {
       for (const std::string& cell : csv_cells(line)) cells.push_back(without_blanks(cell));

@@ -93,7 +93,7 @@ TEST(DividedSites, CarryCollectivesOutAmongTheGroupsThatTheyMake) {
       << "a stage is one node";
   EXPECT_EQ(fault_of(R"(pipeline="2" micro-batch="2")", 0, run(R"(all-reduce="ring")")), "");
   const std::string out = R"(<failures><outage hosts="gpu-3" from="0s" for="1s"/></failures>)";
-  EXPECT_NE(fault_of("", 0, run(R"(all-reduce="hierarchical" absent="without")") + out).find("while others are absent"),
+  EXPECT_NE(fault_of("", 0, run(R"(all-reduce="hierarchical" absent="without")") + out).find("while sites are absent"),
             std::string::npos);
   EXPECT_EQ(fault_of("", 0, hierarchical + out), "");
   EXPECT_EQ(fault_of("", 0, run(R"(all-reduce="ring" absent="without")") + out), "");

@@ -162,7 +162,8 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
     FAIL() << "an all-reduce of one rank";
   } catch (const std::runtime_error& fault) {
     EXPECT_EQ(std::string(fault.what()),
-              "has one rank of several, in 1 collective ('sum' of 100 MB); the number of ranks is not known");
+              "has only one rank's trace, with 1 collective among several ranks ('sum' of 100 MB); the number of ranks "
+              "is not known");
   }
   const RecordedStep step = recorded_step_of({rank.trace}, {}, 4);
   EXPECT_EQ(step.workers, 4);

@@ -151,14 +151,14 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 2), 2e-6);
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 3), 4e-6);
   EXPECT_EQ(fault_of(log, "all_reduce_perf", 8),
-            "the.log: measures 2 and 3 ranks, and 8 are timed; use --ranks 2, or --hosts");
+            "the.log: measures 2 and 3 ranks, but 8 are timed; use --ranks 2, or --hosts");
   EXPECT_EQ(
       fault_of(log, "broadcast_perf"),
       "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
   // Tables that do not name their collective are ambiguous until a line above a table names it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
-            "the.log:3: has 2 tables, and this one does not name its collective; add a line '# Collective test "
+            "the.log:3: has 2 tables, but this table does not name its collective; add a line '# Collective test "
             "starting: all_reduce_perf' above the table");
   EXPECT_EQ(fault_of("# Collective test starting: foo_bar_perf\n" + run("", "01", "1.00", "1.00"), "all_reduce_perf"),
             "the.log: measures foo_bar_perf; use a log of all_reduce_perf, or name another collective");
@@ -207,7 +207,7 @@ TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
   const std::string heading = "# size count type time algbw busbw #wrong\n";
   EXPECT_EQ(
       fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
-      "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, and the row has 1.00; give time and algbw of one "
+      "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, but the row has 1.00; give time and algbw of one "
       "measurement");
   // Differences within the rounding of both numbers are accepted.
   EXPECT_EQ(fault_of(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");

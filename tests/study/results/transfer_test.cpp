@@ -61,9 +61,9 @@ TEST(CarryOver, WarnsBeforeLearningThatACompressionCannotBite) {
       warnings({"training.batch=8", "run[3].cap=9", "run[3].label=the third", "run[2].rank=65536",
                 "run[2].least-compression=0", "run[2].label=the second"});
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_TRUE(found[0].starts_with("run 'the second': the compression leaves out nothing")) << found[0];
-  EXPECT_TRUE(found[1].starts_with("run 'the third': the compression leaves out nothing")) << found[1];
-  EXPECT_NE(found[1].find("but something in 54 of 54 timed layers"), std::string::npos) << found[1];
+  EXPECT_TRUE(found[0].starts_with("run 'the second': the compression drops nothing")) << found[0];
+  EXPECT_TRUE(found[1].starts_with("run 'the third': the compression drops nothing")) << found[1];
+  EXPECT_NE(found[1].find("but drops numbers in 54 of 54 timed layers"), std::string::npos) << found[1];
   EXPECT_EQ(warnings({"training.batch=10", "run[3].cap=9"}).size(), 0U);
 }
 

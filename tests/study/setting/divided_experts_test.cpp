@@ -146,7 +146,7 @@ TEST(DividedExperts, NeedWholeGroupsAndGradients) {
     return fault_of(R"(expert-parallel="4" pipeline="2" sequence-parallel="true" tensor=)" + tensor);
   };
   const std::string fault = divided("\"8\"");
-  EXPECT_NE(fault.find("expert-parallel of 4 is no multiple of tensor of 8"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("expert-parallel of 4 is not a multiple of tensor of 8"), std::string::npos) << fault;
   const std::string remedy = "use tensor=";
   ASSERT_NE(fault.find(remedy), std::string::npos) << fault;
   const std::regex number(R"("\d+")");

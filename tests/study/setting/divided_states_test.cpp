@@ -39,9 +39,9 @@ TEST(DividedStates, AreThoseThatWhatIsSharedDoesNotNeedWhole) {
   }
   for (const char* statistic : {"dad", "rank-dad"}) {
     const std::string run = run_of("\"flexible\" default=\"" + std::string(statistic) + "\"");
-    EXPECT_NE(fault_of(R"(sharding="optimizer")", 0, run).find("does not sum gradients, and sharding needs"),
+    EXPECT_NE(fault_of(R"(sharding="optimizer")", 0, run).find("does not sum gradients, but sharding needs"),
               std::string::npos);
-    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("which needs workers of one device"), std::string::npos);
+    EXPECT_NE(fault_of(R"(context="2")", 0, run).find("this needs workers of one device"), std::string::npos);
   }
   EXPECT_EQ(fault_of(R"(context="2")", 0, run_of(R"("power-sgd")")), "") << "devices are sites of their own";
 }

@@ -151,8 +151,8 @@ TEST(Refusals, WhatNoLayerOfWhatIsTimedHeeds) {
   expect(refused_times(R"(workload="resnet-18" recompute="selective")"),
          "no blocks to recompute for recompute=\"selective\"");
   EXPECT_EQ(refused_times(R"(workload="resnet-18" recompute="full")"), "");
-  expect(refused_times(decoder + R"(dense-layers="1")"), "dense-layers=\"1\" needs experts, which it has not");
-  expect(refused_times(decoder + R"(full-every="2")"), "full-every=\"2\" needs window, which it has not");
+  expect(refused_times(decoder + R"(dense-layers="1")"), "dense-layers=\"1\" needs experts above 0");
+  expect(refused_times(decoder + R"(full-every="2")"), "full-every=\"2\" needs window above 0");
   EXPECT_EQ(refused_times(decoder + R"(dense-layers="1" experts="2" expert-feed-forward="32")"), "");
   EXPECT_EQ(refused_times(decoder + R"(full-every="2" window="8")"), "");
 }

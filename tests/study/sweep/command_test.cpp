@@ -55,8 +55,8 @@ TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
   expect_refused({"sweep", "wrong.xml"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
   expect_refused({"sweep", "wrong.xml", "--check"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
   expect_refused({"sweep", "tiny.xml", "--csv", "no/such/folder.csv"}, cli::kOutputFailed, "cannot write");
-  expect_refused({"merge"}, cli::kUsage, "a merge needs the new file and those to merge");
-  expect_refused({"merge", "a.sqlite"}, cli::kUsage, "a merge needs the new file and those to merge");
+  expect_refused({"merge"}, cli::kUsage, "a merge needs a new file and the files to merge");
+  expect_refused({"merge", "a.sqlite"}, cli::kUsage, "a merge needs a new file and the files to merge");
   expect_refused({"merge", "a.sqlite", "tiny.xml"}, cli::kWrongInput, "tiny.xml: is not a file of a sweep");
 }
 

@@ -206,8 +206,8 @@ TEST_F(SweepRuns, AnotherSweepIsRefused) {
     return "none";
   };
   const std::string other = R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)";
-  EXPECT_NE(refusal(sweep_of(scenario(other, "other.xml"))).find("is of another sweep"), std::string::npos);
-  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep), {"training.epochs=1"})).find("is of another sweep"),
+  EXPECT_NE(refusal(sweep_of(scenario(other, "other.xml"))).find("belongs to another sweep"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep), {"training.epochs=1"})).find("belongs to another sweep"),
             std::string::npos);
   EXPECT_NE(refusal(sweep_of(scenario(kRunSweep)), {1, 2}).find("holds shard 1/1, not 1/2"), std::string::npos);
   EXPECT_EQ(refusal(sweep_of(scenario(kRunSweep, "moved.xml"))), "none") << "the same wherever its file lies";
@@ -415,7 +415,7 @@ TEST_F(SweepRuns, AFileOfTheVersionBeforeIsRefusedWithTheCommandThatConvertsIt) 
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what())
-                  .find("has tables of version 10, and this dadsim writes version 11; convert the file with dadsim "
+                  .find("has tables of version 10, but this dadsim writes version 11; convert the file with dadsim "
                         "merge NEW.sqlite " +
                         folder_.path("a.sqlite")),
               std::string::npos)
@@ -439,7 +439,7 @@ TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
     }
     return "none";
   };
-  EXPECT_NE(merge("m.sqlite", "1.sqlite", "other.sqlite").find("is of another sweep"), std::string::npos);
+  EXPECT_NE(merge("m.sqlite", "1.sqlite", "other.sqlite").find("belongs to another sweep"), std::string::npos);
   EXPECT_NE(merge("m.sqlite", "1.sqlite", "tiny.xml").find("is not a file of a sweep"), std::string::npos);
   EXPECT_NE(merge("m.sqlite", "1.sqlite", "none.sqlite").find("cannot be read"), std::string::npos);
   EXPECT_NE(merge("1.sqlite", "1.sqlite", "2.sqlite").find("exists; name a new file"), std::string::npos);

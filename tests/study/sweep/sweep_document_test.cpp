@@ -54,7 +54,7 @@ TEST(SweepTable, FewPointsHaveALineEach) {
   const std::string text = to_table(document_of(results));
   EXPECT_EQ(text,
             "b reaches the target first at 4 of 6 points (all 4 with uplink of platform at least 1 Mbit/s); a at 1.\n"
-            "At 1 point no run reaches it.\n"
+            "At 1 point, no run reaches the target.\n"
             "\n"
             "Grid: 6 points\n"
             "\n"
@@ -82,7 +82,7 @@ TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
   for (std::size_t point = 0; point < 11; ++point) many.runs[2 * point].figures.set("target_seconds", 2.1);
   const std::string map = to_table(document_of(many));
   EXPECT_NE(map.find("  0ms  = = = = = = = = = = =\n"), std::string::npos) << map;
-  EXPECT_NE(map.find("=  (equal, or not told apart)"), std::string::npos) << map;
+  EXPECT_NE(map.find("=  (equal, or not distinguishable)"), std::string::npos) << map;
 }
 
 TEST(SweepTable, ATargetMetBeforeTheFirstStepIsNoRatio) {

@@ -68,7 +68,7 @@ TEST(MeasuredJobs, AreRefusedWithTheirLine) {
       {"scenario,mfu\nlab.xml,41\n", "rows.csv:2: mfu '41' is not a share; write 0.41 or 41%"},
       {"scenario,seconds\nlab.xml,nan\n", "rows.csv:2: seconds 'nan' is not a number"},
       {"scenario,set,time\nlab.xml,batch,1s\n", "rows.csv:2: 'batch' needs PATH=VALUE"},
-      {"scenario,time\n\"lab.xml,1s\n", "rows.csv:2: a quote that is not closed"},
+      {"scenario,time\n\"lab.xml,1s\n", "rows.csv:2: a quote is not closed"},
       {"scenario,device,batch,time\nlab.xml,h100-sxm5,,1s\n",
        "rows.csv:2: a scenario already gives device and workload"},
       {"device,batch,workload,gpus,time\nh100-sxm5,8,gpt-2-medium,4,1s\n", "rows.csv:2: several GPUs need a platform"},
