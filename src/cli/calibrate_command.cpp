@@ -55,12 +55,13 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
 
 /// Returns the measurements: one per line of a CSV file, or the one of a profile.
 std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file) {
-  const std::string text = read_input(file, "a file of measurements", kMostOfLog);
+  const std::string text = read_input(file, "use a file of measurements", kMostOfLog);
   if (std::optional<formats::ProfiledStep> profile = study::read_profile(file, text))
     return {measurement_of(values, file, *profile)};
   for (const char* option : {"workload", "batch", "precision"}) {
     if (values.contains(option))
-      throw UsageError(fmt::format("--{} needs a profile, but '{}' is a table; use its column", option, file));
+      throw UsageError(
+          fmt::format("--{0} needs a profile, but '{1}' is a table; put {0} in a column of the table", option, file));
   }
   return study::read_measurements(file, text);
 }
@@ -89,7 +90,7 @@ spec::DeviceSpec base_of(const po::variables_map& values) {
   spec::DeviceSpec device = known.at(like.empty() ? kUsualClass : like);
   if (like.empty()) {
     if (!values.contains("peak") || !values.contains("bandwidth"))
-      throw UsageError("--like DEVICE is missing, or --peak PRECISION=RATE and --bandwidth RATE");
+      throw UsageError("add --like DEVICE, or --peak PRECISION=RATE and --bandwidth RATE");
     device.peak_flops = device.tf32_flops = device.fp16_flops = device.bf16_flops = 0;
     device.memory_bytes = device.power = 0;
     device.description.clear();
@@ -142,8 +143,8 @@ report::Document document_of(const study::Calibration& calibration,
   }
   if (kernels) {
     document.lead.push_back(
-        fmt::format("Products of dense layers: {:.2f} of the efficiency above is written, since trainings reach less "
-                    "than single kernels.",
+        fmt::format("Dense layers are written with {:.2f} of the efficiency above, since training reaches less than "
+                    "single kernels.",
                     calibration.of_products));
     document.add("of_products", calibration.of_products);
   }
@@ -183,11 +184,12 @@ report::Document document_of(const study::FittedSpeed& fit) {
   document.add("speed", fit.speed);
   document.add("fitted_low", fit.own_band.low);
   document.add("fitted_high", fit.own_band.high);
-  document.print(fmt::format(
-      "Set on each <worker> of a scenario of the same network, device and software, for any size and layout:\n\n    "
-      "speed=\"{:.4g}\"\n\nNine of ten measured steps are then expected within {:+.0f} and {:+.0f} % of the "
-      "prediction; printed bands\nare those of software without a measurement.\n",
-      fit.speed, 100 * (fit.own_band.low - 1), 100 * (fit.own_band.high - 1)));
+  document.print(
+      fmt::format("Set this on each <worker> of scenarios with the same network, device and software, at any size and "
+                  "layout:\n\n    "
+                  "speed=\"{:.4g}\"\n\nNine of ten measured steps are then expected from {:+.0f} to {:+.0f} % of the "
+                  "prediction; printed bands\nassume software without a measurement.\n",
+                  fit.speed, 100 * (fit.own_band.low - 1), 100 * (fit.own_band.high - 1)));
   return document;
 }
 
@@ -195,7 +197,8 @@ void fit_to_row(const po::variables_map& values) {
   const std::string file = only_operand(values, "no scenario is named", "one scenario", "calibrate");
   for (const char* option : {"device", "like", "peak", "bandwidth", "workload", "batch", "precision", "out"}) {
     if (values.contains(option))
-      throw UsageError(fmt::format("--{} needs measurements in a file, and --row a scenario; use one of them", option));
+      throw UsageError(
+          fmt::format("--{} needs a file of measurements, but --row needs a scenario; remove one of them", option));
   }
   const StudyFiles files(values, {{"the scenario", file}});
   files.write(document_of(study::fit_speed(file, row_of(text_of(values, "row")))));

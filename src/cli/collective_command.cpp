@@ -51,7 +51,8 @@ std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const 
       if (found == by_name.end()) {
         throw UsageError(fmt::format("--hosts: the platform has no host '{}'; {}", name, sim::which_host(name, names)));
       }
-      if (found->second == nullptr) throw UsageError(fmt::format("--hosts names '{}' twice; one rank per host", name));
+      if (found->second == nullptr)
+        throw UsageError(fmt::format("--hosts names '{}' twice; name each host once", name));
       ranks.push_back(*found->second);
       found->second = nullptr;
     }
@@ -72,7 +73,7 @@ std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const 
 void check_pairs(const CollectiveOptions& options, std::size_t ranks) {
   for (const auto& [from, to] : options.pairs) {
     if (static_cast<std::size_t>(std::max(from, to)) >= ranks) {
-      throw UsageError(fmt::format("--pairs: {}>{} with {} rank{}; ranks are from 0 to {}", from, to, ranks,
+      throw UsageError(fmt::format("--pairs: {}>{} is outside the {} rank{}; use ranks from 0 to {}", from, to, ranks,
                                    ranks == 1 ? "" : "s", ranks - 1));
     }
   }
@@ -159,8 +160,8 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
 }
 
 study::CollectiveLog read_log(const std::string& path) {
-  constexpr InputLimit kMost{std::size_t{64} << 20U, "part of the log with the tables"};
-  return study::read_collective_log(path, read_input(path, "a log of measured collectives", kMost));
+  constexpr InputLimit kMost{std::size_t{64} << 20U, "use the part of the log with the tables"};
+  return study::read_collective_log(path, read_input(path, "use a log of measured collectives", kMost));
 }
 
 /// Adds the measured times to the predicted times of the same sizes.
@@ -186,7 +187,7 @@ void run_collective(const po::variables_map& values) {
   files.check_against_inputs();
   const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
   if (ranks.size() < 2)
-    throw UsageError("one host takes part, and a collective needs two; use --hosts with two or more");
+    throw UsageError("a collective needs two hosts, but one takes part; use --hosts with two or more");
   std::optional<study::CollectiveTimes> times;
   if (!options.measured.empty()) {
     times =

@@ -75,7 +75,8 @@ void check(const CollectiveOptions& options) {
     throw UsageError(fmt::format("--root has no effect with {}, which has no root; remove it", operation));
   }
   if (!options.pairs.empty() && !along_pairs(options.operation)) {
-    throw UsageError(fmt::format("--pairs has no effect with {}; use it with neighbour-exchange and send", operation));
+    throw UsageError(
+        fmt::format("--pairs has no effect with {}; use --pairs only with neighbour-exchange and send", operation));
   }
   if (options.pairs.empty() && along_pairs(options.operation)) {
     throw UsageError(fmt::format("{} needs --pairs, e.g. --pairs '0>1,1>0'", operation));
@@ -88,7 +89,8 @@ void check(const CollectiveOptions& options) {
         "--cold cannot be combined with --measured: benchmarks measure warm connections; remove one of them");
   }
   if (options.per_rank && options.sizes_of_log) {
-    throw UsageError("--per-rank cannot be combined with sizes of --measured, which are over all ranks; remove it");
+    throw UsageError(
+        "--per-rank cannot be combined with sizes of --measured, which are over all ranks; remove --per-rank");
   }
   if (options.cold && (options.fidelity == spec::Fidelity::flow || options.fidelity == spec::Fidelity::closed_form)) {
     throw UsageError(fmt::format(

@@ -69,7 +69,7 @@ double seconds_of(const std::string& option, const std::string& text) {
 }
 
 study::Measurement measurement_of_log(const std::string& path) {
-  return study::read_log(path, read_input(path, "a log", kMostOfLog));
+  return study::read_log(path, read_input(path, "use a log", kMostOfLog));
 }
 
 study::Measurement measurement_of(const po::variables_map& values) {

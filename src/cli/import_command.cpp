@@ -46,7 +46,7 @@ void refuse_other_options(const po::variables_map& values, const std::vector<std
 std::string name_in_document(const po::variables_map& values, const std::string& option) {
   const std::string file = text_of(values, option.c_str());
   if (file.empty() || file == "-")
-    throw UsageError(fmt::format("--{} FILE is missing; add it, since the element names the file", option));
+    throw UsageError(fmt::format("--{0} FILE is missing; add --{0} FILE: the element will name this file", option));
   if (has_hidden_characters(file))
     throw UsageError(fmt::format("--{} '{}' has characters that XML does not allow; use another name", option,
                                  with_hidden_characters_shown(file)));
@@ -69,8 +69,8 @@ void write_import(const po::variables_map& values, const std::string& text, cons
 }
 
 constexpr std::int64_t kMostRanks = 100'000;
-constexpr InputLimit kMostOfTrace{std::size_t{1} << 30U, "a trace of fewer nodes"};
-constexpr InputLimit kMostOfGroups{std::size_t{16} << 20U, "groups of fewer ranks"};
+constexpr InputLimit kMostOfTrace{std::size_t{1} << 30U, "use a trace of fewer nodes"};
+constexpr InputLimit kMostOfGroups{std::size_t{16} << 20U, "use groups of fewer ranks"};
 constexpr const char* kTraceForm = "use execution traces of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
 
 /// Returns NAME of a path NAME.12.et.
@@ -101,7 +101,7 @@ std::vector<formats::ChakraTrace> traces_of(const std::string& name) {
 
 std::map<std::string, std::vector<std::int64_t>> groups_in(const std::string& path) {
   if (path.empty()) return {};
-  constexpr const char* kForm = "groups as ASTRA-sim has them: {\"1\": [0, 1], \"2\": [2, 3]}";
+  constexpr const char* kForm = "write groups as ASTRA-sim does: {\"1\": [0, 1], \"2\": [2, 3]}";
   try {
     return formats::read_groups(read_input(path, kForm, kMostOfGroups));
   } catch (const InputError&) {
@@ -129,15 +129,16 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   const std::string name = name_of_trace(file);
   const std::vector<formats::ChakraTrace> traces = traces_of(name);
   if (copies > 0 && traces.size() > 1)
-    throw UsageError(fmt::format("--ranks needs a trace of one rank, and there are {}; remove it", traces.size()));
+    throw UsageError(fmt::format("--ranks needs a single trace, but there are {}; remove --ranks", traces.size()));
   study::RecordedStep step;
   try {
     step = study::recorded_step_of(traces, groups_in(groups_file), copies);
   } catch (const std::runtime_error& fault) {
     if (dynamic_cast<const InputError*>(&fault) != nullptr) throw;
     throw InputError({file, 0, fault.what(),
-                      traces.size() == 1 ? "use --ranks N, if all repeat its work; or add the traces of all ranks"
-                                         : "use traces of one step of all ranks; --groups names their groups"});
+                      traces.size() == 1
+                          ? "use --ranks N if all ranks repeat its work, or add the traces of all ranks"
+                          : "use traces of the same step of all ranks, and name their groups with --groups FILE"});
   }
   outputs.check_against_inputs();
   outputs.check_writable();
@@ -192,7 +193,7 @@ void import_launch(const po::variables_map& values, const std::string& file, con
 }
 
 constexpr const char* kLogForm =
-    "a config.json of Hugging Face, a Chakra trace (NAME.0.et), or logs: of clients of NVIDIA FLARE (getTask, "
+    "use a config.json of Hugging Face, a Chakra trace (NAME.0.et), or logs: of clients of NVIDIA FLARE (getTask, "
     "SubmitUpdate), or of a server of Flower (fit_round, configure_fit, configure_train)";
 
 study::ImportedFederation federation_in(const std::vector<std::string>& files, const study::FederationFacts& facts) {
@@ -208,7 +209,7 @@ study::ImportedFederation federation_in(const std::vector<std::string>& files, c
       }
       const std::optional<formats::ServerLog> server = formats::read_server_log(text);
       if (!server) throw InputError({file, 0, "cannot be imported", kLogForm});
-      if (files.size() > 1) throw InputError({file, 0, "is the log of a Flower server", "use that log alone"});
+      if (files.size() > 1) throw InputError({file, 0, "is the log of a Flower server", "give this log alone"});
       return study::federation_of(*server, facts);
     } catch (const InputError&) {
       throw;
@@ -255,7 +256,8 @@ constexpr std::int64_t kMostTokens = 10'000'000;
 constexpr std::int64_t kMostBatch = 1'000'000;
 
 constexpr const char* kFiles =
-    "a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et), logs of a federation or launch "
+    "use a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et), logs of a federation or "
+    "launch "
     "arguments";
 
 /// Returns true if the content begins like JSON.
@@ -323,7 +325,7 @@ ReadFile read_file(const std::string& path) {
   constexpr std::size_t kMostOfConfig = std::size_t{16} << 20U;
   ReadFile file{path, read_input(path, kFiles, kMostOfLog)};
   if (is_config(file.content) && file.content.size() > kMostOfConfig)
-    throw InputError({path, 0, "has more than 16 MiB", "the config.json of a model"});
+    throw InputError({path, 0, "has more than 16 MiB", "use the config.json of a model"});
   return file;
 }
 
@@ -351,7 +353,7 @@ void import_config(const po::variables_map& values, const ReadFile& file, const 
     model.sizes.clear();
   } else if (model.workload.empty()) {
     throw UsageError(
-        "no workload has these layers; use --layers FILE to write them into a file, which the element names");
+        "no workload has these layers; add --layers FILE to write them to a file, which the element will name");
   }
   const std::string text = values.contains("scenario") ? study::scenario_of(model, named, batch, precision)
                                                        : study::timed_as_element(model, named, batch, precision);

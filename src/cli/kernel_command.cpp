@@ -150,7 +150,7 @@ void run_kernel(const po::variables_map& values) {
   if (found.kernel == nullptr || !rates) throw nothing_known();
   const double seen = values.contains("causal") ? positions / 2 : positions;
   const double flops = sim::attention_flops(heads * positions * seen, size, backward);
-  files.write(document_of(fmt::format("{}attention{} of {:.0f} heads of {:.0f} over {:.0f} positions in {} on {}",
+  files.write(document_of(fmt::format("{}attention{}, {:.0f} heads of size {:.0f}, {:.0f} positions, in {} on {}",
                                       values.contains("causal") ? "causal " : "", backward ? " backward" : "", heads,
                                       size, positions, spec::to_string(format), device.name),
                           attention_seconds(*found.kernel, *rates, {flops, size, seen, backward}), flops, *rates,

@@ -61,7 +61,7 @@ study::LayoutOptions search_options(const po::variables_map& values) {
 void write_launch_of(const report::LayoutReport& report, const StudyOptions& options, const std::string& framework,
                      const std::string& out, const scenario::ScenarioSource& source) {
   if (report.trials.empty())
-    throw InputError(Diagnostic{options.scenario, 0, "has no layout that --write could write",
+    throw InputError(Diagnostic{options.scenario, 0, "has no layout to write with --write",
                                 "use more devices, or devices with more memory", false, true});
   std::vector<std::string> overrides = options.overrides;
   std::erase_if(overrides, study::sets_layout);
@@ -77,7 +77,7 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
     remedy += fmt::format(" --fix {}={}", name, scenario::timed_as_attribute({}, name));
   }
   say(fmt::format("{} has no argument for {} (docs/launch.md){}{}.\n", framework, fmt::join(written.lacking, ", "),
-                  remedy.empty() ? "" : "; layouts without:", remedy));
+                  remedy.empty() ? "" : "; to search layouts without them, add", remedy));
 }
 
 }  // namespace
@@ -88,7 +88,8 @@ void run_layout(const po::variables_map& values) {
   const std::string framework =
       value_of<std::string>(values, "write", scenario::one_of(formats::launch_frameworks())).value_or("");
   const std::string to = text_of(values, "out");
-  if (framework.empty() && !to.empty()) throw UsageError("--out needs --write FRAMEWORK; add it, or remove --out");
+  if (framework.empty() && !to.empty())
+    throw UsageError("--out needs --write FRAMEWORK; add --write FRAMEWORK, or remove --out");
   const std::string out = framework.empty() ? "" : to.empty() ? "-" : to;
   const StudyFiles files(values, {{"the scenario", options.scenario}}, {{"--out", out}});
   const scenario::ScenarioSource source(options.scenario);

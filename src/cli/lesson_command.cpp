@@ -24,7 +24,8 @@ namespace dadsim::cli {
 namespace {
 
 std::string list_of_lessons() {
-  std::string text = "dadsim lesson N writes one as a page, lesson-N.html, and its scenarios next to it.\n\n";
+  std::string text =
+      "dadsim lesson N writes lesson N as a page, lesson-N.html, with its scenarios next to the page.\n\n";
   for (const LessonFile& lesson : lessons()) text += fmt::format("  {}\n", report::title_of(lesson.text));
   return text;
 }
@@ -64,7 +65,8 @@ void write_scenarios(const LessonFile& lesson, const std::filesystem::path& fold
     if (!there) {
       write_file_atomically(path, scenario.text);
     } else if (*there != scenario.text && !quiet) {
-      say(fmt::format("dadsim: {} exists and is not the lesson's file: it is kept, and its results are shown\n", path));
+      say(fmt::format("dadsim: {} exists and differs from the lesson's file; dadsim keeps it and shows its results\n",
+                      path));
     }
   }
 }

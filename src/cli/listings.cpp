@@ -107,7 +107,8 @@ std::string peaks_of(const spec::DeviceSpec& device) {
 std::string list_devices() {
   std::string text = paragraph(
       "A computation takes launches × overhead + max(flops ÷ (peak × efficiency), bytes ÷ (bandwidth × efficiency)); "
-      "docs/devices.md says how the efficiency of a matrix product falls with its size. Peaks are of dense products; "
+      "docs/devices.md explains how the efficiency of a matrix product falls with its size. Peaks are of dense "
+      "products; "
       "GB of memory are 2^30 bytes.",
       0);
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
@@ -144,9 +145,8 @@ std::string list_workloads() {
     text += fmt::format("\n{}\n", workload.name);
     text += paragraph(workload.description, 2);
     text += paragraph(
-        fmt::format(
-            "a sample is {}{}", workload.sample,
-            workload.dataset_size > 0 ? fmt::format(", {} of them an epoch", human_count(workload.dataset_size)) : ""),
+        fmt::format("a sample is {}{}", workload.sample,
+                    workload.dataset_size > 0 ? fmt::format(", {} per epoch", human_count(workload.dataset_size)) : ""),
         2);
     text += paragraph(
         fmt::format("{} parameters, {:.4g} G multiply-adds forward per sample, {} layers",
@@ -160,7 +160,8 @@ std::string list_workloads() {
 
 std::string list_models() {
   std::string text =
-      "Networks that can learn (<model preset=\"…\"/>) with their parameters, and the layers of others.\n";
+      "Networks that can learn (<model preset=\"…\"/>) with their parameters, and the layers for networks of your "
+      "own.\n";
   for (const spec::Preset& preset : spec::preset_registry().all()) {
     text += fmt::format("\n{}\n", preset.name);
     text += paragraph(preset.description, 2);
@@ -203,14 +204,14 @@ std::string megabytes_a_second(const char* what, double rate) {
 std::string list_frameworks() {
   std::string text = paragraph(
       "Software overhead of messages (<framework name=\"…\" version=\"…\"/>; docs/frameworks.md). Rates hold for "
-      "one message at an otherwise idle node; the newest version of a name is its last.",
+      "one message at an otherwise idle node; the newest version of a name is listed last.",
       0);
   for (const spec::FrameworkFacts& facts : spec::framework_facts()) {
     const spec::FrameworkSpec& one = facts.spec;
     text += fmt::format("\n{} {}\n", one.name, one.version);
     if (!facts.tables.empty()) {
-      text += paragraph(fmt::format("training takes {:.2f} times as long as the devices' numbers give; this varies "
-                                    "from table to table by {:.0f} % (one standard deviation)",
+      text += paragraph(fmt::format("training takes {:.2f} times as long as the rates of the device give; this factor "
+                                    "varies by {:.0f} % between tables (one standard deviation)",
                                     one.computing, 100 * facts.computing_spread),
                         2);
       text += paragraph(fmt::format("source, {}: {}; tables {}", facts.date, facts.source, facts.tables), 2);
@@ -245,7 +246,8 @@ std::string list_frameworks() {
 
 std::string list_regions() {
   std::string text = paragraph(
-      "From each region to the others: throughput of 64 parallel TCP connections in Gbit/s (measured by the Skyplane "
+      "From each region to all other regions: throughput of 64 parallel TCP connections in Gbit/s (measured by the "
+      "Skyplane "
       "project in January 2022) and round trip in ms (April 2022).",
       0);
   for (const std::string& from : sim::region_names()) {

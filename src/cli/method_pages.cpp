@@ -26,7 +26,7 @@ constexpr std::array kSections{"One step", methods::kSent, "What it computes", m
 std::string weights_of_sites(const methods::MethodInfo& info) {
   if (!info.communicates()) return {};
   const std::string why_not = why_no_weights(info);
-  if (!why_not.empty()) return fmt::format("`weights` has no effect on it: {}.", why_not);
+  if (!why_not.empty()) return fmt::format("`weights` has no effect: {}.", why_not);
   switch (info.objective) {
     case methods::Objective::rows:
       return "Sites count by the rows of their batches, unless `weights` sets otherwise.";

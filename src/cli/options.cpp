@@ -126,7 +126,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.scenario = operands[0];
   options.pages = text_of(values, "pages");
   if (!options.pages.empty() && options.listing != "algorithms") {
-    throw UsageError("--pages DIR needs dadsim algorithms; use it there");
+    throw UsageError("--pages DIR needs dadsim algorithms; run dadsim algorithms --pages DIR");
   }
   options.overrides = overrides_of(values);
   options.json = text_of(values, "json");
@@ -135,9 +135,11 @@ Options parse_options(int argc, const char* const* argv) {
   options.sliders = !values.contains("no-sliders");
   options.trace = text_of(values, "trace");
   options.plots = text_of(values, "plots");
-  if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders needs --report FILE; add it");
+  if (!options.sliders && options.report.empty())
+    throw UsageError("--no-sliders needs --report FILE; add --report FILE, or remove --no-sliders");
   if (values.contains("trace-steps")) {
-    if (options.trace.empty()) throw UsageError("--trace-steps needs --trace FILE; add it");
+    if (options.trace.empty())
+      throw UsageError("--trace-steps needs --trace FILE; add --trace FILE, or remove --trace-steps");
     options.trace_steps = parse_steps(values["trace-steps"].as<std::string>());
   }
   options.threads = threads_of(values);

@@ -256,7 +256,7 @@ void run_sweep(const po::variables_map& values) {
       print(fmt::format("{}: {} runs learned; continue with dadsim sweep, or reuse them with --learned\n", asked.out,
                         human_count(numbers.learned)));
       if (std::ranges::any_of(sweep.base().runs, &spec::RunSpec::event_driven)) {
-        print(std::string("Event-driven runs are learned while they are simulated: none of them is learned yet.\n"));
+        print(std::string("Event-driven runs are learned during their simulation, so none is learned yet.\n"));
       }
     }
   } catch (const Cancelled&) {
@@ -267,7 +267,7 @@ void run_sweep(const po::variables_map& values) {
 void run_merge(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.size() < 2)
-    throw UsageError("a merge needs the new file and those to merge; dadsim merge OUT.sqlite A.sqlite B.sqlite");
+    throw UsageError("a merge needs a new file and the files to merge; dadsim merge OUT.sqlite A.sqlite B.sqlite");
   const std::string csv = text_of(values, "csv");
   const std::string report = text_of(values, "report");
   std::vector<OutputFiles::Named> shards;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kDevicesUnlessSaid = 64;
 
 std::vector<study::MeasuredJob> jobs_of_file(const std::string& path) {
-  return study::read_measured_jobs(path, read_input(path, "a file of measurements", kMostOfTable));
+  return study::read_measured_jobs(path, read_input(path, "use a file of measurements", kMostOfTable));
 }
 
 bool is_file_name(const std::string& operand) {

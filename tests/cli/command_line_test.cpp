@@ -198,7 +198,8 @@ TEST(CommandLine, ALayoutGoesOutAsLaunchArgumentsAndIn) {
   const Outcome lacking = run_dadsim(
       {"layout", "four.xml", "--fix", "pipeline=2", "--simulate", "1", "--write", "deepspeed"}, folder.path());
   EXPECT_NE(lacking.err.find("deepspeed has no argument for pipeline=2"), std::string::npos) << lacking.err;
-  EXPECT_NE(lacking.err.find("; layouts without: --fix pipeline=1"), std::string::npos) << lacking.err;
+  EXPECT_NE(lacking.err.find("; to search layouts without them, add --fix pipeline=1"), std::string::npos)
+      << lacking.err;
   EXPECT_EQ(lacking.out.rfind("{\n", 0), 0U) << lacking.out;
   EXPECT_EQ(run_dadsim({"import", "launch.sh", "--devices", "4"}, folder.path()).err,
             "launch.sh: already gives the number of devices; remove --devices\n");

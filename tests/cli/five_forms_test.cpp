@@ -73,14 +73,14 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
   for (const auto& one : json["answer"]["statements"]) {
     if (one["values"].contains("learned_on")) last = one["words"];
   }
-  EXPECT_TRUE(last.starts_with("On the network that learned (")) << json["answer"]["statements"];
+  EXPECT_TRUE(last.starts_with("On the learning network (")) << json["answer"]["statements"];
 
   // The table begins with the same sentence; the learned network is named second.
   std::string table = run.out;
   for (std::size_t at = 0; (at = table.find("\n  ", at)) != std::string::npos;) table.replace(at, 3, " ");
   EXPECT_TRUE(table.starts_with(first)) << run.out;
   const std::size_t of_workload = table.find("as " + asked.workload);
-  const std::size_t of_learned = table.find("\nOn the network that learned (");
+  const std::size_t of_learned = table.find("\nOn the learning network (");
   ASSERT_NE(of_workload, std::string::npos) << run.out;
   ASSERT_NE(of_learned, std::string::npos) << run.out;
   EXPECT_LT(of_workload, of_learned);

@@ -135,8 +135,8 @@ TEST_F(ImportCommand, ReadersHaveLimits) {
       {calibrate("steps.csv"), "steps.csv: has more than 512 MiB"},
       {{"validate", "./wrong.csv"}, "wrong.csv:2: 1 cells for 2 columns"},
       {calibrate("wrong-steps.csv"), "wrong-steps.csv:2: 1 cells for 3 columns"},
-      {{"validate", "./wide.csv"}, "a line of more than 64 KiB"},
-      {calibrate("wide.csv"), "more than 64 KiB in a line"},
+      {{"validate", "./wide.csv"}, "a line has more than 64 KiB"},
+      {calibrate("wide.csv"), "a line has more than 64 KiB"},
       {{"diagnose", "job.xml", "--log", "lines.log"}, "lines.log"},
       {{"import", "lines.log"}, "lines.log: has more than 16 MiB"},
   };
@@ -160,7 +160,7 @@ TEST_F(ImportCommand, RefusesWhatItDoesNotKnow) {
   write("config.json", R"({"model_type": "rwkv"})");
   const Outcome unknown = dadsim({"import", "config.json"});
   EXPECT_EQ(unknown.exit_code, kWrongInput);
-  EXPECT_NE(unknown.err.find("config.json: is of model_type 'rwkv'"), std::string::npos) << unknown.err;
+  EXPECT_NE(unknown.err.find("config.json: has model_type 'rwkv'"), std::string::npos) << unknown.err;
   EXPECT_EQ(dadsim({"import", "nothing.json"}).exit_code, kWrongInput);
   EXPECT_EQ(dadsim({"import"}).exit_code, kUsage);
   write("config.json", kQwen);

@@ -204,7 +204,7 @@ TEST(LessonCommand, LeavesAScenarioThatWasChanged) {
   std::ofstream(folder.path() / "lesson-4.xml") << changed;
   const Outcome made = test::run_dadsim({"lesson", "4"}, folder.path());
   EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_NE(made.err.find("it is kept, and its results are shown"), std::string::npos);
+  EXPECT_NE(made.err.find("dadsim keeps it and shows its results"), std::string::npos);
   EXPECT_EQ(test::read_file(folder.path() / "lesson-4.xml"), changed);
 }
 

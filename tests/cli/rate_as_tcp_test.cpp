@@ -16,7 +16,7 @@ using test::Outcome;
 using test::run_dadsim;
 using test::TemporaryFolder;
 
-constexpr const char* kSentence = "A rate without a transport is Ethernet with TCP";
+constexpr const char* kSentence = "A rate without a transport is taken as Ethernet with TCP";
 
 class RateAsTcp : public testing::Test {
  protected:

@@ -160,9 +160,9 @@ TEST_F(Remedy, TellsOfOutagesWithoutAnEnd) {
     return scenario_of(kDigits, "<failures><outage hosts=\"s-1\" " + times + "/></failures>");
   };
   folder.write("a.xml", with("from=\"1s\" for=\"9h\""));
-  refused({"a.xml"}, 0, "the outage of 's-1' begins after 1.00 s, and the longest run takes");
+  refused({"a.xml"}, 0, "the outage of 's-1' begins after 1.00 s, but the longest run takes");
   folder.write("a.xml", with("from=\"0s\" for=\"9h\""));
-  refused({"a.xml"}, 0, "the outage of 's-1' lasts 9.00 h, and the longest run takes");
+  refused({"a.xml"}, 0, "the outage of 's-1' lasts 9.00 h, but the longest run takes");
   folder.write("a.xml", with("from=\"0s\" for=\"1ms\""));
   accepted({"a.xml"});
 }

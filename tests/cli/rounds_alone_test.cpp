@@ -24,7 +24,7 @@ TEST(RoundsAlone, SweepsAndExplanationsSpeakOfRounds) {
   EXPECT_EQ(sweep.out.find("shortest step"), std::string::npos) << sweep.out;
   const test::Outcome explained = test::run_dadsim({"explain", "f.xml"}, folder.path());
   ASSERT_EQ(explained.exit_code, 0) << explained.err;
-  EXPECT_NE(explained.out.find("What if (change of the round; round):"), std::string::npos) << explained.out;
+  EXPECT_NE(explained.out.find("What if (change; time of the round):"), std::string::npos) << explained.out;
   EXPECT_EQ(explained.out.find("target"), std::string::npos) << explained.out;
 }
 
