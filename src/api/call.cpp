@@ -166,7 +166,7 @@ std::vector<Diagnostic> diagnostics_of(const dadsim::InputError& error) {
 std::size_t threads_of(const Options& options) {
   if (options.threads > kMostThreads) {
     const Diagnostic wrong{"", 0, fmt::format("{} threads", options.threads),
-                           fmt::format("1 to {}, or 0 for as many as the machine has", kMostThreads)};
+                           fmt::format("use 1 to {}, or 0 for one thread per core", kMostThreads)};
     throw InputError(fmt::format("{}; {}", wrong.what, wrong.remedy), {wrong});
   }
   return options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
