@@ -33,11 +33,12 @@ RunFaults faults_of_idle_parameters(const spec::ParameterValues& values, const s
     if (is_so != one.without) continue;
     const std::string words = in_words(one);
     faults.push_back(
-        one.without ? Fault{fmt::format("{}=\"{}\" conflicts with {}=\"{}\"", told->first, told->second, other->first,
-                                        other->second),
-                            fmt::format("{}=\"{}\", or remove {}", other->first, one.other.default_value, told->first)}
-                    : Fault{fmt::format("{}=\"{}\" needs {}", told->first, told->second, words),
-                            fmt::format("{}, or remove it", one.values.empty() ? "add " + words : words)});
+        one.without
+            ? Fault{fmt::format("{}=\"{}\" conflicts with {}=\"{}\"", told->first, told->second, other->first,
+                                other->second),
+                    fmt::format("set {}=\"{}\", or remove {}", other->first, one.other.default_value, told->first)}
+            : Fault{fmt::format("{}=\"{}\" needs {}", told->first, told->second, words),
+                    fmt::format("{}, or remove it", one.values.empty() ? "add " + words : "set " + words)});
   }
   return faults;
 }

@@ -92,7 +92,7 @@ TEST(IdleParameters, AreComparedAsNumbersAndPassedOverWhereTheRunHasThemNot) {
   const methods::RunFaults faults = methods::faults_of_idle_parameters({{"share", "0.4"}, {"kind", "plain"}}, all);
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_EQ(faults[0].what, "share=\"0.4\" needs kind=\"shared\"");
-  EXPECT_EQ(faults[0].remedy, "kind=\"shared\", or remove it");
+  EXPECT_EQ(faults[0].remedy, "set kind=\"shared\", or remove it");
 }
 
 }  // namespace

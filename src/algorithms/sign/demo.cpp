@@ -199,7 +199,8 @@ void DeMo::run(TrainingStep& step) {
 SynchronousMethod demo_method() {
   static constexpr spec::IntegerParameter kKept{"kept", 1, 4096, "32", "k: coefficients that a site sends per chunk"};
   static constexpr spec::IntegerParameter kChunk{
-      "chunk", 1, 256, "64", "s: a chunk's height and width are the largest divisors, up to s, of the matrix's"};
+      "chunk", 1, 256, "64",
+      "s: largest side of a chunk; a chunk's sides are the largest divisors, up to s, of the matrix's sides"};
   static constexpr spec::FloatParameter kDecay{"decay", 0, 1, "0.999", "β of the momentum"};
   static constexpr auto kPacking = spec::choice<bool>("packing", {{"wide", false}, {"packed", true}},
                                                       "wide: fp32 and int32 per coefficient; packed: bf16 and 16 bits");
