@@ -45,8 +45,8 @@ void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& ch
 }
 
 void speed_up(spec::DeviceSpec& device, double factor) {
-  for (double* rate :
-       {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops}) {
+  for (double* rate : {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops,
+                       &device.bf16_flops, &device.fp8_flops, &device.fp4_flops}) {
     *rate *= factor;
   }
   for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;

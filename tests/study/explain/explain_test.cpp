@@ -9,6 +9,7 @@
 
 #include "report/explain/explanation.hpp"
 #include "scenario/document/load.hpp"
+#include "study/explain/changes.hpp"
 #include "study/one_line.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
@@ -186,6 +187,16 @@ TEST(ExplainAmongPeers, NamesTheOneSlowLine) {
           .runs.front();
   EXPECT_EQ(best.front()->effects.front().step_seconds, twice.step_seconds);
   EXPECT_LT(twice.step_seconds, 0.6 * run.step_seconds);
+}
+
+TEST(Change, SpeedsUpEveryPrecisionOfADevice) {
+  spec::DeviceSpec device;
+  device.peak_flops = device.tf32_flops = device.fp16_flops = device.bf16_flops = 1e12;
+  device.fp8_flops = device.fp4_flops = 2e12;
+  spec::DeviceSpec twice = device;
+  speed_up(twice, 2);
+  for (const spec::Precision precision : spec::kPrecisions)
+    EXPECT_EQ(twice.peak(precision), 2 * device.peak(precision)) << to_string(precision);
 }
 
 TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
