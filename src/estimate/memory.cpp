@@ -8,10 +8,10 @@
 
 #include "estimate/program_memory.hpp"
 #include "spec/attention.hpp"
+#include "spec/device_part.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/layer_matrices.hpp"
 #include "spec/stages.hpp"
-#include "spec/device_part.hpp"
 #include "spec/tiles.hpp"
 
 namespace dadsim::estimate {

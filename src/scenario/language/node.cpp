@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "scenario/language/quantity.hpp"
-#include "support/split.hpp"
 #include "support/parse_whole.hpp"
+#include "support/split.hpp"
 #include "support/text_encoding.hpp"
 
 namespace dadsim::scenario {

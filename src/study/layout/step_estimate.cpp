@@ -5,10 +5,10 @@
 #include <variant>
 
 #include "sim/device.hpp"
+#include "spec/device_part.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/precision.hpp"
 #include "spec/stages.hpp"
-#include "spec/device_part.hpp"
 #include "study/layout/by_flow.hpp"
 
 namespace dadsim::study {

@@ -8,8 +8,8 @@
 #include "report/run/answer.hpp"
 #include "report/run/result_document.hpp"
 #include "report/sample.hpp"
-#include "report/text/text_blocks.hpp"
 #include "report/text/amounts.hpp"
+#include "report/text/text_blocks.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
