@@ -173,7 +173,8 @@ TEST(Peers, PassThroughAFramework) {
 TEST(Peers, SayWhichPeriodsNoRoundHas) {
   const auto remarks = [](const std::string& run) {
     std::string all;
-    for (const report::Statement& note : result_of({.run = run}).notes) {
+    const report::RunResult result = result_of(PeersDraft{.run = run});
+    for (const report::Statement& note : result.notes) {
       if (note.kind == "remark") all += note.text("text") + '\n';
     }
     return all;
