@@ -74,7 +74,7 @@ void LoadedCluster::act(const MessageSink& sink, const std::function<void()>& co
     } catch (const std::exception& error) {
       fail(sink, error.what());
     }
-    std::_Exit(0);  // skips the engine's teardown, which is not needed and could fail
+    std::_Exit(0);  // ends the process without the engine's teardown, which is not needed and could fail
   });
   engine->run();
   std::_Exit(0);

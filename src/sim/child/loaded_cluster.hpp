@@ -21,15 +21,14 @@ struct LoadedCluster {
   /// Runs `code` in an actor, then ends the child.
   [[noreturn]] void act(const MessageSink& sink, const std::function<void()>& code);
 
-  /// Multiplies the bandwidth of all links by a million, removes latencies and replaces all connections. Times that
-  /// remain are those of software and protocols. The caller must ensure that no message is under way and no link
-  /// varies.
+  /// Multiplies the bandwidth of all links by a million, removes latencies and replaces all connections. Only the times
+  /// of software and protocols remain. The caller must ensure that no message is in flight and no link varies.
   void lift_limits(const Cluster& asked);
 
-  /// Makes some of `all` nodes the workers, with connections of their own; empty: all.
+  /// Selects the workers among `all` nodes, with new connections; empty: all.
   void select(const Nodes& all, const std::vector<std::size_t>& workers, const Cluster& asked);
 
-  /// Returns whether connections can be cold or warm, which is so over TCP only.
+  /// Returns whether connections can be cold or warm; only TCP connections can.
   bool has_tcp() const;
 
   std::unique_ptr<simgrid::s4u::Engine> engine;

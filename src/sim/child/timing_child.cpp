@@ -59,8 +59,8 @@ Refused collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds
 }
 
 /// Times steps by flow on a network whose links may change at known dates. Between two changes the network is steady,
-/// and a step is timed as on any other. A step that meets several states takes a share of each state's time, according
-/// to its progress. Its time then lies between those of the quickest and the slowest state.
+/// and a step is timed as on a constant network. A step during several states takes a share of each state's time,
+/// according to its progress. Its time then lies between those of the quickest and the slowest state.
 class FlowThroughChanges {
  public:
   FlowThroughChanges(const Cluster& cluster, LoadedCluster& loaded, bool closed_form);
@@ -76,8 +76,7 @@ class FlowThroughChanges {
   struct Steady {
     std::unique_ptr<Interconnect> network;  ///< network of the steady state; null: the loaded network
     std::unique_ptr<StepsByFlow> steps;
-    const schedule::Schedule* schedule = nullptr;  ///< schedule that `last` belongs to; set only where steps do not
-                                                   ///< jitter
+    const schedule::Schedule* schedule = nullptr;  ///< schedule of `last`; set only if steps do not jitter
     FlowStep last;
   };
   Steady& steady_at(double date);
@@ -91,7 +90,7 @@ class FlowThroughChanges {
   Steady* last_ = nullptr;
 };
 
-constexpr std::size_t kMostKept = 8;  // steady states whose flows are kept, at most; each may take a gigabyte
+constexpr std::size_t kMostKept = 8;  // largest number of steady states whose flows are kept; each may take a gigabyte
 
 void add_to(std::vector<double>& sum, const std::vector<double>& more, double share) {
   sum.resize(std::max(sum.size(), more.size()), 0);
@@ -188,9 +187,9 @@ Refused FlowThroughChanges::time(double date, const collectives::RankLayout& lay
 }
 
 // Processor seconds above which a run is not simulated message by message unless a scenario asks for it. Over TCP, flow
-// misses effects that messages show, so there 20 s are allowed. They are enough for the default budget of 2 million
-// messages on up to some 300 ranks. On other links the two agree. A single collective has the same fidelity, whichever
-// other sizes are timed with it.
+// misses effects that messages show, so that 20 s are allowed. This is enough for the default budget of 2 million
+// messages on up to some 300 ranks. On other links flow and messages agree. A single collective has the same fidelity,
+// whichever other sizes are timed with it.
 constexpr double kMostSecondsOfRun = 20;
 constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollective = 0.1;
@@ -198,12 +197,14 @@ constexpr double kMostSecondsOfCollective = 0.1;
 constexpr const char* kShared = "concurrent collectives share links";
 constexpr std::size_t kStepsTraced =
     4;  // steps in the timeline of a run without a barrier, which shows how they drift apart
-constexpr std::size_t kMostStreams = 4096;  // most actors for timing steps without their causes
+constexpr std::size_t kMostStreams = 4096;  // largest number of actors, ranks × steps, that time steps without their
+                                            // causes
 constexpr std::size_t kRanksTimedAgain =
-    256;  // ranks above which larger steps by flow reuse the run's results when a cause is removed
+    256;  // ranks above which steps without a cause reuse results of the run's flow
 constexpr double kMessagesTimedAgain =
-    2e5;  // messages simulated in one or two seconds, if flow refuses a step without a cause
-constexpr std::size_t kStepsTogether = 64;  // steps replayed up to the next barrier, where all steps differ
+    2e5;  // largest number of messages simulated if flow refuses or doubts a step without a cause; one or two seconds
+constexpr std::size_t kStepsTogether = 64;  // largest number of steps replayed together if all steps differ; fewer
+                                            // before a barrier
 
 /// Times the schedules of a run, in the driver's actor.
 class RunOfSchedules {
@@ -244,13 +245,13 @@ class RunOfSchedules {
                : ranks_apart(workers.size());
   }
 
-  /// Chooses how the run's collectives are carried out, also for schedules of which only the bytes are needed. Returns
-  /// the number of messages of the run.
+  /// Chooses how the run's collectives are carried out, also for schedules whose traffic alone is needed. Returns the
+  /// number of messages of the run.
   double settle() {
     double messages = 0;
     for (std::size_t i = 0; i < wanted().size(); ++i) {
       const double own = choices_.settle(settled_.emplace_back(job_.schedules[wanted()[i].schedule]));
-      if (i >= job_.plan.of_run()) continue;  // a schedule that only gets a timeline does not count for the run
+      if (i >= job_.plan.of_run()) continue;  // excludes schedules that only get a timeline
       messages += own * times_of(settled_.back());
     }
     for (const std::size_t i : job_.plan.others()) {
@@ -271,8 +272,8 @@ class RunOfSchedules {
     return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
   }
 
-  /// Returns the processor seconds that messages may take. Timelines, and replicas of several devices, may take more,
-  /// because messages show the waits between devices.
+  /// Returns the processor seconds allowed for messages: more with TCP, timelines or replicas of several devices, where
+  /// messages show waits that flow misses.
   double most_seconds() const {
     const bool single = std::ranges::all_of(
         settled_, [](const schedule::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
@@ -287,7 +288,7 @@ class RunOfSchedules {
     return effort_of(of_run, times, layout_);
   }
 
-  /// Refuses a step if the doubt about its time by flow exceeds what the fidelity allows.
+  /// Refuses a step if the uncertainty of its time by flow exceeds what the fidelity allows.
   Refused in_doubt(const FlowStep& step) {
     const double seconds = step.timing.seconds;
     constexpr const char* kMayBe = "{}, for up to {:.2g} % of the step";
@@ -301,14 +302,14 @@ class RunOfSchedules {
     return {};
   }
 
-  /// Times the run without simulating messages. Returns false, before anything is reported, if flow fidelity is
-  /// refused.
+  /// Times the run by flow. Returns false, before anything is reported, if flow is refused.
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
-    const Interconnect before = *loaded_.network;  // network without traces of flow, for messages
+    const Interconnect before = *loaded_.network;  // state to restore if flow is refused
     FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
-    double date = job_.request.begins_at, across = 0;  // seconds
+    double date = job_.request.begins_at, across = 0;  // seconds; `across`: sum over steps of the uncertainty from
+                                                       // changes of links
     for (std::size_t i = 0; i < settled_.size(); ++i) {
       Refused refused = FlowRefusal{"there is no barrier between steps"};
       FlowStep step;
@@ -355,7 +356,8 @@ class RunOfSchedules {
       std::unique_ptr<TimelineRecorder> recorder;
       step::StepTiming timing = replay(replayer, i, wanted()[i].trace || trace_first, recorder);
       double left = wanted()[i].times;
-      // The first messages of a run use new connections; a step's time is the one on connections already used.
+      // With TCP, simulates the first schedule twice: its first messages open the connections, and the time of a step
+      // is that on open connections.
       if (i == 0 && !every_step_differs(job_.cluster) && loaded_.has_tcp()) {
         if (trace_first) send_timeline(TimingTopic::first_timeline, *recorder);
         post(TimingTopic::first, timing);
@@ -369,7 +371,8 @@ class RunOfSchedules {
     }
   }
 
-  /// Simulates steps from number `i` on that have no barrier between them. Returns the number of the last step done.
+  /// Simulates steps without a barrier between them, from schedule number `i` on. Returns the number of the last
+  /// schedule that was simulated.
   std::size_t without_barrier(StepReplayer& replayer, std::size_t i) {
     if (every_step_differs(job_.cluster)) return one_after_the_other(replayer, i);
     const SteadyState state =
@@ -382,7 +385,8 @@ class RunOfSchedules {
     return i;
   }
 
-  /// Replays steps one by one, for runs whose steps all differ.
+  /// Replays steps together without barriers, from number `i` on, for runs whose steps all differ. Returns the number
+  /// of the last step.
   std::size_t one_after_the_other(StepReplayer& replayer, std::size_t i) {
     std::vector<ReplayStep> steps;
     for (std::size_t k = i; k < settled_.size() && steps.size() < kStepsTogether; ++k) {
@@ -400,7 +404,7 @@ class RunOfSchedules {
     return i + steps.size() - 1;
   }
 
-  /// Sends a timeline of the first steps, during which nodes get out of step.
+  /// Sends a timeline of several first steps, during which nodes get out of step.
   void trace_first_steps(StepReplayer& replayer, std::size_t i) {
     const schedule::Schedule several = repeated(settled_[i], kStepsTraced);
     TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
@@ -408,11 +412,11 @@ class RunOfSchedules {
     const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
     replayer.replay(ranks(i), steps, &recorder);
     loaded_.network->trace(nullptr);
-    loaded_.network->take_loads();  // drops the loads, because a timeline does not count for the run
+    loaded_.network->take_loads();  // drops the loads, because a timeline is not part of the run
     send_timeline(TimingTopic::timeline, recorder);
   }
 
-  /// Returns the mean load of links over `steps` steps.
+  /// Takes the loads of links during `steps` steps. Returns their mean per step.
   std::vector<LinkLoad> take_mean_loads(std::size_t steps) {
     std::vector<LinkLoad> loads = loaded_.network->take_loads();
     for (LinkLoad& load : loads) {
@@ -444,7 +448,7 @@ class RunOfSchedules {
     return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
   }
 
-  /// Returns whether causes are removed while the run is timed: simulating a step again would give another step, or
+  /// Returns whether causes are removed while the run is timed: simulating the step again would give another result, or
   /// take as long as the run.
   bool looks_in_place() const {
     return network_differs(job_.cluster) || (fidelity_.by_flow() && loaded_.nodes.hosts.size() > kRanksTimedAgain);
@@ -469,7 +473,8 @@ class RunOfSchedules {
     if (!job_.cluster.framework.none()) look_into(&SecondsWithout::framework);
   }
 
-  /// Chooses algorithms of collectives again for the links as they are now. Sums that all used one algorithm keep it.
+  /// Chooses algorithms of collectives again for the links as they are now. If all all-reduces used one algorithm, they
+  /// keep it.
   void choose_again() {
     constexpr auto kSum = step::CollectiveKind::all_reduce;
     layout_ = layout_of_workers();
@@ -504,7 +509,8 @@ class RunOfSchedules {
           StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
           for (const StepWithout& one : without_) {
             const std::vector<double> slowdown = jitter_.of_step(one.place);
-            std::pair<std::optional<double>, std::optional<double>> seconds;  // seconds on warm and on cold connections
+            std::pair<std::optional<double>, std::optional<double>> seconds;  // seconds on warm connections, and on
+                                                                              // cold ones
             FlowStep step;
             const bool timed =
                 fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step);
@@ -513,8 +519,8 @@ class RunOfSchedules {
             if (!fidelity_.by_flow() || (doubtful && messages_ <= kMessagesTimedAgain)) {
               seconds =
                   seconds_now(loaded_.nodes, *loaded_.connections, ranks(one.place), settled_[one.place], slowdown);
-              // By flow, new connections make no difference. If flow refuses or doubts a step without a cause, the
-              // longer time counts.
+              // If the run is timed by flow, takes the longer of the two times, since flow does not distinguish new
+              // connections. Messages are then simulated only if flow refuses or doubts a step without a cause.
               if (fidelity_.by_flow()) seconds.first = std::max(seconds.first, seconds.second);
             }
             WireWriter message;
@@ -550,16 +556,16 @@ class RunOfSchedules {
   step::NetworkUse use_;
   collectives::RankLayout layout_;  ///< layout of all workers
   CollectiveChoices choices_;
-  std::vector<schedule::Schedule> settled_;  ///< schedules of the plan, with the algorithms of their collectives
+  std::vector<schedule::Schedule> settled_;  ///< schedules of the plan, with their collectives' algorithms chosen
   double messages_;                          ///< number of messages of the run
   FidelityChoice fidelity_;
   Jitter jitter_;
   LinkUseCount link_use_;
-  std::vector<double> timed_;         ///< seconds of each step of the plan
+  std::vector<double> timed_;         ///< seconds of each timed step of the plan
   std::vector<StepWithout> without_;  ///< steps timed without their causes, in order
 };
 
-/// Adds the framework's time before the first and after the last message of a collective, without a server.
+/// Adds the framework's time before the first and after the last message of a collective that has no server.
 void add_framework(const Cluster& cluster, const CollectiveJob& job, const collectives::Rounds& rounds,
                    LoadedCluster& loaded, CollectiveTiming& timing) {
   const std::vector<double>& bytes = job.request.bytes;
@@ -579,7 +585,7 @@ void add_framework(const Cluster& cluster, const CollectiveJob& job, const colle
   }
 }
 
-constexpr double kNotableSaving = 0.1;  // least saving that is reported, share of the time of the library's choice
+constexpr double kNotableSaving = 0.1;  // least saving that is reported, as a share of the time of the library's choice
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,
                           const collectives::RankLayout& layout, step::NetworkUse& use, LinkUseCount& link_use) {
@@ -637,7 +643,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
       timing.cold_seconds = replay_alone(replayed);
       return loaded.has_tcp() ? replay_alone(replayed) : timing.cold_seconds;
     };
-    if (timing.quicker) {  // flow found the algorithm; it is timed by message like the chosen one
+    if (timing.quicker) {  // algorithm found by flow; timed by message, like the chosen one
       collectives::CollectiveRequest other = job.request;
       other.protocol = spec::parse<collectives::Protocol>(timing.quicker->text("protocol")).value();
       timing.quicker->with("seconds", replay_warm(*lay_out(other, timing.quicker->subject(), layout)));

@@ -23,7 +23,7 @@ struct TimingJob {
 /// Simulates the schedules one after the other.
 [[noreturn]] void simulate(const TimingJob& job, const MessageSink& sink);
 
-/// Times every job, first on new connections, then on the same ones again.
+/// Times every job. Messages, if they are simulated, use new connections and, with TCP, the same ones again.
 [[noreturn]] void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob> jobs,
                                        const MessageSink& sink);
 

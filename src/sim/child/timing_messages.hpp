@@ -17,9 +17,9 @@ namespace dadsim::sim {
 /// Topic of a message from the child that times steps; the first byte of the message.
 enum class TimingTopic : std::uint8_t {
   timing,          ///< timing of the next schedule
-  traffic,         ///< traffic of a kind that is not simulated
+  traffic,         ///< traffic of a kind of schedule that is not simulated
   first,           ///< timing of the first schedule on cold connections
-  first_steps,     ///< dates at which the first steps of a run without a barrier were done
+  first_steps,     ///< dates at which the first steps of a run without a barrier end
   collective,      ///< the next collective's timing
   network,         ///< description of the network and its simulation: the last message
   timeline,        ///< timeline of the next schedule, before its timing
@@ -45,8 +45,8 @@ inline WireWriter about(TimingTopic topic) {
   return message;
 }
 
-/// Reads the topic of a message, and leaves the reader after the topic. Returns nothing for a failure, whose text is
-/// put into `failure`.
+/// Reads the topic of a message, and leaves the reader after it. Returns nothing for an error, whose text is stored in
+/// `failure`.
 std::optional<TimingTopic> topic_of(WireReader& message, std::string& failure);
 
 /// Reports an error and ends the child, in which other actors would wait forever.

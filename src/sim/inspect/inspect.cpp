@@ -18,7 +18,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns each host's own links: those that every route from or to the host contains.
+/// Returns each host's own links: those that only routes from or to this host contain.
 std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::vector<HostWay>& ways,
                                                 const std::vector<RouteFigures>& figures) {
   std::map<std::string, std::vector<std::size_t>> owners;
@@ -36,7 +36,7 @@ std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::ve
   return own;
 }
 
-/// Returns a picture of a file's hosts around a network, each with the bandwidth of its widest route out and in.
+/// Returns a picture of a file's hosts around a network. Each host has the bandwidth of its widest route out and in.
 Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<HostWay>& ways,
                         const std::vector<RouteFigures>& figures) {
   Picture picture;
@@ -51,8 +51,8 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
     in[ways[i].second] = std::max(in[ways[i].second], figures[i].bandwidth);
   }
   const std::vector<std::vector<std::string>> own = own_links(hosts.size(), ways, figures);
-  // The bandwidth of a host's own line counts, even if no route reaches it: a hub's line is wider than those of its
-  // sites.
+  // Uses the bandwidth of a host's own line, even if all its routes are narrower: a hub's line is wider than those of
+  // its sites.
   std::vector<double> own_out(hosts.size(), std::numeric_limits<double>::infinity());
   std::vector<double> own_in = own_out;
   for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -128,7 +128,8 @@ PlatformReport inspect_platform(const spec::PlatformSpec& platform) {
     return std::pair{a.bandwidth, -a.latency} > std::pair{b.bandwidth, -b.latency};
   };
   std::optional<std::size_t> best, worst;
-  std::vector<bool> joined(hosts.size(), true);  // true: the host has a route to the host half of all hosts further on
+  std::vector<bool> joined(hosts.size(), true);  // per host, whether it has a route to the host hosts.size() / 2 places
+                                                 // later
   const std::size_t half = hosts.size() / 2;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     if (!(figures[i].bandwidth > 0)) {

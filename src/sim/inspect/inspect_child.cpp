@@ -18,7 +18,8 @@
 namespace dadsim::sim {
 namespace {
 
-// Missing routes that are found at most. SimGrid ends the process over some of them, and another process must start.
+// Largest number of missing routes that are searched for. SimGrid ends the process at some of them, and another process
+// must start.
 constexpr std::size_t kMissingLookedFor = 20;
 
 spec::Transport fallback_transport(const spec::PlatformSpec& platform) {
@@ -91,7 +92,7 @@ double rate_at_once(const std::vector<std::pair<const std::string*, const std::s
     std::vector<sg4::Link*> links;
     host(*from)->route_to(host(*to), links, static_cast<double*>(nullptr));
     std::vector<std::int32_t> shared;
-    double most = std::numeric_limits<double>::infinity();  // rate of a pair, byte/s
+    double most = std::numeric_limits<double>::infinity();  // limit of the pair's rate, byte/s
     for (const sg4::Link* link : links) {
       if (!link->is_shared()) {  // a fat pipe gives every flow its whole bandwidth
         most = std::min(most, link->get_bandwidth());
@@ -185,7 +186,7 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
     if (outcome.complete()) break;
     if (failed_at == figures.size()) throw_if_crashed(outcome);
-    // If the system denied a resource for a moment (memory, a pipe), no route is missing. Hence one retry.
+    // Retries once: a resource that the system denied for a moment (memory, a pipe) is no missing route.
     if (failed_at != figures.size() && outcome.end != ChildOutcome::ChildEnd::timed_out) {
       failed_at = figures.size();
       continue;

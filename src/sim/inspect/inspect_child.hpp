@@ -8,7 +8,7 @@
 #include "sim/platform.hpp"
 #include "spec/platform_specification.hpp"
 
-// Examinations of inspect_platform that need processes of their own.
+// Parts of inspect_platform that need a separate process.
 
 namespace dadsim::sim {
 
@@ -25,15 +25,15 @@ struct RouteFigures {
   std::vector<double> widths{};                         ///< bandwidths of these links, byte/s
 };
 
-/// Examines the hosts, and the report's classes of links, which need no routes.
+/// Adds to `report` the classes of links, which need no routes, and returns the hosts.
 std::vector<HostOf> look_at_parts(const spec::PlatformSpec& platform, PlatformReport& report);
 
-/// Returns the figures of each route of `ways`. If SimGrid ends the child over a missing route, another child continues
-/// with the next one.
+/// Returns the figures of each route in `ways`. If SimGrid ends the child at a missing route, another child continues
+/// with the next route.
 std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, const std::vector<HostOf>& hosts,
                                          const std::vector<HostWay>& ways, bool with_names);
 
-/// Adds the bisection, and the names of the links of the best and the worst route.
+/// Adds to `report` the bisection bandwidth, and the links of the best and the worst route.
 void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& hosts,
                  const std::vector<HostWay>& across, PlatformReport& report);
 

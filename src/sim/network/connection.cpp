@@ -22,7 +22,7 @@ void Departures::write(std::int32_t event, double date, double bytes) {
 double Departures::begin_of(std::int32_t event, double rate, bool fits) {
   const auto asked = std::ranges::find(entries_, event, &Entry::event);
   if (asked == entries_.end()) throw std::logic_error("a message leaves before it was written");
-  // The first request matches all present messages, because actors wake in any order.
+  // Assigns departures to all present messages at the first request, because actors wake in any order.
   for (Entry& entry : entries_) {
     if (entry.date > asked->date) break;
     if (entry.begin >= 0) continue;
@@ -53,7 +53,7 @@ void Outbox::reap() {
     if (*entry.ended == kCutOff) {
       let_go(entry);
     } else if (entry.serial < *entry.ended) {
-      entry.transfer->wait();  // the transfer is over, so this returns at once
+      entry.transfer->wait();  // returns at once, because the transfer is over
     } else {
       std::swap(entries_[kept++], entry);
     }
@@ -62,7 +62,7 @@ void Outbox::reap() {
   reap_at_ = std::max<std::size_t>(1, 2 * kept);
 }
 
-/// Releases a transfer that was cut off, and may still lie in a mailbox without a receiver.
+/// Releases a transfer that was cut off. It may still wait in a mailbox without a receiver.
 void Outbox::let_go(Entry& entry) {
   try {
     entry.transfer->cancel();
@@ -99,15 +99,15 @@ namespace {
 
 constexpr double kSameBeginning = 1e-11;  // seconds; SimGrid treats dates less than 1e-12 apart as equal
 
-Connections* at_work = nullptr;  // the connections of this process
+Connections* at_work = nullptr;  // connections of this process
 
 }  // namespace
 
-/// Sets the bandwidth of new transfers' links again, which marks the links as changed. SimGrid 3.32 updates only links
-/// that it knows to have changed (System::enable_var in maxmin.cpp). For a transfer that begins after its latency these
-/// are the first link of its path and links connected to it by active transfers. If several transfers leave a host
-/// together, only the first is examined. Until another change there, the other transfers would pass their further links
-/// without a limit.
+/// Sets the bandwidth of new transfers' links again, so that SimGrid computes their rates. SimGrid 3.32 updates only
+/// links that it has marked as changed (System::enable_var in maxmin.cpp). For a transfer that begins after its
+/// latency, these are the first link of its path and links connected to it by active transfers. If several transfers
+/// leave a host together, only the first one is examined. Until another change there, the other transfers would pass
+/// their further links without a limit.
 void Connections::share_anew() {
   const double now = sg4::Engine::get_clock();
   std::vector<Beginning> ahead;
@@ -132,8 +132,8 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
       rendezvous_(rendezvous),
       peers_(hosts_.size()),
       idle_(sg4::Semaphore::create(0)) {
-  // A message may have to wait before its bytes move. SimGrid delays every transfer by a latency, and asks for the
-  // factor of the route's latency.
+  // Delays messages that have to wait before their bytes move: SimGrid delays every transfer by a latency, and asks for
+  // the factor on the route's latency.
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(
       [this](double size, const sg4::Host* from, const sg4::Host* to, const auto& /*links*/, const auto& /*zones*/) {
         return delay_factor(from, to, size);
@@ -189,10 +189,10 @@ double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, dou
   return network_.delay_factor(path, delay);
 }
 
-/// Makes the end of a transfer's wait a change of its links. SimGrid 3.32 gives a waiting transfer its weight too early
-/// if a latency changes meanwhile (NetworkCm02Link::set_latency). At the end of the wait nothing would change, so the
-/// transfer would never be updated and never end. Without a wait the delay is kTrifle, and a change at that very time
-/// has the same effect.
+/// Marks a transfer's links as changed when its wait ends. SimGrid 3.32 gives a waiting transfer its weight too early
+/// if a latency changes meanwhile (NetworkCm02Link::set_latency). Nothing would then change at the end of the wait, so
+/// that the transfer would never be updated and never end. A transfer without a wait is delayed by kTrifle, because a
+/// change at that very time has the same effect.
 void Connections::wait_through_changes(std::int32_t path, double delay) {
   begins_at(sg4::Engine::get_clock() + std::max(delay, Interconnect::kTrifle), path);
 }
@@ -233,7 +233,7 @@ void Connections::reset(std::int32_t from, std::int32_t to) {
   const auto found = peers.all.find(key_of(static_cast<std::int64_t>(number(to)), 0));
   if (found == peers.all.end() || found->second == nullptr) return;
   Connection* connection = found->second;
-  if (connection->idle()) {  // most connections are idle where hosts come and go; a cold one is as good as a new one
+  if (connection->idle()) {  // most connections are idle where hosts come and go; a cold connection equals a new one
     connection->close();
     return;
   }

@@ -20,20 +20,20 @@
 
 namespace dadsim::sim {
 
-/// Transfers that share the platform's links by LinkSharing instead of SimGrid, which only learns the dates at which
-/// they end. The network must not vary and must carry nothing else.
+/// Transfers that share the platform's links by LinkSharing instead of SimGrid, which is only informed of the dates at
+/// which they end. The network must not vary and must carry nothing else.
 class SharedTransfers {
  public:
   explicit SharedTransfers(Interconnect& network) : network_(network) {}
   SharedTransfers(const SharedTransfers&) = delete;
   SharedTransfers& operator=(const SharedTransfers&) = delete;
 
-  /// Adds a transfer over `path`, at most `most` byte/s on the wire; one at a time. `through` is called at the end of
-  /// each transfer. Returns its number.
+  /// Adds a transfer over `path`, at most `most` byte/s on the wire. It can be used again, but only one transfer runs
+  /// at a time. `through` is called at the end of each transfer. Returns its number.
   std::int32_t add(std::int32_t path, double most, std::function<void()> through);
-  /// Begins the transfer of `bytes` (above 0) of the wire.
+  /// Begins the transfer of `bytes` (above 0) on the wire.
   void begin(std::int32_t transfer, double bytes);
-  /// Stops the transfer for good, early if it is under way. `through` is not called.
+  /// Stops the transfer for good, even if it is in progress. `through` is not called.
   void stop(std::int32_t transfer);
 
  private:
@@ -66,7 +66,7 @@ inline void SharedTransfers::stop(std::int32_t transfer) {
   settle_soon();
 }
 
-/// Shares the links anew after all transfers that begin at the present date.
+/// Shares the links again, after all transfers that begin at the present date.
 inline void SharedTransfers::settle_soon() {
   if (std::exchange(settles_, true)) return;
   simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [this] {
@@ -88,17 +88,18 @@ inline void SharedTransfers::settle() {
   });
 }
 
-/// The messages that leave a host by one of its links, in the order of writing. Bursts of several connections that fit
-/// into the link's queue leave one after the other, first in, first out; fair sharing would delay them all. Bursts that
-/// do not fit are interleaved by windows and do share.
+/// Messages that leave a host by one of its links, in the order of writing. Bursts of several connections that fit into
+/// the link's queue leave one after the other, first in, first out; fair sharing would delay them all. Bursts that do
+/// not fit are sent window by window, and share the link.
 class Departures {
  public:
-  /// Adds the message `event`, which reaches the queue at `date` (seconds), perhaps in the future. Events are numbered
-  /// in the order of writing.
+  /// Adds the message `event`, which reaches the queue at `date` (seconds), possibly in the future. Event numbers give
+  /// the order of writing.
   void write(std::int32_t event, double date, double bytes);
 
-  /// Returns when the message begins to leave, at or after its date. The caller must call it at that date. `rate`: of
-  /// the link, byte/s. `fits`: true if all messages that are written and still to pass fit into the queue.
+  /// Returns when the message begins to leave, at the earliest at its date. The caller must call this function at the
+  /// message's date. `rate`: that of the link, byte/s. `fits`: true if all messages written and not yet sent fit into
+  /// the queue.
   double begin_of(std::int32_t event, double rate, bool fits);
 
   /// Removes a message that will not leave.
@@ -108,11 +109,11 @@ class Departures {
   struct Entry {
     std::int32_t event;
     double date;   ///< seconds
-    double bytes;  ///< bytes of payload
-    double begin;  ///< seconds; negative: unknown so far
+    double bytes;  ///< payload, bytes
+    double begin;  ///< date of leaving, seconds; negative: unknown so far
   };
   std::vector<Entry> entries_;  ///< messages by date, then by event
-  double free_ = 0;             ///< date at which all messages that have begun are through, seconds
+  double free_ = 0;             ///< date at which all messages that have begun have left, seconds
 };
 
 /// A message handed to a connection.
@@ -121,15 +122,16 @@ struct Message {
   std::int32_t round = 0;
   std::int32_t from = 0, to = 0;  ///< nodes of the sender and the receiver
   std::int32_t channel = 0;       ///< number of the connection among those between the nodes
-  double bytes = 0;               ///< bytes of payload
+  double bytes = 0;               ///< payload, bytes
   collectives::Protocol protocol = collectives::Protocol::by_message;
-  double share = 1;  ///< share of the path's bandwidth, at most
-  double post = 0;   ///< seconds that its connection (tcp) or the adapters need for it in addition to its bytes
-  double ready = 0;  ///< date of sending, seconds; a past date: at once
+  double share = 1;  ///< largest share of the path's bandwidth that the message may use
+  double post = 0;   ///< seconds that its connection (tcp) or the adapters need in addition to the transfer of its
+                     ///< bytes
+  double ready = 0;  ///< date of sending, seconds; a past date means now
   std::int32_t event = -1;
 };
 
-/// Transfers that an actor has started and whose end it has not noticed yet. SimGrid requires the actor that started a
+/// Transfers that an actor has started and whose end it has not yet noticed. SimGrid requires the actor that started a
 /// transfer to keep it, and stops the transfers of actors that end.
 class Outbox {
  public:
@@ -149,11 +151,11 @@ class Outbox {
   void reap();
   static void let_go(Entry& entry);
   std::vector<Entry> entries_;
-  std::size_t reap_at_ = 1;  ///< number of entries above which finished transfers are released, so that memory stays in
-                             ///< the cache
+  std::size_t reap_at_ = 1;  ///< number of entries above which finished transfers are released, to keep memory in the
+                             ///< cache
 };
 
-/// A connection from one node to another: first in, first out. Made when first used.
+/// A connection from one node to another, first in, first out. It is made at its first use.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -163,41 +165,40 @@ class Connection {
 
   /// Accepts a message at once. Call in an actor on the host of message.from.
   virtual void send(const Message& message, Outbox& outbox) = 0;
-  /// Announces, with rendezvous, that the receiver is ready for one more message from `date` on. −∞: the notice arrived
-  /// long ago.
+  /// Announces, with rendezvous, that the receiver is ready for one more message from `date` on; −∞: the sender has the
+  /// notice already.
   virtual void post(double date) = 0;
-  /// Makes the connection as good as new.
+  /// Makes the connection new (cold).
   virtual void close() = 0;
   /// Returns whether the connection carries nothing, and no receiver waits for a message on it.
   virtual bool idle() = 0;
-  /// Cuts off active transfers and forgets waiting ones. The connection must not be used again.
+  /// Cuts off active transfers and drops waiting ones. The connection must not be used again.
   virtual void abandon() = 0;
-  /// Handles the start of a transfer of this size between the connection's hosts. Returns true if it is a waiting
-  /// transfer of this connection. `delay`: the seconds that it must still wait.
+  /// Handles the start of a transfer of this size between the connection's hosts. Returns true if the transfer is the
+  /// next one of this connection. `delay`: seconds that it must still wait.
   virtual bool begin(double wire_bytes, double& delay) = 0;
   virtual std::int32_t path() const = 0;
 };
 
-/// Delays of a message that has been transferred.
+/// Delays of a transferred message.
 struct Holdup {
-  std::int32_t bottleneck = -1;  ///< narrowest link of the message; −1: none
-  std::int32_t queue = -1;       ///< over TCP: the link whose queue bursts overflow; −1: none
+  std::int32_t bottleneck = -1;  ///< link with the least bandwidth per message; −1: none
+  std::int32_t queue = -1;       ///< over TCP: link with the queue that overflows; −1: none
   double queueing = 0;           ///< seconds of the transfer due to windows, losses and their repair
 };
 
-/// Connections that fit into a process where each is a SimGrid actor with a stack of its own.
+/// Largest number of connections of a process if each is a SimGrid actor with its own stack.
 inline constexpr std::size_t kMostConnections = 30000;
 
-/// The connections between nodes. Sending returns at once. Messages of a connection are transferred one after the
-/// other, at the rate that SimGrid's sharing of the links gives. They are delivered a path latency after their
-/// transfer.
+/// Connections between nodes. Sending returns at once. Messages of a connection are transferred one after the other, at
+/// the rate that results from sharing the links. A message is delivered one path latency after its transfer.
 ///
-/// The receiver is notified when a transfer has ended; the date of delivery lies ahead by the latency. Its answers are
-/// handed over at once, with that date as `ready`. That saves an event and an actor per message without loss, since a
+/// The receiver is notified at the end of a transfer; the date of delivery is later by the latency. It sends its
+/// answers at once, with that date as `ready`. This saves an event and an actor per message and is exact, since a
 /// latency is never negative.
 class Connections {
  public:
-  /// Callback in an actor on the receiver's host: the message arrives at `date`. Further messages of the receiver go
+  /// Callback in an actor on the receiver's host: the message arrives at `date`. The receiver sends further messages
   /// through `outbox`.
   using Arrival = std::function<void(const Message& message, double date, const Holdup& holdup, Outbox& outbox)>;
 
@@ -209,8 +210,8 @@ class Connections {
 
   void on_arrival(Arrival arrival) { arrival_ = std::move(arrival); }
 
-  /// Lets `node` stand for host number `host` from now on. Lower nodes stand for the hosts with their own numbers. In a
-  /// schedule with fewer workers than exist the aggregator follows directly after them.
+  /// Assigns `node` to host number `host` from now on. Lower nodes are on the hosts with their own numbers. In a
+  /// schedule with fewer workers than exist, the aggregator's node number follows the last worker's.
   void number_aggregator(std::int32_t node, std::int32_t host) {
     for (Peers& peers : peers_) peers.last = -1;
     aggregator_node_ = node;
@@ -219,27 +220,28 @@ class Connections {
 
   /// Makes the connection if it is missing. Call before other actors act, because it may wait for SimGrid.
   void open(std::int32_t from, std::int32_t to, std::int32_t channel = 0);
-  /// Sends over an open connection. `cause`: the event whose end let the message be sent; the message's own event is
-  /// added to the graph. Call in an actor on the host of message.from; other actors may act before it returns.
+  /// Sends over an open connection. `cause`: the event whose end let the message be sent. Adds an event for the message
+  /// to the graph. Call in an actor on the host of message.from; other actors may act before it returns.
   void send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox);
-  /// Announces, with rendezvous, that `to` is ready for one more message of `from` from `date` on; −∞: the notice
-  /// arrived long ago.
+  /// Announces, with rendezvous, that `to` is ready for one more message of `from` from `date` on; −∞: the sender has
+  /// the notice already.
   void post(std::int32_t from, std::int32_t to, double date, std::int32_t channel = 0) {
     find(from, to, channel).post(date);
   }
   bool rendezvous() const { return rendezvous_; }
-  /// Lets TCP transfers share links by LinkSharing from now on, which is quick for very many transfers. Call before the
+  /// Lets TCP transfers share links by LinkSharing from now on, which is fast for very many transfers. Call before the
   /// first connection is opened. All links must be TCP, nothing may vary, and no other traffic may exist.
   void share_by_ourselves() { shared_ = std::make_unique<SharedTransfers>(network_); }
-  /// Returns null where SimGrid shares the links.
+  /// Returns the transfers that share links by LinkSharing; null if SimGrid shares the links.
   SharedTransfers* shared() { return shared_.get(); }
 
   /// Waits until every message sent has been delivered.
   void wait_until_idle();
   /// Makes all connections new (cold).
   void close();
-  /// Cuts off the connection of channel 0, if there is one: its messages are not delivered, and a new one must be
-  /// opened. Call in an actor that does not belong to a connection; others may act before it returns.
+  /// Cuts off the connection of channel 0, if there is one: its messages are not delivered. An idle connection only
+  /// becomes cold. Call open() before the connection is used again. Call in an actor that does not belong to a
+  /// connection; other actors may act before it returns.
   void reset(std::int32_t from, std::int32_t to);
   /// Returns the nodes to which `from` has connections of channel 0, in rising order.
   std::vector<std::int32_t> connected(std::int32_t from) const;
@@ -251,12 +253,12 @@ class Connections {
   // ---- for the connections themselves ----
   Interconnect& network() { return network_; }
   simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
-  /// Returns the TCP messages that leave by a link.
+  /// Returns the TCP messages that leave a host by this link.
   Departures& departures(std::int32_t link) { return departures_[link]; }
   /// Returns the queue at TCP link `link`, where small messages wait.
   LinkQueue& queue(std::int32_t link) { return queues_[link]; }
   void deliver(const Message& message, double date, const Holdup& holdup, Outbox& outbox);
-  /// Notes that a transfer on the path was given to SimGrid and begins to share the links at `date`, in the future.
+  /// Records that a transfer on the path was given to SimGrid, and begins to share the links at `date`, in the future.
   void begins_at(double date, std::int32_t path) { beginnings_.emplace(date, path); }
 
  private:
@@ -275,7 +277,7 @@ class Connections {
   std::int32_t aggregator_node_ = -1;
   std::int32_t aggregator_host_ = -1;
   Arrival arrival_;
-  /// The connections of a node to others; the last one is kept because most are used repeatedly.
+  /// Connections of a node to others; the last one used is cached, because most are used repeatedly.
   struct Peers {
     std::unordered_map<std::int64_t, Connection*> all;  ///< connections to other nodes, by key_of
     std::int64_t last = -1;

@@ -37,12 +37,13 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
                          const std::string& device = {}) {
     if (duration > 0) seconds[{resource, kind, device}] += duration;
   };
-  double lost = 0;  // seconds due to a link's bandwidth, whichever link it is
+  double lost = 0;  // seconds due to the bandwidth of any link
   for (Id id = last; id != kStart && end_of(id) > since;) {
     const GraphEvent& event = events_.at(static_cast<std::size_t>(id));
     const auto place = static_cast<std::size_t>(event.place);
     const double duration = event.end - event.begin;
-    const double before = std::max(0.0, since - event.begin);  // seconds of the event before `since`, not counted
+    const double before = std::max(0.0, since - event.begin);  // seconds of the event before `since`, which are not
+                                                               // counted
     if (event.bottleneck == kComputation) {
       const Computer computer = names.computation(place);
       spend(computer.host, "compute", duration - before, computer.device);
@@ -55,9 +56,9 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     } else {
       const double software = std::min<double>(event.software, duration);
       double latency = std::min(names.route_latency(place), duration - software);
-      // For an empty message, or a route without links, the remainder is rounding.
+      // Treats the remainder as rounding, for an empty message or a route without links.
       if (event.bottleneck < 0 || duration - latency - software <= 1e-9 * duration) latency = duration - software;
-      // A message is transferred first and then propagates.
+      // Takes the transfer first, and propagation after it.
       const double transfer = duration - latency - software;
       const double on_way = std::max(0.0, latency - std::max(0.0, before - transfer));
       spend(names.latency(place), "latency", on_way);

@@ -9,8 +9,9 @@
 
 namespace dadsim::sim {
 
-/// Events of one simulated step: computations and messages, each with the event whose end let it begin. The chain from
-/// the last event back to the start is the critical path. It has no gaps: waiting counts for the event waited for.
+/// Events of one simulated step: computations and messages, each with the event whose end let it begin. The chain of
+/// causes from the last event back to the start is the critical path. It has no gaps: time spent waiting is attributed
+/// to the event waited for.
 class EventGraph {
  public:
   using Id = std::int32_t;
@@ -20,11 +21,12 @@ class EventGraph {
 
   /// Adds a computation of `node`.
   Id add_computation(std::int32_t node, double begin, double end, Id cause);
-  /// Adds work of the framework at `node`: work for which messages wait, or work after messages.
+  /// Adds work of the framework at `node`, before or after messages.
   Id add_framework(std::int32_t node, double begin, double end, Id cause);
-  /// Adds the time of `node` before the first message of a collective. Faster links would save `lost` seconds of it.
+  /// Adds the time of `node` before the first message of a collective; `lost` seconds of it are due to limited
+  /// bandwidth.
   Id add_start(std::int32_t node, double begin, double end, double lost, Id cause);
-  /// Adds a message on `route`, under way from `begin`. Software takes `software` seconds of its time.
+  /// Adds a message on `route`, in flight from `begin`. `software`: seconds of software in the message's time.
   Id add_message(std::int32_t route, double begin, double software, Id cause);
   bool ended(Id event) const { return events_[static_cast<std::size_t>(event)].end >= 0; }
   void end(Id event, double time) { events_[static_cast<std::size_t>(event)].end = time; }
@@ -51,19 +53,19 @@ class EventGraph {
     std::function<std::string(std::size_t link)> link;
   };
 
-  /// Returns the seconds of the critical path that ends with `last`, by resource, longest first. It counts from the
-  /// date `since`. Shares add up to 1.
+  /// Returns the seconds of the critical path that ends with `last`, by resource, longest first. Counts from the date
+  /// `since`. Shares add up to 1.
   std::vector<step::Bound> critical_path(Id last, const Names& names, double since) const;
 
  private:
   struct GraphEvent {
     double begin;
-    double end;  ///< end, seconds; negative: under way
+    double end;  ///< end, seconds; negative: not ended
     Id cause;
     std::int32_t place;       ///< node of a computation; route of a message
     std::int32_t bottleneck;  ///< link of a message, or kComputation, kNoneYet, kFramework, kStartOf
     std::int32_t queue = -1;  ///< link whose queue delayed a message; −1: none
-    float queueing = 0;       ///< seconds of delay in that queue
+    float queueing = 0;       ///< seconds of delay in the queue of link `queue`
     float software = 0;       ///< seconds of software, of a message or a start
   };
   static constexpr std::int32_t kComputation = -1;

@@ -25,7 +25,8 @@ class FabricConnection : public Connection {
 
   void send(const Message& message, Outbox& outbox) override {
     PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol, message.post);
-    // Connections of one pair recognise their transfers by size (see begin), so a last digit distinguishes channels.
+    // Distinguishes channels by a last digit of the size, because connections of one pair recognise their transfers by
+    // size (see begin).
     cost.wire_bytes *= 1 + message.channel * std::numeric_limits<double>::epsilon();
     queue_.push_back({message, cost.wire_bytes, cost.overhead});
     sg4::CommPtr transfer = mailbox_->put_init(&token_, 0);
@@ -66,8 +67,8 @@ class FabricConnection : public Connection {
   void abandon() override {
     if (started_ > ended_) all_.network().leave(path_, load_, begin_, 0);
     ended_ = Outbox::kCutOff;
-    carrier_->kill();    // also ends the transfer that it was receiving
-    carrier_ = nullptr;  // frees the actor's stack, as a process has room for some thousands
+    carrier_->kill();    // also ends the transfer that the actor was receiving
+    carrier_ = nullptr;  // frees the actor's stack, because a process has room for some thousands only
   }
 
   std::int32_t path() const override { return path_; }
@@ -87,7 +88,7 @@ class FabricConnection : public Connection {
         waits_for_post_ = true;
         post_->acquire();
       }
-      char* token = nullptr;  // avoids get(), which calls SimGrid twice: to begin, and to wait
+      char* token = nullptr;  // avoids get(), which calls SimGrid twice, to begin and to wait
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
       if (ended_ == Outbox::kCutOff) return;  // the connection is abandoned, but this actor ends only at its next wait
       ++ended_;
@@ -103,7 +104,7 @@ class FabricConnection : public Connection {
   Connections& all_;
   std::int32_t path_;
   sg4::Mailbox* mailbox_;
-  Fifo<FabricEntry> queue_;  ///< messages handed over, not yet transferred
+  Fifo<FabricEntry> queue_;  ///< messages sent, not yet transferred
   std::int64_t put_ = 0, started_ = 0, ended_ = 0;
   std::vector<std::int32_t> load_;
   Outbox outbox_;     ///< outbox of the receiving end

@@ -7,14 +7,14 @@
 
 namespace dadsim::sim {
 
-/// A first-in, first-out queue in a ring of memory that is reused, so a connection's data stays in the processor's
-/// cache. A deque would move on through memory and allocate meanwhile.
+/// A first-in, first-out queue in a ring of memory that is reused, to keep a connection's data in the processor's
+/// cache. A deque would move through memory and allocate.
 template <class T>
 class Fifo {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  T& operator[](std::size_t index) { return ring_[place(index)]; }  ///< element `index`, counted from the oldest
+  T& operator[](std::size_t index) { return ring_[place(index)]; }  ///< element at `index`, counted from the oldest
   T& front() { return ring_[first_]; }
   const T& front() const { return ring_[first_]; }
 

@@ -20,7 +20,7 @@ void Fluid::set_capacity(std::int32_t index, double capacity) {
   link(index).capacity = capacity;
 }
 
-/// Marks the links of a transfer: other transfers' shares of them change.
+/// Marks the links of a transfer as dirty: the shares of other transfers change.
 void Fluid::soil(const FluidTransfer& transfer) {
   for (const Hop& hop : hops_of(transfer)) {
     if (std::exchange(link(hop.link).dirty, true)) continue;
@@ -100,7 +100,8 @@ void Fluid::fix(FluidTransfer& transfer, double rate, std::int32_t bottleneck) {
   }
 }
 
-/// Computes the rate of a transfer whose links have no other member: the least remainder of its links.
+/// Sets the rate of a transfer whose links have no other member: its limit, or the least capacity left on its links.
+/// Returns false if a link has other members.
 bool Fluid::fill_alone(FluidTransfer& transfer) {
   double rate = std::numeric_limits<double>::infinity();
   std::int32_t tightest = -1;
@@ -121,8 +122,8 @@ bool Fluid::fill_alone(FluidTransfer& transfer) {
   return true;
 }
 
-/// Computes max-min rates of the members within the capacity that others leave. The tightest link settles its members,
-/// again and again.
+/// Computes max-min rates of the members within the capacity that other transfers leave, by progressive filling: the
+/// tightest link fixes the rates of its members, repeatedly.
 void Fluid::fill() {
   const auto later = std::greater<std::pair<double, std::int32_t>>();
   shares_.clear();
@@ -163,7 +164,8 @@ void Fluid::fill() {
       std::ranges::pop_heap(shares_, later);
       shares_.pop_back();
       if (!is_open) continue;
-      shares_.emplace_back(rate, index);  // shares only grow while other members are settled
+      shares_.emplace_back(rate, index);  // moves the link back in the heap, since shares only grow while other members
+                                          // are fixed
       std::ranges::push_heap(shares_, later);
       continue;
     }
@@ -180,8 +182,9 @@ void Fluid::fill() {
   }
 }
 
-/// Adds transfers until the rates of non-members are max-min fair too. On a non-member's bottleneck, which is full, no
-/// transfer may exceed it; nor may it exceed a member on the member's bottleneck.
+/// Adds transfers to the members until the rates of all others are max-min fair too. The bottleneck of a non-member
+/// must be full, and no transfer on it may be faster. A non-member must also not be faster than a member on the
+/// member's bottleneck.
 void Fluid::complete() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {  // NOLINT(modernize-loop-convert): new members touch more links
     FluidLink& on_path = link(touched_[i]);
@@ -190,7 +193,7 @@ void Fluid::complete() {
     std::size_t inside = 0;
     for (const auto& [number, which, flows] : on_path.active) {
       const FluidTransfer& transfer = at(number);
-      // A member that has just joined has no new rate yet, so it counts with its present rate like a non-member.
+      // Uses the present rate of a member that has just joined, since its new rate is not known yet.
       const bool settled = transfer.member == epoch_ && transfer.next_rate >= 0;
       if (settled) {
         most = std::max(most, transfer.next_rate);

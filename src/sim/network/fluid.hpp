@@ -9,46 +9,46 @@
 
 namespace dadsim::sim {
 
-/// Transfers that share links max-min fairly. Each begins at a date of its own and ends when its bytes are through.
-/// When transfers begin or end, only rates that can change are computed anew. The transfers that share a link with them
-/// are the first members. Others join as long as their rates are no longer max-min fair.
+/// Transfers that share links max-min fairly. Each begins at its own date and ends when its bytes have been
+/// transferred. When transfers begin or end, only rates that can change are computed again. The transfers that share a
+/// link with them are the first members of that set. Others join while their rates are no longer max-min fair.
 class Fluid {
  public:
-  /// Adds a transfer over `links`, shared with others, at most `most` byte/s. It may be under way many times, but only
-  /// once at a time. Returns its number.
+  /// Adds a transfer over `links`, shared with others, at most `most` byte/s. It may run repeatedly, but only once at a
+  /// time. Returns its number.
   std::int32_t add(std::span<const std::int32_t> links, double most) { return add(links, {}, most); }
-  /// Adds a transfer that stands for an equivalence class of transfers. Links may stand for classes too: each link of a
+  /// Adds a transfer that represents an equivalence class of transfers. Links may represent classes too: each link of a
   /// class carries `flows` transfers of this class. No link may occur twice.
   std::int32_t add(std::span<const std::int32_t> links, std::span<const double> flows, double most);
   /// Sets a link's capacity, byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
 
-  /// Sets the transfer's limit, byte/s, from its next beginning on.
+  /// Sets the limit of the transfer's rate, byte/s. Call before the transfer begins.
   void set_most(std::int32_t transfer, double most) { at(transfer).most = most; }
 
   /// Begins a transfer of `bytes` (above 0) at `date`, which must not decrease from call to call.
   void begin(std::int32_t transfer, double bytes, double date);
-  /// Returns when the next transfer ends if none begins before: seconds, infinity if there is none.
+  /// Returns when the next transfer ends if none begins before, seconds; infinity if there is none.
   double next();
-  /// Returns a transfer that is over by `date`, or −1 if none is left.
+  /// Stops and returns a transfer that has ended by `date`; −1 if none is left.
   std::int32_t end(double date);
-  /// Stops a transfer that is under way.
+  /// Stops an active transfer.
   void stop(std::int32_t transfer);
   /// Computes the rates after the beginnings and ends at `date`. Returns the number of transfers examined.
   std::size_t share(double date);
 
-  /// Returns the rate of a transfer under way, byte/s, after share().
+  /// Returns the rate of an active transfer, byte/s, after share().
   double rate(std::int32_t transfer) const { return at(transfer).rate; }
   /// Returns the link that limits the transfer; −1 if there is none.
   std::int32_t bottleneck(std::int32_t transfer) const { return at(transfer).bottleneck; }
 
  private:
   static constexpr double kAlike = 1e-9;  // relative difference of equal rates
-  static constexpr double kNone = 1e-6;   // flows left over by rounding, for classes
+  static constexpr double kNone = 1e-6;   // number of flows that may remain by rounding, for classes
   /// A link of a transfer.
   struct Hop {
     std::int32_t link;
-    std::int32_t place;  ///< place among the transfers on the link, while under way
+    std::int32_t place;  ///< place among the transfers on the link, while active
     double flows;        ///< number of the class's flows on each link of the link's class
   };
   struct FluidTransfer {
@@ -57,10 +57,11 @@ class Fluid {
     double most = 0;                 ///< limit of the rate, byte/s
     double left = 0;                 ///< bytes left at `since`
     double since = 0;                ///< date, seconds
-    double rate = 0, next_rate = 0;  ///< byte/s
+    double rate = 0, next_rate = 0;  ///< present rate, and rate being computed, byte/s
     std::int32_t bottleneck = -1;
-    std::uint32_t version = 0;  ///< version of the transfer's date in `ends_`
-    std::uint32_t member = 0;   ///< epoch in which the rate is computed anew
+    std::uint32_t version = 0;  ///< version of the transfer's entry in `ends_`; entries with other versions are
+                                ///< obsolete
+    std::uint32_t member = 0;   ///< last epoch in which the transfer was a member
     bool active = false;
   };
   struct OnLink {
@@ -72,9 +73,9 @@ class Fluid {
     double capacity = 0;
     std::vector<OnLink> active;
     double left = 0;            ///< byte/s left for the members without a rate
-    double fair = 0;            ///< byte/s of transfers with this link as bottleneck; negative: none
-    double open = 0;            ///< number of flows of members without a rate
-    std::uint32_t touched = 0;  ///< epoch of the last touch
+    double fair = 0;            ///< rate of each transfer whose bottleneck is this link, byte/s; negative: none
+    double open = 0;            ///< number of flows of members without a rate yet
+    std::uint32_t touched = 0;  ///< epoch in which the link was last used by a member
     bool dirty = false;
   };
   struct TransferEnd {
@@ -103,8 +104,8 @@ class Fluid {
   std::vector<Hop> hops_;
   std::vector<FluidLink> links_;
   std::priority_queue<TransferEnd, std::vector<TransferEnd>, std::greater<>> ends_;
-  std::vector<std::int32_t> dirty_;    ///< links whose rates must be computed anew
-  std::vector<std::int32_t> members_;  ///< transfers whose rates are computed anew
+  std::vector<std::int32_t> dirty_;    ///< links whose rates must be computed again
+  std::vector<std::int32_t> members_;  ///< transfers whose rates are computed again
   std::vector<std::int32_t> touched_;  ///< links of the members
   std::vector<std::pair<double, std::int32_t>> shares_, limited_;
   std::uint32_t epoch_ = 0;

@@ -17,7 +17,7 @@ std::string Path::name() const { return fmt::format("{} → {}", from->get_cname
 Interconnect::Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback)
     : varies_(varies), fallback_(fallback) {
   for (simgrid::s4u::Link* link : engine.get_all_links()) {
-    // SimGrid gives its own loopback unit_latency; its real latency is zero.
+    // Corrects the loopback: SimGrid gives it kUnitLatency, but its real latency is zero.
     const double latency = link->get_name() == "__loopback__" ? 0 : link->get_latency();
     latency_of_.try_emplace(std::bit_cast<std::uintptr_t>(link), latency);
     link->set_latency(varies ? std::max(latency, kTrifle) : 0);
@@ -72,13 +72,13 @@ std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s
   double latency = 0;
   from->route_to(to, links, &latency);
   if (links.empty() && !(latency > 0)) {
-    // SimGrid's full routing would treat a missing route as one without cost.
+    // Refuses a missing route, which SimGrid's full routing would treat as a route without cost.
     throw std::runtime_error(fmt::format("there is no route from '{}' to '{}'", from->get_cname(), to->get_cname()));
   }
   Path& path = paths_.emplace_back();
   path.from = from;
   path.to = to;
-  path.latency = latency;  // latency that does not come from links
+  path.latency = latency;  // latency beyond that of the links
   path.links.reserve(links.size());
   for (simgrid::s4u::Link* on_route : links) {
     path.links.push_back(index_of(on_route));
@@ -133,10 +133,9 @@ double Interconnect::latency_now(std::int32_t index) {
 }
 
 double Interconnect::delay_factor(std::int32_t path, double delay) const {
-  // A transfer without a wait gets the weight 1. This equals the weight of other transfers only if SimGrid has no
-  // latencies.
+  // Avoids a zero delay, because a transfer without a wait gets the weight 1, unlike others if SimGrid has latencies.
   if (varies_) delay = std::max(delay, kTrifle);
-  // Adds the latencies up again, because a link in the middle of this path may have become the first of another path.
+  // Sums the latencies again, because a link in the middle of this path may now be the first of another path.
   const Path& on = paths_[static_cast<std::size_t>(path)];
   double simulated = on.links.empty() ? on.latency : 0;
   for (const std::int32_t index : on.links) {

@@ -5,8 +5,8 @@
 
 namespace dadsim::sim {
 
-/// The queue of a link in one direction, first in, first out, as seen by small messages without bytes. (Messages with
-/// bytes share their links through SimGrid.)
+/// Queue of a link in one direction, first in, first out. Holds messages with bytes, and computes how long a message
+/// without bytes waits after them. (The bytes themselves share links through SimGrid.)
 class LinkQueue {
  public:
   /// A period of time, seconds.
@@ -15,10 +15,10 @@ class LinkQueue {
   };
 
   /// Adds a message whose bytes arrive during `arrives` and occupy the link for `seconds`. Returns the period in which
-  /// the link carries them. Events are numbered in the order of writing. Jobs that are over by `now` are forgotten.
+  /// the link carries them. Event numbers give the order of writing. Jobs that ended by `now` are removed.
   BusySpan add(std::int32_t event, BusySpan arrives, double seconds, double now);
 
-  /// Returns the seconds until all messages that arrived by `date` are through, at most `longest`. Messages that arrive
+  /// Returns the seconds until all messages that arrived by `date` have left, at most `longest`. Messages that arrive
   /// at `date` count if written before `event`. Messages that do not fit into the queue wait at their hosts.
   double wait(std::int32_t event, double date, double longest) const;
 
@@ -28,7 +28,7 @@ class LinkQueue {
     BusySpan arrives, leaves;
   };
   std::deque<QueuedJob> jobs_;  ///< jobs in the order of leaving
-  double free_ = 0;             ///< seconds, when the last job is through
+  double free_ = 0;             ///< date at which the last job has left, seconds
 };
 
 }  // namespace dadsim::sim

@@ -33,7 +33,7 @@ std::int32_t LinkSharing::add(std::span<const std::int32_t> links, double most) 
   return number;
 }
 
-/// Finds the transfer's hub and cap from the users of its links.
+/// Determines the transfer's hub and cap from the users of its links.
 void LinkSharing::classify(SharedTransfer& transfer) {
   transfer.hub = kNone;
   transfer.cap = transfer.most;
@@ -60,7 +60,7 @@ void LinkSharing::advance(Link& hub, double date) const {
   if (hub.held.empty()) hub.v = 0;  // removes accumulated rounding
 }
 
-/// Moves a transfer from those limited by their own lines to those limited by the hub.
+/// Moves a transfer from the set limited by their own lines to the set held by the hub.
 void LinkSharing::hold(Link& hub, std::int32_t number, double date) {
   SharedTransfer& transfer = at(number);
   const double left = left_of(transfer, date);
@@ -87,8 +87,8 @@ void LinkSharing::let_go(Link& hub, std::int32_t number, double date) {
   ends_.emplace(transfer.end, number);
 }
 
-/// Restores max-min fairness. A transfer held by the hub gets the same rate as all others held there, at most its cap.
-/// Any other transfer gets its cap, which is at most that rate.
+/// Restores max-min fairness on a hub. All transfers held by the hub get the same rate, which is at most the cap of
+/// each. Any other transfer gets its cap, which is at most that rate.
 void LinkSharing::balance(Link& hub, double date) {
   constexpr double kAlike = 1e-12;  // relative difference of equal rates
   advance(hub, date);
@@ -98,7 +98,7 @@ void LinkSharing::balance(Link& hub, double date) {
     if (cap * static_cast<double>(hub.held.size() + 1) <= open * (1 + kAlike)) break;
     hold(hub, number, date);
   }
-  // The share of held transfers only grows while the slowest of them leave for their own lines.
+  // Releases held transfers with caps below their share. The share of the others only grows meanwhile.
   for (; !hub.held.empty(); let_go(hub, hub.held.begin()->second, date)) {
     hub.fair = std::max(0.0, hub.capacity - hub.taken) / static_cast<double>(hub.held.size());
     if (hub.held.begin()->first > hub.fair * (1 + kAlike)) break;
@@ -140,7 +140,7 @@ void LinkSharing::take_out(std::int32_t number, double date) {
   dirty_.insert(transfer.hub);
 }
 
-/// Assigns all transfers again after new links are shared.
+/// Assigns all transfers again, because new links are shared.
 void LinkSharing::rebuild(double date) {
   stale_ = false;
   std::vector<std::pair<std::int32_t, double>> under_way;  // transfers to assign again, and their bytes left
@@ -215,7 +215,7 @@ std::vector<std::int32_t> LinkSharing::settle(double date) {
   for (const std::int32_t number : over) take_out(number, date);
   for (const std::int32_t index : dirty_) balance(link(index), date);
   dirty_.clear();
-  std::ranges::sort(over);  // transfers that end together do so in one order
+  std::ranges::sort(over);  // ends that coincide are reported in the order of the transfers
   return over;
 }
 

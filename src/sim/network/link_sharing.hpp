@@ -14,20 +14,21 @@
 
 namespace dadsim::sim {
 
-/// Transfers that share links max-min fairly, as in SimGrid, for many around a hub. A beginning or end takes time
-/// logarithmic in their number, while SimGrid examines all of them.
+/// Transfers that share links max-min fairly, as in SimGrid, for many sites around a hub. A beginning or end takes time
+/// logarithmic in the number of transfers, while SimGrid examines all of them.
 ///
-/// Sites have lines of their own and meet only at the hub. A transfer is limited either by its own line, with a
-/// constant rate, or by the shared link. All transfers held by a shared link have the same rate. The bytes that each of
-/// these has received so far are one number per link. It is the virtual time of fair queueing (Demers, Keshav and
-/// Shenker, SIGCOMM 1989). The order of virtual times tells which transfer ends next. Once a transfer shares two links
-/// with others, rates are computed as in Fluid.
+/// Sites have their own lines and share only the hub's line. A transfer is limited either by its own line, at a
+/// constant rate, or held by the shared link. All transfers held by a link have the same rate. One number per link
+/// counts the bytes that each of these has received: the virtual time of fair queueing (Demers, Keshav and Shenker,
+/// SIGCOMM 1989). The order of virtual times determines which transfer ends next. Once a transfer shares two links with
+/// others, rates are computed as in Fluid.
 class LinkSharing {
  public:
-  /// Adds a transfer over `links`, at most `most` byte/s; one at a time. Returns its number.
+  /// Adds a transfer over `links`, at most `most` byte/s. It can be used again, but only one transfer runs at a time.
+  /// Returns its number.
   std::int32_t add(std::span<const std::int32_t> links, double most);
-  /// Sets a link's capacity, byte/s; links are numbered from 0. A link that is not shared gives every transfer all of
-  /// it.
+  /// Sets a link's capacity, byte/s; links are numbered from 0. A link that is not shared gives every transfer its
+  /// whole capacity.
   void set_link(std::int32_t link, double capacity, bool shared);
   bool knows(std::int32_t link) const {
     return static_cast<std::size_t>(link) < links_.size() && links_[static_cast<std::size_t>(link)].capacity > 0;
@@ -35,11 +36,12 @@ class LinkSharing {
 
   /// Begins the transfer of `bytes` (above 0) at `date`; dates must not decrease from call to call.
   void begin(std::int32_t transfer, double bytes, double date);
-  /// Stops the transfer early, if under way, and for good.
+  /// Stops the transfer for good, even if it is active.
   void stop(std::int32_t transfer, double date);
-  /// Removes and returns the transfers that are over by `date`, and shares anew. Call after begin() or stop().
+  /// Removes and returns the transfers that have ended by `date`, and shares the links again. Call after begin() or
+  /// stop().
   std::vector<std::int32_t> settle(double date);
-  /// Returns the next end if nothing begins before; infinity if nothing is under way.
+  /// Returns the date of the next end if nothing begins before; infinity if no transfer is active.
   double next();
 
  private:
@@ -63,7 +65,7 @@ class LinkSharing {
     double v = 0, at = 0;             ///< bytes received by each transfer held by this link, until date `at`
     double fair = 0;                  ///< rate of each transfer held by this link, byte/s
     double taken = 0;                 ///< rates of transfers limited by their own lines, in sum, byte/s
-    Ordered held, others;             ///< transfers under way, by their caps
+    Ordered held, others;             ///< active transfers, by their caps: held ones, and others
     Ordered ends;                     ///< held transfers, by virtual time of their end
   };
 
@@ -82,7 +84,7 @@ class LinkSharing {
   std::vector<SharedTransfer> transfers_;
   std::vector<Link> links_;
   std::vector<std::int32_t> hubs_;  ///< links that have had more than one user
-  std::set<std::int32_t> dirty_;    ///< hubs whose shares must be computed anew
+  std::set<std::int32_t> dirty_;    ///< hubs whose shares must be computed again
   Ordered ends_;                    ///< ends of transfers limited by their own lines, by date
   std::unique_ptr<Fluid> fluid_;    ///< set once a transfer shares two links
   std::map<std::int32_t, std::int32_t> of_fluid_;

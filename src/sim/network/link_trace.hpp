@@ -5,12 +5,12 @@
 
 namespace dadsim::sim {
 
-/// The periods in which links carried bytes. Periods that touch or overlap are merged and their bytes added.
+/// Periods in which links carried bytes. Periods that touch or overlap are merged, and their bytes added.
 class LinkTrace {
  public:
   struct TracedSpan {
     double begin, end;  ///< seconds
-    double bytes;       ///< bytes of payload
+    double bytes;       ///< payload, bytes
   };
   /// Adds a period; calls must be in the order of `end`.
   void carried(std::int32_t link, double begin, double end, double bytes);

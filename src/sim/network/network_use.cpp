@@ -67,8 +67,8 @@ void keep_busiest(std::vector<step::LinkUse>& links) {
 namespace {
 
 /// Returns when the first simulated message of background traffic leaves, if the traffic is observed from `until` on.
-/// If messages end before the next one leaves, their dates equal those of a full simulation. Otherwise a message is
-/// under way at `until` in any case.
+/// Dates equal those of a full simulation if messages end before the next one leaves. Otherwise a message is in flight
+/// at `until` anyway.
 double first_message(double every, double until) {
   constexpr double kRunUp = 1;      // seconds simulated before `until`
   constexpr double kMessages = 16;  // messages simulated before `until`, if messages are rare

@@ -7,7 +7,7 @@
 
 namespace dadsim::sim {
 
-/// Fills in the kinds of the links that were used, and the use of each.
+/// Sets the kinds of the links used, and the use of each link.
 void describe_links(const Interconnect& network, step::NetworkUse& use);
 
 /// Sorts links, the busiest first, and keeps NetworkUse::kMostLinks at most.
@@ -16,7 +16,7 @@ void keep_busiest(std::vector<step::LinkUse>& links);
 /// Adds up the loads of links over the steps of a run.
 class LinkUseCount {
  public:
-  /// Adds a step of `seconds` that occurs `times` times; `loads` per link of the network.
+  /// Adds a step of `seconds` that occurs `times` times; `loads`: per link of the network.
   void add(const std::vector<LinkLoad>& loads, double seconds, double times);
   /// Fills in the mean use per step.
   void describe(const Interconnect& network, step::NetworkUse& use) const;
@@ -28,8 +28,8 @@ class LinkUseCount {
 };
 
 /// Starts background traffic, if any: actors that run as long as the simulation. `until`: no timing begins before this
-/// date, so only the last of the earlier messages is simulated. Otherwise a run that simulates each step at its date
-/// would simulate all earlier traffic for each step.
+/// date, so that only the last of the earlier messages are simulated. A run that simulates each step at its date would
+/// otherwise simulate all earlier traffic again for each step.
 void start_background(const spec::PlatformSpec& platform, simgrid::s4u::Engine& engine, double until = 0);
 
 }  // namespace dadsim::sim

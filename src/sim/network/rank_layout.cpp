@@ -67,9 +67,9 @@ Tour by_nearest(const Prices& prices) {
 }
 
 /// Returns a ring order that makes the slowest pair of neighbours as quick as possible and, among equals, the total
-/// least. The nearest neighbour's tour is improved by exchanging two edges until nothing gets better (2-opt). PCCL does
-/// so with measured bandwidths (M. Keiblinger et al., arXiv:2505.14065). The order begins with 0; it is empty for more
-/// hosts than kMostInOrder.
+/// least. Starts with the nearest-neighbour tour and exchanges two edges while that improves the tour (2-opt), like
+/// PCCL with measured bandwidths (M. Keiblinger et al., arXiv:2505.14065). The order begins with 0; it is empty for
+/// more hosts than kMostInOrder.
 std::vector<collectives::Rank> ring_order(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
   if (hosts.size() > kMostInOrder) return {};
   const Prices prices = prices_between(hosts, network);
@@ -97,13 +97,13 @@ std::vector<collectives::Rank> ring_order(const std::vector<simgrid::s4u::Host*>
 // tables (baseLat), rings with LL: NVIDIA/nccl 2.28, src/graph/tuning.cc; ROCm/rccl, the same file.
 constexpr double kNcclStart = 6.6e-6;
 constexpr double kRcclStart = 20.5e-6;
-/// Cost of a hop of a tree between nodes in RCCL, as a multiple of a hop of a ring, with LL (hwLat, 9.8 and 2.0 µs).
+/// Cost of a hop of a tree between nodes in RCCL ÷ cost of a hop of a ring, with LL (hwLat, 9.8 and 2.0 µs).
 constexpr double kRcclTree = 9.8 / 2.0;
 
 collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                                          Interconnect& network) {
   const Path& path = network[network.path(from, to)];
-  const double small = path.use.cost(1).overhead;  // latency of the protocol for small messages
+  const double small = path.use.cost(1).overhead;  // seconds of the protocol for small messages
   collectives::RankLayout::Channel result{path.latency + small, std::min(path.use.payload_rate, path.connection_rate)};
   for (const Protocol& protocol : path.use.protocols) {
     const double latency = path.latency + path.use.overhead + protocol.latency;
@@ -113,7 +113,7 @@ collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const s
   return result;
 }
 
-/// Returns the number of adapters through which the ranks of a node, which begins with rank `begin`, reach `far`.
+/// Returns the number of adapters through which the ranks of a node reach `far`. The node's first rank is `begin`.
 collectives::Rank rails_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::RankLayout& layout,
                            std::size_t begin, const simgrid::s4u::Host* far, Interconnect& network) {
   std::set<std::int32_t> first;
@@ -130,8 +130,8 @@ const GpuNode* gpu_node_of(const simgrid::s4u::Host& host) {
   return network == nullptr ? nullptr : network->gpu_node(number_in_network(host));
 }
 
-/// Infers the GPU node from links, as files of SimGrid do not describe hosts. Hosts joined by NVLink, PCIe, xGMI or
-/// RDMA count as GPUs, with the properties that the catalogue gives for the link.
+/// Infers the GPU node from links, because SimGrid's platform files do not describe hosts. Hosts connected by NVLink,
+/// PCIe, xGMI or RDMA count as GPUs, with the properties that the catalogue gives for the link.
 GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
   GpuNode node;
   if (inside.links.empty()) return node;
@@ -145,8 +145,8 @@ GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
   return node;
 }
 
-/// Library and generation common to all devices, where known. Different libraries give MPI; of generations NCCL uses
-/// the oldest.
+/// Library and generation shared by all devices, if known. With different libraries the layout uses MPI; of different
+/// generations NCCL uses the oldest.
 struct LayoutOfDevices {
   spec::CollectiveLibrary library;
   spec::GpuGeneration generation;
@@ -170,20 +170,20 @@ bool may_join_gpus(const Path& path) {
 void describe_inside(const Path& path, const GpuNode& node, collectives::RankLayout& layout) {
   layout.meshed_nodes = node.inside == spec::InsideNode::mesh;
   layout.nvlink_inside = path.use.transport == spec::Transport::nvlink;
-  // NVLink SHARP exists from Hopper on.
+  // Allows NVLink SHARP from Hopper on.
   layout.switch_adds_up = layout.nvlink_inside && node.inside == spec::InsideNode::switched && path.links.size() == 2 &&
                           node.generation >= spec::GpuGeneration::hopper;
 }
 
-/// Limits an adapter's bandwidth when all GPUs of a node send; a library's search counts slots that GPUs share.
+/// Limits an adapter's bandwidth for the case that all GPUs of a node send, because a library's search includes slots
+/// that GPUs share.
 void share_slots(const GpuNode& node, collectives::RankLayout& layout) {
   layout.between.bandwidth = std::min(layout.between.bandwidth,
                                       node.slots / static_cast<double>(std::max<collectives::Rank>(1, layout.rails)));
 }
 
-/// Describes nodes of several kinds by the slowest bandwidth and the capabilities that all share. The first node of
-/// each kind stands for it; `layout` already describes the kind of the first rank, or of the first node with several
-/// ranks.
+/// Describes nodes of several kinds by the slowest bandwidth and the capabilities common to all. The first node of each
+/// kind represents it; `layout` already describes the kind of the first rank, or of the first node with several ranks.
 void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network,
                           collectives::RankLayout& layout) {
   std::set<const GpuNode*> seen{gpu_node_of(*hosts.front())};
@@ -209,12 +209,12 @@ void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interco
   }
 }
 
-/// Fills in the library of the ranks' collectives and its knowledge of the cluster.
+/// Sets the library of the ranks' collectives, and what it assumes about the cluster.
 void describe_library(const GpuNode& node, bool between, bool plain, collectives::RankLayout& layout) {
   const bool rccl = node.library == spec::CollectiveLibrary::rccl;
   layout.library = node.library;
   layout.generation = node.generation;
-  // Over plain links the written numbers hold without corrections. A program of XLA is launched as a whole.
+  // Adds no corrections over plain links, whose numbers apply as given. XLA launches a program as a whole.
   if (!plain && layout.of_gpus()) layout.start_seconds = rccl ? kRcclStart : kNcclStart;
   if (rccl && between) layout.tree_latency = (kRcclTree - 1) * layout.between.latency;
 }
@@ -242,7 +242,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     node.generation = own->generation;
   };
   go_by_devices();
-  bool gpus = true;  // true: the ranks are GPUs, according to the links
+  bool gpus = true;  // the links suggest that the ranks are GPUs
   bool plain = false;
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {
@@ -288,7 +288,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     layout.torus = collectives::grid_within(all.torus(), numbers);
   }
   if (own) gpus = own->library != spec::CollectiveLibrary::mpi;
-  // Detects clusters joined by a WAN; other switches of the same fabric are nearer. No library has such a rule.
+  // Detects clusters connected by a WAN, for which no library has a rule; switches within one fabric are nearer.
   constexpr double kMuchFarther = 4;
   const bool far = between && layout.ranks() > layout.nodes() &&
                    channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency;
@@ -298,7 +298,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
 }
 
 bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts) {
-  // A file does not mark its WAN links, and not all of its hosts need a path to all others.
+  // Excludes platform files, which do not mark their WAN links, and in which some hosts may have no path to others.
   if (hosts.size() < 3 || declared_network() == nullptr) return false;
   const auto is_far = [&](const simgrid::s4u::Host* host) {
     std::vector<simgrid::s4u::Link*> links;
@@ -308,7 +308,7 @@ bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts) {
       return name != nullptr && std::string_view(name) == "wan";
     });
   };
-  // Regions are consecutive, so among many hosts the last is as far as any.
+  // Examines the last host, which is as far as any among many hosts, because regions are consecutive.
   return is_far(hosts.back()) ||
          std::ranges::any_of(hosts | std::views::take(kMostInOrder) | std::views::drop(1), is_far);
 }

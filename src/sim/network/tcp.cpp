@@ -19,13 +19,13 @@ double waiting(const LinkState& link) { return link.backlog / link.efficiency; }
 
 /// Summary of all links of the path.
 struct Outlook {
-  double share = kEndless;  ///< fair share of the slowest link, byte/s
+  double share = kEndless;  ///< least fair share of all links, byte/s
   bool opposed = false;     ///< true: the slowest link has data in the opposite direction
   double filling = 0;       ///< used share of the fullest shared queue, 0…1
-  double queue = kEndless;  ///< least queue per connection, bytes, of the links whose queues bursts overflow
+  double queue = kEndless;  ///< queue of the link with the least queue per connection, among links that overflow, bytes
   double sharers = 1;       ///< number of connections on the link of `queue`
-  double burst = kEndless;  ///< bytes that pass without a loss
-  double kept = kEndless;   ///< window after losses of all connections that share the queue, bytes
+  double burst = kEndless;  ///< largest burst that passes without a loss, bytes
+  double kept = kEndless;   ///< window after losses, summed over all connections that share the queue, bytes
   std::size_t narrow = 0;   ///< index of the link of `queue`
 };
 
@@ -39,8 +39,8 @@ Outlook look(std::span<const LinkState> path, bool cold) {
     if (link.connections > 1 && link.drops)
       outlook.filling = std::max(outlook.filling, std::min(1.0, waiting(link) / link.queue));
   }
-  // A burst overflows the first link, and each link narrower than the one that feeds it. Such a link may be loose on
-  // average: a hub's line, over which it answers all at once.
+  // Assumes that a burst overflows the first link, and each link narrower than the one that feeds it. On average such a
+  // link may have free bandwidth, for example a hub's line when the hub answers all sites at once.
   double feed = kEndless;
   for (const LinkState& link : path) {
     const bool floods = feed * link.connections > kAlike * link.rate;
@@ -52,13 +52,14 @@ Outlook look(std::span<const LinkState> path, bool cold) {
       outlook.narrow = static_cast<std::size_t>(&link - path.data());
     }
   }
-  // In slow start half of a window is in the queue at the end of a round trip, and previous windows are as large.
+  // Takes the connection's share of the queue as burst, with a fitted factor for cold connections. In slow start, half
+  // of a window is in the queue at the end of a round trip, and the previous windows sum to as much.
   outlook.burst = (cold ? fitted().cold_burst : 1) * outlook.queue / outlook.sharers;
   outlook.kept = (cold ? fitted().cold_window : fitted().kept_window) * outlook.queue;
   return outlook;
 }
 
-/// Returns the bytes to transfer for `bytes`, if `rate` is the connection's share. `longer`, if given, receives the
+/// Returns the bytes to transfer for `bytes`, if `rate` is the connection's share. `longer`, if not null, receives the
 /// factor due to windows.
 double transferred(std::span<const LinkState> path, const Outlook& outlook, double bytes, double round_trip,
                    double rate, double* longer = nullptr) {
@@ -89,7 +90,7 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
   Outlook outlook = look(path, cold);
   TransferCost result;
   result.share = std::min(outlook.share, most);
-  // Acknowledgements do not slow data if connections leave bandwidth free.
+  // Ignores acknowledgements if connections leave bandwidth free.
   if (most < outlook.share) outlook.opposed = false;
   while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > kAlike * outlook.share)
     ++result.tightest;
@@ -99,14 +100,14 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
   result.waiting = 1 - 1 / longer;
   result.queue = outlook.narrow;
   if (cold) return result;
-  // A tight link hides delays of a loose one: the longest counts, not the sum.
+  // Takes the longest delay of all links, not the sum, because a tight link hides delays of others.
   for (const LinkState& link : path) {
     const double rate = std::min(share_of(link), most);
     const double first_answer = bytes > outlook.burst ? std::max(0.0, round_trip - outlook.burst / rate) : 0;
     double repair = 0;
     for (const LinkState& other : path) {
       if (!other.drops || other.connections <= 1 || share_of(other) > kAlike * share_of(link)) continue;
-      // Each message of a connection with many in line takes a share of the repair, in proportion to its share of the
+      // Divides the repair among the messages of a connection with many in line, in proportion to their share of the
       // queue.
       const double part = std::min(1.0, bytes / (other.queue / other.connections));
       const double seconds =
@@ -114,7 +115,7 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
       repair += part * std::max(0.0, seconds) *
                 std::clamp((waiting(other) - other.queue) / (fitted().overflow_width * other.queue), 0.0, 1.0);
     }
-    if (bytes <= outlook.burst && repair == 0) continue;  // only sharing delays this message
+    if (bytes <= outlook.burst && repair == 0) continue;  // nothing but sharing delays this message
     result.floor = std::max(
         result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate + std::max(first_answer, repair));
   }

@@ -23,7 +23,7 @@ namespace {
 
 // ---- messages in the queues of the links of their path ----
 
-/// Queues the message `event`, which leaves its host's software at `begin`, on the links of its path.
+/// Queues the message `event` on the links of its path, from `begin` on, when it has passed its host's software.
 void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_t event, double begin, double bytes) {
   LinkQueue::BusySpan span{begin, begin};
   for (const std::int32_t index : links) {
@@ -34,7 +34,7 @@ void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_
   }
 }
 
-/// Returns the seconds that a message without bytes, if it leaves now, waits in the queues behind earlier messages.
+/// Returns the seconds that a message without bytes waits in queues after earlier messages, if it leaves now.
 double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std::int32_t event) {
   double seconds = 0;
   double date = simgrid::s4u::Engine::get_clock();
@@ -48,15 +48,15 @@ double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std
   return seconds;
 }
 
-/// Feeds transfers with a limited rate, one at a time. SimGrid 3.32 accepts a rate only from the sender into a mailbox,
-/// so an actor at the sending end sends.
+/// Sends transfers with a limited rate, one at a time. SimGrid 3.32 accepts a rate only from the sender into a mailbox,
+/// so that an actor at the sending end is needed.
 class LimitedFeed {
  public:
   explicit LimitedFeed(simgrid::s4u::Host* from) : from_(from) {}
   LimitedFeed(const LimitedFeed&) = delete;
   LimitedFeed& operator=(const LimitedFeed&) = delete;
 
-  /// Returns once `wire_bytes` have arrived, at most at `rate` byte/s. Call it always in the same actor at the
+  /// Returns once `wire_bytes` have arrived, at most at `rate` byte/s. Always call it in the same actor at the
   /// receiving end.
   void move(double wire_bytes, double rate) {
     if (feeder_ == nullptr) begin();
@@ -99,7 +99,7 @@ class LimitedFeed {
   simgrid::s4u::ActorPtr feeder_ = nullptr;
   simgrid::s4u::Mailbox* mailbox_ = nullptr;
   simgrid::s4u::SemaphorePtr feeds_ = simgrid::s4u::Semaphore::create(0);
-  double bytes_ = 0, rate_ = 0;  ///< bytes and rate of the next transfer, byte and byte/s
+  double bytes_ = 0, rate_ = 0;  ///< size and rate limit of the next transfer, byte and byte/s
   bool stopped_ = false;
   char token_ = 0;
 };
@@ -127,10 +127,10 @@ struct ConnectionCoroutine {
 
 /// Event that the coroutine waits for.
 enum class WaitFor : std::uint8_t {
-  word,     ///< a call that resumes it
-  seconds,  ///< a number of seconds
-  date,     ///< a date, seconds
-  bytes,    ///< bytes on the wire, transferred over shared links
+  word,     ///< a call of go_on()
+  seconds,  ///< `amount` seconds from now
+  date,     ///< the date `amount`, seconds
+  bytes,    ///< the transfer of `amount` bytes on the wire, over shared links
 };
 
 /// Awaitable for an event of WaitFor.
@@ -164,12 +164,13 @@ class TcpConnection : public Connection {
     const std::int32_t back = network.path(to_, from_);
     const std::vector<std::int32_t>& there = network[path_].links;
     const std::vector<std::int32_t>& here = network[back].links;
-    // The opposite direction of the i-th link is the i-th from the end of the way back, if both have equally many
-    // links.
+    // Pairs the i-th link with the i-th from the end of the way back as its opposite direction, if both have equally
+    // many links.
     for (std::size_t i = 0; i < there.size(); ++i) {
       opposite_.push_back(there.size() == here.size() ? here[here.size() - 1 - i] : -1);
     }
-    // Packets mix on a line that many hosts reach over lines of their own.
+    // Lets messages take turns at the first link if it can drop them. On a line that many hosts reach by their own
+    // lines, packets mix instead.
     if (!there.empty() && network.link(there.front()).drops(0) && !is_limited()) {
       departures_ = &all_.departures(there.front());
     }
@@ -196,7 +197,7 @@ class TcpConnection : public Connection {
   }
 
   bool begin(double /*wire_bytes*/, double& delay) override {
-    delay = 0;  // the message has waited already
+    delay = 0;  // no delay, because the message has waited already
     return true;
   }
 
@@ -216,7 +217,8 @@ class TcpConnection : public Connection {
     if (feed_) feed_->stop();
     if (waits_) std::exchange(waits_, nullptr).destroy();
     if (carrier_ == nullptr) return;
-    std::exchange(carrier_, nullptr)->kill();  // also ends its transfer; a reference to an actor keeps its stack
+    std::exchange(carrier_, nullptr)->kill();  // also ends the actor's transfer; keeping the reference would keep its
+                                               // stack
   }
 
   std::int32_t path() const override { return path_; }
@@ -242,20 +244,21 @@ class TcpConnection : public Connection {
 
  private:
   NetworkLink& link(std::int32_t index) { return all_.network().link(index); }
-  /// Returns the limit of the connection's rate, byte/s of payload.
+  /// Returns the limit of the connection's rate, payload, byte/s.
   double most() { return all_.network()[path_].connection_rate; }
-  /// Returns whether the connection is limited: it sends window by window, and leaves no burst in a queue.
+  /// Returns whether the connection is limited. Limited connections send window by window, and leave no burst in a
+  /// queue.
   bool is_limited() { return most() < all_.network()[path_].use.payload_rate; }
   const std::vector<std::int32_t>& links() { return all_.network()[path_].links; }
 
-  /// A message as the application writes it to the socket.
+  /// A message after the application has written it to the socket.
   struct SendEntry {
     Message message;
     double written;        ///< date of writing, seconds
     bool in_turn = false;  ///< true: leaves in turn with other messages of its host
   };
 
-  /// With rendezvous, writes the messages whose receivers' notices have arrived.
+  /// Writes, with rendezvous, the messages for which receivers' notices have arrived.
   void meet() {
     while (written_ < queue_.size() && !posted_.empty()) {
       SendEntry& entry = queue_[written_++];
@@ -265,14 +268,15 @@ class TcpConnection : public Connection {
     }
   }
 
-  /// Counts a message as written.
+  /// Counts a message as written to the socket.
   void write(SendEntry& entry) {
     const double bytes = carried(entry.message);
     const double date = entry.written;
-    // A message that follows another of its connection waits for that one only; a cold connection sends by its windows.
+    // Queues the message with others of its host only if none of its own connection is ahead; a cold connection sends
+    // by its windows.
     entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_ && bytes > 0;
     if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + software(), bytes);
-    if (!(bytes > 0)) return;  // a message without bytes takes no share of a link
+    if (!(bytes > 0)) return;  // a message without bytes takes no part of a link
     const auto count = [this, bytes, event = entry.message.event] {
       if (dead_) return;
       queue_up(all_, links(), event, now() + software(), bytes);
@@ -307,12 +311,12 @@ class TcpConnection : public Connection {
     if (take_up()) wake_->release();
   }
 
-  /// Lets the front of the queue leave at its time. Timers cost SimGrid a fraction of a sleeping actor. Returns true if
-  /// it leaves now; otherwise the actor is woken later.
+  /// Lets the first message of the queue leave at its time. Uses a timer, which costs SimGrid a fraction of a sleeping
+  /// actor. Returns true if the message leaves now; otherwise the actor is woken later.
   bool take_up() {
     const SendEntry& entry = queue_.front();
-    // A message written during the previous transfer follows without a pause. In a cluster software works during that
-    // transfer, so the message must be through the software by its end.
+    // Lets a message written during the previous transfer follow without a pause. In a cluster software works during
+    // that transfer, so that the message must have passed the software by its end.
     const bool beside = all_.network()[path_].use.in_cluster;
     const double through = (beside ? entry.written : std::max(entry.written, now())) + software();
     follows_ = (beside ? through : entry.written) <= last_end_;
@@ -325,12 +329,12 @@ class TcpConnection : public Connection {
     return false;
   }
 
-  /// Determines the costs of the front of the queue, which is through its host's software. Returns true if it leaves at
-  /// once.
+  /// Determines the costs of the first message of the queue, once it has passed its host's software. Returns true if
+  /// the message leaves at once.
   bool aim() {
     const SendEntry& entry = queue_.front();
     fare_ = fare_of(carried(entry.message));
-    // The first bytes must reach the tightest link before they take a share of it.
+    // Adds the time of the first bytes to the tightest link, before which they take no share of it.
     upstream_ = latency_before(fare_.tightest);
     least_end_ = now() + (follows_ ? 0 : upstream_) + entry.message.post + fare_.floor;
     double begin = now();
@@ -346,7 +350,7 @@ class TcpConnection : public Connection {
   ConnectionCoroutine<TcpConnection> carry() {
     for (;;) {
       idle_ = written_ == 0;
-      if (idle_ && !in_actor_) co_return;  // go_on starts the coroutine anew
+      if (idle_ && !in_actor_) co_return;  // wake() starts the coroutine again
       if (idle_ || !take_up()) co_await wait(WaitFor::word);
       const SendEntry entry = queue_.front();
       const double from = now();
@@ -365,7 +369,8 @@ class TcpConnection : public Connection {
       leave(left);
       Holdup holdup{bottleneck_, links()[fare_.queue], fare_.waiting * (now() - from)};
       if (least_end_ > now()) {
-        // The bytes are through; the remaining time is due to windows or repair.
+        // Waits for the least duration, although the bytes have arrived: the remaining time is due to windows or
+        // repair.
         holdup.queueing += least_end_ - now();
         co_await wait(WaitFor::date, least_end_);
       }
@@ -376,7 +381,8 @@ class TcpConnection : public Connection {
       for (const std::int32_t index : links()) link(index).backlog -= bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      // Latencies may have fallen below the first bytes' time to the tightest link; the remainder is at least 0.
+      // Limits the remainder to at least 0, because latencies may have fallen below the first bytes' time to the
+      // tightest link.
       last_delivery_ = std::max({last_delivery_, last_end_, last_end_ + latency() - software() - upstream_});
       const double date = last_delivery_;
       const bool counts = entry.message.bytes > 0;
@@ -398,11 +404,11 @@ class TcpConnection : public Connection {
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
   /// Returns the seconds from the writing of a message until its first bytes leave.
   double software() { return all_.network()[path_].use.software; }
-  /// Returns the bytes of a message, including flags of its protocol.
+  /// Returns the payload of a message plus the flags of its protocol, bytes.
   double carried(const Message& message) { return message.bytes * all_.network()[path_].use.carried(message.protocol); }
 
-  /// Returns the seconds until the notice of a posted receive reaches the sender; it waits after data that leaves by
-  /// the same path.
+  /// Returns the seconds until the notice of a posted receive reaches the sender. The notice waits behind data on the
+  /// same path.
   double control_delay() {
     double seconds = latency();
     for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // counts all links except the one into the sender
@@ -421,7 +427,7 @@ class TcpConnection : public Connection {
     return seconds;
   }
 
-  /// Returns the costs of a message that starts now.
+  /// Returns the costs of a message that leaves now.
   tcp::TransferCost fare_of(double bytes) {
     states_.clear();
     for (std::size_t i = 0; i < links().size(); ++i) {
@@ -435,10 +441,10 @@ class TcpConnection : public Connection {
                          .opposite_in_use = duplex && !on_path.use.in_cluster && link(opposite_[i]).connections > 0,
                          .drops = on_path.drops(on_path.arriving)});
     }
-    // In a cluster, a new connection meets the same losses as any other connection.
+    // Treats connections in a cluster as warm, because new ones meet the same losses as others.
     const bool cold = cold_ && !all_.network()[path_].use.in_cluster;
     tcp::TransferCost fare = tcp::transfer_cost(states_, bytes, 2 * latency(), cold, most());
-    double share = std::numeric_limits<double>::infinity();  // byte/s, fair share of the tightest link
+    double share = std::numeric_limits<double>::infinity();  // fair share of the tightest link, byte/s
     for (const tcp::LinkState& state : states_) share = std::min(share, state.rate / state.connections);
     if (most() < share) {
       fare.queue = all_.network()[path_].limited_by;
@@ -479,36 +485,36 @@ class TcpConnection : public Connection {
 
   Connections& all_;
   const bool in_actor_;
-  sg4::ActorPtr carrier_;            ///< actor at the receiving end; null where SimGrid does not share the links
+  sg4::ActorPtr carrier_;            ///< actor at the receiving end; null if LinkSharing shares the links
   std::coroutine_handle<> waits_{};  ///< the waiting coroutine, if the connection has no actor
   std::unique_ptr<std::byte[]> frame_;
-  std::unique_ptr<LimitedFeed> feed_;  ///< set where the rate is limited
+  std::unique_ptr<LimitedFeed> feed_;  ///< set if the rate is limited
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;
-  Departures* departures_ = nullptr;    ///< departures from the host's own link, if it uses TCP; otherwise null
+  Departures* departures_ = nullptr;    ///< departures from the host's own line; null if messages do not queue there
   std::vector<std::int32_t> opposite_;  ///< opposite direction of each link of the path; −1: unknown
   Fifo<SendEntry> queue_;               ///< messages sent and not transferred yet
   std::size_t written_ = 0;             ///< number of written messages, from the front of the queue
-  Fifo<double> posted_;                 ///< dates at which the sender learns of receivers that are ready, seconds
-  std::int32_t under_way_ = 0;          ///< messages written and not delivered
-  double counted_ = 0;                  ///< bytes of messages written and not through yet
+  Fifo<double> posted_;                 ///< dates at which the sender learns that receivers are ready, seconds
+  std::int32_t under_way_ = 0;          ///< number of messages with bytes that are written and not yet delivered
+  double counted_ = 0;                  ///< payload of messages written and not yet transferred, bytes
   bool dead_ = false;                   ///< true: the connection is abandoned
   bool moving_ = false;                 ///< true: bytes are on the links
-  std::int32_t transfer_ = -1;          ///< number of the transfer where SimGrid does not share the links
-  double begin_ = 0;                    ///< date from which bytes are on the links, seconds
+  std::int32_t transfer_ = -1;          ///< number of the transfer in SharedTransfers; −1: none
+  double begin_ = 0;                    ///< date at which the present bytes began to use the links, seconds
   bool cold_ = true;
   bool idle_ = !in_actor_;
   double last_end_ = -1;    ///< end of the last transfer, seconds
-  bool follows_ = false;    ///< true: the present or next message follows the previous one without a pause
+  bool follows_ = false;    ///< true: the present (or next) message follows the previous one without a pause
   tcp::TransferCost fare_;  ///< costs of the present message
-  double upstream_ = 0;     ///< seconds from the message's host to its tightest link
+  double upstream_ = 0;     ///< latency from the host to the tightest link of the path, seconds
   double least_end_ = 0;    ///< earliest end of the transfer, seconds
   double last_delivery_ = -1;
   std::vector<tcp::LinkState> states_;
   std::vector<std::int32_t> load_;
   std::int32_t bottleneck_ = -1;
-  sg4::SemaphorePtr wake_;  ///< wakes the actor
+  sg4::SemaphorePtr wake_;  ///< wakes the actor of the connection
   Outbox outbox_;
 };
 

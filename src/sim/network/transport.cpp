@@ -40,8 +40,8 @@ const Protocols& protocols_over(const std::string& what) {
   return kProtocols.at(what);
 }
 
-/// Returns "LL (2.7 µs, 50 %), Simple (14 µs)": each protocol's cost in addition to the links' latency, and its share
-/// of the bandwidth.
+/// Returns, for example, "LL (2.7 µs, 50 %), Simple (14 µs)": each protocol's cost in addition to the links' latency,
+/// and its share of the bandwidth.
 std::string in_words(const std::string& what) {
   std::vector<std::string> words;
   for (const Protocol& protocol : protocols_over(what)) {
@@ -53,7 +53,7 @@ std::string in_words(const std::string& what) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Returns "LL up to 16 KiB, LL128 up to 256 KiB": limits for single messages.
+/// Returns, for example, "LL up to 16 KiB, LL128 up to 256 KiB": size limits for single messages.
 std::string limits_in_words(const std::string& what) {
   std::vector<std::string> words;
   for (const Protocol& protocol : protocols_over(what)) {
@@ -109,7 +109,8 @@ double PathUse::software_of(double bytes, collectives::Protocol protocol, double
   return host_software() + by_protocol + (is_posted ? post : 0);
 }
 
-/// Returns 2 for LL, which has a flag with every 4 of 8 bytes. LL128 is off over sockets.
+/// Returns 2 for LL in a cluster, since LL adds 4 bytes of flags to every 4 bytes of data; otherwise 1, because LL128
+/// is not used over sockets.
 double PathUse::carried(collectives::Protocol protocol) const { return in_cluster && protocol == ll ? 2 : 1; }
 
 PathUse path_use(std::span<const PathLink> links) {
@@ -137,8 +138,8 @@ PathUse path_use(std::span<const PathLink> links) {
     use.in_cluster = std::ranges::all_of(links, [](const PathLink& link) { return link.use->in_cluster; });
     use.software = use.in_cluster ? tcp::fitted().cluster_software : tcp::fitted().software;
   }
-  // The first and the last TCP link belong to the hosts: a frame is stored and forwarded there, half a frame at each
-  // end on average, and software runs. On a trunk between them a whole frame is stored.
+  // Adds the store-and-forward delay and the software of hosts. At the first and the last TCP link half a frame is
+  // stored at each end on average. On a trunk between them a whole frame is stored.
   for (std::size_t i = first_tcp; i <= last_tcp && i < links.size(); ++i) {
     if (links[i].use->transport != spec::Transport::tcp) continue;
     const double frame_seconds = tcp::kFrame / links[i].bandwidth;

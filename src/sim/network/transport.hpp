@@ -10,34 +10,36 @@
 
 namespace dadsim::sim {
 
-/// A protocol of sending messages over nvlink or rdma: a quick start for small messages, the full bandwidth for large
+/// A protocol for messages over nvlink or rdma: it starts fast for small messages, or has the full bandwidth for large
 /// ones.
 struct Protocol {
   collectives::Protocol name = collectives::Protocol::simple;
   double latency = 0;     ///< seconds of a message in addition to the links' latencies
   double efficiency = 1;  ///< share of the path's payload rate that messages reach
-  /// Size up to which a single message uses this protocol, bytes; 0: only messages for which the library has chosen it.
+  /// Size up to which a single message uses this protocol, bytes; 0: only if the library has chosen it for the message.
   double most_bytes = std::numeric_limits<double>::infinity();
 };
 
-/// The transports' effect on a path.
+/// Effect of the transports on a path.
 struct PathUse {
-  spec::Transport transport = spec::Transport::plain;  ///< the slowest kind on the path: tcp, else rdma, nvlink, plain
+  spec::Transport transport = spec::Transport::plain;  ///< slowest kind of transport on the path, in the order tcp,
+                                                       ///< rdma, nvlink, plain
   double efficiency = 1;    ///< payload ÷ wire bytes, of the link with the lowest payload rate
-  double payload_rate = 0;  ///< byte/s of a message that shares its links with no other
-  double software = 0;      ///< tcp: seconds of `overhead` before the transfer
+  double payload_rate = 0;  ///< payload rate of a message without others on its links, byte/s
+  double software = 0;      ///< tcp: part of `overhead` before the transfer, seconds
   bool in_cluster = false;  ///< tcp: the whole path lies in a cluster of GPUs
   bool posts = false;       ///< rdma: software posts each message to the adapters
-  double overhead = 0;  ///< seconds in addition to the links' latencies: frames stored and forwarded, software (tcp)
-  std::span<const Protocol> protocols;  ///< protocols of the path; empty: a message takes `overhead`
+  double overhead = 0;  ///< seconds in addition to the links' latencies: storing and forwarding frames, and software
+                        ///< (tcp)
+  std::span<const Protocol> protocols;  ///< protocols of the path; empty: a message costs `overhead`
 
-  /// Bytes on the wire and extra seconds of a message by a protocol. If the path lacks the protocol, the one with the
-  /// full bandwidth is used.
+  /// Wire bytes and extra seconds of a message with a protocol. If the path lacks the protocol, the one with the full
+  /// bandwidth is used.
   struct Cost {
     double wire_bytes = 0;
     double overhead = 0;  ///< seconds in addition to the transfer
   };
-  /// Returns the seconds of `overhead` due to software, which faster links do not shorten.
+  /// Returns the part of `overhead` due to software, which faster links do not shorten, seconds.
   double host_software() const { return protocols.empty() ? std::min(overhead, 2 * software) : overhead; }
   /// Returns the seconds of software for a message; `post` as in cost().
   double software_of(double bytes, collectives::Protocol protocol, double post) const;
@@ -58,8 +60,8 @@ PathUse path_use(std::span<const PathLink> links);
 
 namespace tcp {
 inline constexpr double kSegment =
-    1448;  ///< bytes of payload in a frame: MTU 1500 less IP and TCP headers with timestamps
-inline constexpr double kFrame = 1514;                   ///< bytes of a full Ethernet frame
+    1448;                               ///< payload of a frame, bytes: MTU 1500 less IP and TCP headers with timestamps
+inline constexpr double kFrame = 1514;  ///< bytes of a full Ethernet frame
 inline constexpr double kInitialWindow = 10 * kSegment;  ///< bytes a cold connection may send at once (RFC 6928)
 }  // namespace tcp
 

@@ -23,12 +23,13 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t kOutputKept = 65536;  // bytes of a child's output that are kept
-constexpr std::size_t kMostPosted = 32768;  // bytes, at most half of a pipe's capacity
+constexpr std::size_t kOutputKept = 65536;  // bytes of a child's output that are kept at most
+constexpr std::size_t kMostPosted = 32768;  // bytes posted above which they are sent; at most half of a pipe's capacity
 constexpr std::chrono::milliseconds kLongestPosted{20};
 constexpr int kFailureStatus = 70;      // EX_SOFTWARE of sysexits.h: the body threw
 constexpr int kEnvironmentStatus = 71;  // EX_OSERR: the system denied a resource that every child needs
-constexpr int kLookAgain = 100;  // milliseconds between checks; a signal may wake another thread than the waiting one
+constexpr int kLookAgain = 100;  // milliseconds between checks, because a signal may wake another thread than the
+                                 // waiting one
 
 [[noreturn]] void denied(int code) {
   throw EnvironmentError(fmt::format("a process could not be started: {}", std::strerror(code)));
@@ -38,10 +39,10 @@ constexpr int kLookAgain = 100;  // milliseconds between checks; a signal may wa
   throw EnvironmentError(fmt::format("the pipe from a child process is broken: {}", std::strerror(code)));
 }
 
-/// Process of this child's own child. A child examines one thing at a time, and its child must not outlive it.
+/// Process of this child's own child, of which there is one at a time. It must not outlive this child.
 std::atomic<pid_t> child_of_child = 0;
 
-/// Ends the child when memory can no longer be allocated. `words` and the exit status inform the parent.
+/// Ends the child when a resource is denied. `words` and the exit status inform the parent.
 [[noreturn]] void end_for_want_of(std::string_view words) {
   if (const pid_t own = child_of_child; own > 0) {
     ::kill(own, SIGKILL);
@@ -52,12 +53,12 @@ std::atomic<pid_t> child_of_child = 0;
   ::_exit(kEnvironmentStatus);
 }
 
-/// Ends the process if memory is denied. Other code must not catch a bad_alloc (or let it end the process, as SimGrid's
-/// actors do), because denied memory is no result of the child.
+/// Ends the process if memory is denied. Other code must not catch a bad_alloc, nor let it end the process as SimGrid's
+/// actors do: denied memory must not become a result of the child.
 [[noreturn]] void end_for_want_of_memory() { end_for_want_of("a child process ran out of memory\n"); }
 
-/// Grows the heap in one step. A thread's heap grows by each request, with a system call for each page or two; a
-/// simulation needs hundreds.
+/// Grows the heap in one step. Otherwise a thread's heap grows with each request, by a page or two per system call, and
+/// a simulation needs hundreds.
 void grow_heap_at_once() {
   constexpr int kRoom = 1 << 20;  // bytes by which the heap grows
   ::mallopt(M_MMAP_THRESHOLD, 2 * kRoom);
@@ -144,8 +145,7 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
-  // Descriptors 0–4 have a fixed order so that all others can be closed: another thread's pipes must not stay open
-  // here.
+  // Moves descriptors to 0–4, so that all others can be closed: another thread's pipes must not stay open here.
   const int null = ::open("/dev/null", O_RDONLY);
   const int kept = ::fcntl(messages, F_DUPFD, 10);
   const int kept_output = ::fcntl(output, F_DUPFD, 10);
@@ -164,7 +164,7 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   sigemptyset(&none);
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid is a message for the user, not worth a core file
+  ::prctl(PR_SET_DUMPABLE, 0);  // no core file, since an abort of SimGrid is a message for the user
   if (::getppid() != parent) ::_exit(kFailureStatus);
   child_of_child = 0;
   std::set_new_handler(&end_for_want_of_memory);
@@ -183,12 +183,12 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   }
   std::fflush(stdout);
   std::fflush(stderr);
-  ::_exit(status);  // skips destructors and handlers of the parent
+  ::_exit(status);  // skips destructors and exit handlers of the parent
 }
 
 void write_to_parent(int descriptor, std::string_view bytes) {
   if (write_all(descriptor, bytes.data(), bytes.size())) return;
-  if (errno == EPIPE) ::_exit(kFailureStatus);  // the parent is gone
+  if (errno == EPIPE) ::_exit(kFailureStatus);  // the parent has ended
   end_for_want_of("a child process cannot write to its pipe\n");
 }
 
@@ -210,7 +210,7 @@ void MessageSink::send(std::string_view message) const {
     add(message);
     return flush();
   }
-  flush();  // also sends a long message without a copy
+  flush();  // sends what was posted; a long message then needs no copy
   const std::uint64_t length = message.size();
   write_to_parent(descriptor_, {reinterpret_cast<const char*>(&length), sizeof length});
   write_to_parent(descriptor_, message);
@@ -251,7 +251,7 @@ std::string MessageSource::next() const {
     if (std::optional<std::string> message = splitter_.next()) return *std::move(message);
     const ssize_t got = ::read(descriptor_, chunk_.data(), chunk_.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) ::_exit(kFailureStatus);  // the parent is gone, so no reason is written
+    if (got == 0) ::_exit(kFailureStatus);  // no reason is written, because the parent has ended
     if (got < 0) end_for_want_of("a child process cannot read from its pipe\n");
     splitter_.add(chunk_.data(), static_cast<std::size_t>(got));
   }
@@ -307,7 +307,7 @@ struct ChildProcess::State {
 ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>()) {
   State& state = *state_;
   if (!state.messages.open() || !state.output.open() || !state.orders.open()) denied(errno);
-  std::fflush(nullptr);  // otherwise the child would write buffered output a second time
+  std::fflush(nullptr);  // without this the child would write buffered output a second time
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) denied(errno);
@@ -323,7 +323,7 @@ ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>())
 ChildProcess::~ChildProcess() = default;
 
 bool ChildProcess::send(std::string_view message) {
-  // A child that has ended must not end this process through SIGPIPE.
+  // Blocks SIGPIPE, by which a child that has ended would end this process.
   sigset_t pipe_signal;
   sigset_t before;
   sigemptyset(&pipe_signal);
@@ -337,7 +337,9 @@ bool ChildProcess::send(std::string_view message) {
     ::sigtimedwait(&pipe_signal, nullptr, &none);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (fault != 0 && fault != EPIPE) cut_off(fault);  // otherwise the child would wait for the remaining bytes forever
+  if (fault != 0 && fault != EPIPE)
+    cut_off(fault);  // an incomplete message would leave the child waiting for the
+                     // remaining bytes
   return sent;
 }
 

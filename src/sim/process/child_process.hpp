@@ -38,7 +38,7 @@ class MessageSplitter {
     std::memcpy(&length, buffer_.data() + start_, sizeof length);
     if (buffer_.size() - start_ - sizeof length < length) {
       buffer_.erase(0, std::exchange(start_, 0));
-      // A long message gets its memory at once; repeated doubling would take three times as much.
+      // Reserves memory for a long message at once; repeated doubling would take three times as much.
       if (length >= kLong) buffer_.reserve(sizeof length + length + kLong);
       return std::nullopt;
     }
@@ -54,21 +54,21 @@ class MessageSplitter {
   }
 
  private:
-  static constexpr std::size_t kLong = std::size_t{1} << 17U;  // bytes of a long message, more than are read at a time
+  static constexpr std::size_t kLong = std::size_t{1} << 17U;  // bytes of a long message, which is longer than one read
 
   std::string buffer_;
   std::size_t start_ = 0;
 };
 
-/// Sends results from code in a child process: whole messages, in order. Ends the child if the parent no longer
-/// listens.
+/// Sends results from code in a child process as whole messages, in order. Ends the child if the parent no longer
+/// reads.
 class MessageSink {
  public:
   explicit MessageSink(int descriptor) : descriptor_(descriptor) {}
-  /// Sends a message at once, after all that were posted.
+  /// Sends a message at once, after all posted messages.
   void send(std::string_view message) const;
   /// Sends a message together with others, some hundredths of a second later or with the next send(). Waking the parent
-  /// for every small message would take both processes as long as the work itself.
+  /// for every small message would take as long as the work itself, in both processes.
   void post(std::string_view message) const;
 
  private:
@@ -89,8 +89,8 @@ struct ChildOutcome {
   bool complete() const { return end == ChildEnd::complete; }
   /// Returns, for example, "was killed by signal 9 (Killed)"; empty if complete.
   std::string description() const;
-  /// Returns whether the child accessed memory that it does not have. Such a crash is a fault of the code or its
-  /// environment, never a result of the simulation.
+  /// Returns whether the child accessed invalid memory. Such a crash is a fault of the code or its environment, never a
+  /// result of the simulation.
   bool crashed() const;
 };
 
@@ -98,7 +98,8 @@ struct ChildOutcome {
 class MessageSource {
  public:
   explicit MessageSource(int descriptor) : descriptor_(descriptor) {}
-  /// Returns the next message, and blocks until it arrives. Ends the child if the parent has closed its end.
+  /// Returns the next message, and blocks until it arrives. Ends the child if the parent has closed its end of the
+  /// pipe.
   std::string next() const;
 
  private:
@@ -108,10 +109,10 @@ class MessageSource {
 };
 
 /// A forked child that exchanges messages with this process, for code that can exit, abort or hang. The child begins
-/// with the object and is ended with it, or with this process. `body` runs in a single thread: it must not use a thread
+/// with the object and ends with it, or with this process. `body` runs in a single thread: it must not use a thread
 /// pool. Its exceptions are written to the child's output. Every wait for the child throws Cancelled after an interrupt
-/// by the user. It throws EnvironmentError if the system denies a process or the status of its end; neither is a result
-/// of the child.
+/// by the user. A wait throws EnvironmentError if the system denies a process or the status of its end, because neither
+/// is a result of the child.
 class ChildProcess {
  public:
   using Body = std::function<void(const MessageSink&, const MessageSource&)>;
@@ -120,11 +121,11 @@ class ChildProcess {
   ChildProcess(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  /// Sends a whole message to the child. The child must be listening, or its messages must be read meanwhile. Returns
-  /// false if it no longer listens.
+  /// Sends a whole message to the child. The child must be reading, or its own messages must be read meanwhile. Returns
+  /// false if the child no longer reads.
   bool send(std::string_view message);
-  /// Returns the next message of the child; nothing once it has ended. `time_limit`: seconds from the beginning, after
-  /// which the child is ended; 0 for none. Throws Cancelled.
+  /// Returns the next message of the child; nothing once the child has ended or its time is up. `time_limit`: seconds
+  /// from the child's beginning, after which it is ended; 0: no limit. Throws Cancelled.
   std::optional<std::string> next(double time_limit = 0);
   /// Waits for the end of the child. The outcome is `complete` if `body` returned. Throws Cancelled, EnvironmentError.
   ChildOutcome end();
@@ -134,10 +135,11 @@ class ChildProcess {
   std::unique_ptr<State> state_;
 };
 
-/// Runs `body` in a forked child, for code that can exit, abort or hang. Calls `on_message` here for each message as it
-/// arrives, even if the child fails later. The child is complete if `body` returns; an exception is written to its
-/// output. `time_limit`: seconds, 0 for none. If `on_message` throws, the child is ended first; it also ends with this
-/// process. `body` runs in a single thread: it must not use a thread pool. Throws Cancelled, EnvironmentError.
+/// Runs `body` in a forked child, for code that can exit, abort or hang. Calls `on_message` in this process for each
+/// message as it arrives, even if the child fails later. The outcome is complete if `body` returns; an exception is
+/// written to its output. `time_limit`: seconds; 0: no limit. If `on_message` throws, the child is ended first; it also
+/// ends with this process. `body` runs in a single thread: it must not use a thread pool. Throws Cancelled,
+/// EnvironmentError.
 ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
                           const std::function<void(std::string_view)>& on_message, double time_limit = 0);
 

@@ -2,7 +2,7 @@
 
 // clang-format off
 #include <simgrid/s4u.hpp>
-#include <simgrid/version.h>  // needs s4u.hpp before it
+#include <simgrid/version.h>  // s4u.hpp must be included before this header
 // clang-format on
 
 #include <functional>
@@ -22,7 +22,7 @@ inline simgrid::s4u::ActorPtr add_actor(const std::string& name, simgrid::s4u::H
   return simgrid::s4u::Actor::init(name, host)->start(code);
 }
 
-/// Starts an activity. vetoable_start is gone from 3.34 on, where start itself can be deferred.
+/// Starts an activity. vetoable_start was removed in 3.34, in which start itself can be deferred.
 template <class ActivityPtr>
 void start(const ActivityPtr& activity) {
 #if SIMGRID_VERSION >= 33400
@@ -39,8 +39,8 @@ inline constexpr const char* timing_precision = "precision/timing";
 inline constexpr const char* timing_precision = "surf/precision";
 #endif
 
-/// Kind of contexts for actors. Switching stacks by hand confuses sanitizers without instrumentation; threads do not,
-/// but each switch passes through the kernel.
+/// Kind of contexts for actors. Sanitizers do not understand stacks that are switched without instrumentation. They
+/// understand threads, but each switch between them passes through the kernel.
 #if (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)) && !defined(DADSIM_INSTRUMENTED_SIMGRID)
 inline constexpr const char* context_factory = "thread";
 #else
