@@ -12,8 +12,9 @@ namespace dadsim::sim {
 /// Returns the catalogue of devices, each with its source: sim/devices/devices.csv.
 Registry<spec::DeviceSpec>& device_catalog();
 
-/// Returns whether the device computes a layer with fewer multiplications than the layer's shape counts. Windows of 3 ×
-/// 3 with a stride of one use minimal filtering (Winograd).
+/// Returns whether the device computes a layer with fewer multiplications than the layer's shape suggests: minimal
+/// filtering (Winograd) for fp32 convolutions with 3 × 3 windows and a stride of one, if the device's `winograd_share`
+/// is below 1.
 bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& layer, spec::Precision precision);
 
 /// Returns the seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).
@@ -24,8 +25,10 @@ bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& l
 ///     peak × efficiency × W ÷ (W + peak × ramp),
 /// with W flops per kernel; fewer rows than a tile has are padded to one tile. Compression (factorise, merge) consists
 /// of thin products in fp32 with the efficiency of dense layers; bandwidth usually limits them. Everything else streams
-/// over memory at half of the fp32 peak, since its additions and multiplications are rarely fused. Throws
-/// std::logic_error if the device lacks the precision, or if an amount makes no sense.
+/// over memory at half of the fp32 peak, since its additions and multiplications are rarely fused. Products and
+/// attention whose kernels are measured (kernels.hpp) take the time of these kernels, plus the bytes of kernels before
+/// and after. Recorded seconds are added. Throws std::logic_error if the device lacks the precision, or if an amount
+/// makes no sense.
 double seconds_on(const spec::DeviceSpec& device, const schedule::ComputeTask& task, std::size_t entry,
                   spec::Precision precision);
 

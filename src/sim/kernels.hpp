@@ -10,14 +10,14 @@
 #include "spec/names.hpp"
 #include "spec/precision.hpp"
 
-// Time of single kernels on a device, from a few numbers per generation. The numbers were fitted to published
-// measurements of kernels, not of training (sim/devices/kernels.csv; errors: docs/kernels.md).
+// Time of single kernels on a device, from a few constants per generation. They were fitted to published measurements
+// of kernels, not of training (sim/devices/kernels.csv; errors: docs/kernels.md).
 
 namespace dadsim::sim {
 
-/// Share of the largest measured product's efficiency that whole trainings reach, where only products were measured
-/// (docs/devices.md). The geometric mean of 0.56 (H100) and 0.88 (A100), for products measured by S. Bekman, before
-/// kernels were counted separately.
+/// Efficiency of whole trainings ÷ efficiency of the largest measured product, for devices with measurements of
+/// products only (docs/devices.md). The geometric mean of 0.56 (H100) and 0.88 (A100), for products measured by S.
+/// Bekman, before kernels were counted separately.
 inline constexpr double kTrainingOfBestProduct = 0.70;
 
 /// Number format of a product's operands. For formats other than 16 bit, times include the cast of the rows.
@@ -28,9 +28,9 @@ constexpr auto names_of(KernelFormat) {
       {{bits16, "16-bit"}, {fp8, "fp8"}, {fp8_block, "fp8-block"}, {nvfp4, "nvfp4"}});
 }
 
-/// Rates of a device that a kernel may reach in one format.
+/// Peak rates of a device in one format.
 struct KernelRates {
-  double peak = 0;       ///< flop/s of products at the peak
+  double peak = 0;       ///< peak flop/s of products
   double bandwidth = 0;  ///< byte/s, by the data sheet
   double streamed = 1;   ///< share of `bandwidth` that streaming reaches
 };
@@ -44,11 +44,11 @@ std::optional<KernelRates> kernel_rates(const spec::DeviceSpec& device, KernelFo
 /// `halving`.
 struct ProductKernel {
   double share = 1;      ///< share of the peak that a large product reaches
-  double fixed = 0;      ///< seconds that do not depend on the product
-  double depth = 0;      ///< k at which a product reaches half of the share
-  double units = 0;      ///< units that tiles are dealt to; 0: tiles make no difference
-  double last_wave = 0;  ///< rounding of the last wave: 1 takes as long as any wave, 0 in proportion to its tiles
-  double halving = 0;    ///< share by which a tile's time grows if the tile has half the size
+  double fixed = 0;      ///< seconds independent of the product's size
+  double depth = 0;      ///< k at which a product reaches half of `share`
+  double units = 0;      ///< units to which tiles are dealt; 0: tiles have no effect
+  double last_wave = 0;  ///< cost of a partly filled last wave: 1 as a full wave, 0 in proportion to its tiles
+  double halving = 0;    ///< share by which the time per flop grows if a tile has half the size
   double cast = 0;       ///< share of the bandwidth at which rows are cast, two bytes in and one out; 0: no cast
   double grouped = 1;    ///< rate of the products of several matrices in one kernel ÷ rate of a single large product
   double spread = 0;     ///< nine of ten measured times lie between predicted ÷ spread and predicted × spread; 0: no
@@ -61,17 +61,17 @@ struct ProductKernel {
 /// and passing back through softmax is as much work.
 struct AttentionKernel {
   double share = 1;
-  double fixed = 0;            ///< seconds that do not depend on the amount of attention
-  double length = 0;           ///< positions seen at which attention reaches half of the share
-  double exponentials = 1;     ///< share of the peak rate of exponentials
+  double fixed = 0;            ///< seconds independent of the amount of attention
+  double length = 0;           ///< positions seen at which attention reaches half of `share`
+  double exponentials = 1;     ///< share of the peak rate of exponentials that is reached
   double per_exponential = 1;  ///< flop of products at the peak, in the time of one exponential
-  double spread = 0;           ///< as of products
+  double spread = 0;           ///< factor, as in the struct above
 };
 
-/// Returns the share by which communication slows computation, since it occupies multiprocessors and bandwidth. 18.9 %
-/// is the mean of products, attention and memory-bound kernels during all-gathers, reduce-scatters and all-reduces on
-/// A100, H100, MI210 and MI250 (arXiv:2507.03114). Returns 0 where efficiencies come from whole trainings, which
-/// include the effect: on devices with unknown kernels, and in fp16 and wider.
+/// Returns the share by which communication slows computation, since both use multiprocessors and bandwidth. 18.9 % is
+/// the mean of products, attention and memory-bound kernels during all-gathers, reduce-scatters and all-reduces on
+/// A100, H100, MI210 and MI250 (arXiv:2507.03114). Returns 0 if efficiencies come from whole trainings, which include
+/// the effect: on devices with unknown kernels, and in fp16 and wider.
 double slowed_beside_communication(const spec::DeviceSpec& device, spec::Precision precision);
 
 /// Kernels of a device of the catalogue (sim/devices/kernel_families.csv).
@@ -87,26 +87,27 @@ const ProductKernel* product_kernel(const std::string& family, KernelFormat form
 /// Returns the kernel without its cast, for families that cast rows before a product. Its fixed time is at most that of
 /// a product in 16 bit, since measurements in 8 and 4 bit include the start of a cast.
 ProductKernel without_cast(const std::string& family, const ProductKernel& kernel);
-/// Returns the constants of one library's attention; if unknown, those of all libraries together.
+/// Returns the constants of one library's attention; if these are unknown, the constants for all libraries.
 const AttentionKernel* attention_kernel(const std::string& family, KernelFormat format, bool backward,
                                         spec::FlashLibrary library = spec::FlashLibrary::any);
 
 struct Product {
   double m = 1, n = 1, k = 1;
-  double element = 2;  ///< bytes of an operand's number; a number of the result has 2
+  double element = 2;  ///< bytes per operand number; result numbers have 2
 };
 /// Returns the seconds of a single product. Throws std::logic_error for sizes that make no sense.
 double product_seconds(const ProductKernel& kernel, const KernelRates& rates, const Product& product);
-/// Returns the time of the product's arithmetic ÷ the time as a part of an endless product.
+/// Returns the time of the product's arithmetic ÷ the time of an equal part of an infinitely large product.
 double shape_factor(const ProductKernel& kernel, const Product& product);
 
 struct FusedAttention {
-  double flops = 0;      ///< flop that attention carries out
+  double flops = 0;      ///< flop carried out
   double head_size = 1;  ///< d, numbers per head
   double seen = 1;       ///< s, positions seen on average
   bool backward = false;
 };
-/// Returns the flop for `pairs` of a position and another position that it sees, over all heads.
+/// Returns the flop of attention. `pairs`: number of pairs of positions in which the first position sees the second,
+/// summed over heads.
 double attention_flops(double pairs, double head_size, bool backward);
 double attention_seconds(const AttentionKernel& kernel, const KernelRates& rates, const FusedAttention& attention);
 

@@ -96,8 +96,8 @@ class OperationWriter {
     }
   }
 
-  /// Writes a copy next to the compute stream. It follows the last copy in the same direction. A copy back also follows
-  /// the copies to the host.
+  /// Writes a copy between device and host, in parallel with the compute stream. It waits for the last copy in the same
+  /// direction. A copy back also waits for the copies to the host.
   void write_copy(std::size_t node, schedule::HostCopy copy, StepOperations::Operation operation) {
     auto& [there, back, launched] = copies_[node];
     const bool leaves = copy == schedule::HostCopy::to_host || copy == schedule::HostCopy::wait_to_host;
@@ -137,15 +137,15 @@ class OperationWriter {
                                                               : collective.bytes[parts_.entry(node)];
   }
 
-  /// Writes a node's rounds of a collective. A node enters round r once it has finished round r − n, where n rounds may
-  /// be in flight. The last operation waits for everything that the node has sent and received.
+  /// Writes a node's rounds of a collective. With n rounds in flight, a node enters round r once it has finished round
+  /// r − n. The last operation waits for all messages that the node has sent and received.
   void write_part(std::size_t i, std::size_t node, const collectives::Rounds& rounds, double bytes) {
     const schedule::Task& task = schedule_.tasks[i];
     const auto number = static_cast<std::int32_t>(i);
     StepOperations::Part part;
     part.task = number;
     part.bytes = bytes;
-    // A node that only receives takes part from the start. Others begin when they reach the collective, after the
+    // Begins for a node that only receives at the start. Other nodes begin when they reach the collective, after the
     // previous one on its line.
     std::int32_t& line = lines_[node * parts_.lines() + line_of(task)];
     if (parts_.issues(task, node)) {
@@ -153,7 +153,7 @@ class OperationWriter {
       if (line > 0) part.after.push_back(line - 1);
     }
     part.first = static_cast<std::int32_t>(result_.nodes[node].operations.size());
-    std::vector<std::int32_t> met;  // operation that ends each round with messages
+    std::vector<std::int32_t> met;  // operation that ends a round, for each round with messages
     Operations all;
     std::vector<collectives::Transfer> sends, receives;
     const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(1, rounds.pace().in_flight));
@@ -178,7 +178,7 @@ class OperationWriter {
       };
       for (const collectives::Transfer& transfer : receives) message(StepOperations::Kind::receive, transfer);
       for (const collectives::Transfer& transfer : sends) message(StepOperations::Kind::send, transfer);
-      // A sender has already waited for the operations before; a node that only receives has not.
+      // Waits for earlier operations at a node that only receives; a sender has already done so.
       if (sends.empty()) of_round.insert(of_round.end(), before.begin(), before.end());
       met.push_back(add(node, {.kind = StepOperations::Kind::meet, .task = number, .after = std::move(of_round)}));
     }
@@ -216,8 +216,9 @@ class OperationWriter {
     Operations there, back, launched;  ///< last copies to the host, last copies from the host, and last launches
   };
   std::vector<OfHost> copies_;                      ///< last copies of each node
-  std::vector<std::int32_t> lines_;                 ///< end of the last collective plus one, per node and line; 0: none
-  std::vector<std::vector<std::int32_t>> through_;  ///< end of a collective, per task and node; −1: no part
+  std::vector<std::int32_t> lines_;                 ///< end of the last collective + 1, per node and line; 0: none
+  std::vector<std::vector<std::int32_t>> through_;  ///< end of a collective, per task and node; −1: the node takes no
+                                                    ///< part
   std::int32_t tags_ = 0;
   std::size_t count_ = 0;
 };
@@ -273,12 +274,12 @@ step::StepOperations operations_of(const Cluster& cluster, const schedule::Sched
 
 std::optional<collectives::RankLayout> ranks_on(const spec::PlatformSpec& platform,
                                                 const std::vector<std::string>& hosts) {
-  std::map<std::string, std::pair<std::int32_t, std::int64_t>> place_of;  // node of each host, and number of the host
+  std::map<std::string, std::pair<std::int32_t, std::int64_t>> place_of;  // node of each host; index of the host
   for (const PlatformHost& host : platform_hosts(platform))
     place_of.try_emplace(host.name, host.node, static_cast<std::int64_t>(place_of.size()));
   collectives::RankLayout layout;
   std::vector<std::int64_t> numbers;
-  std::map<std::int32_t, std::int32_t> number_of;  // numbers of the nodes in the order of appearance, without gaps
+  std::map<std::int32_t, std::int32_t> number_of;  // numbers of the nodes in order of first appearance, without gaps
   for (const std::string& host : hosts) {
     const auto found = place_of.find(host);
     if (found == place_of.end()) return std::nullopt;
@@ -296,7 +297,8 @@ std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule, co
   BesideKernels beside(schedule);
   for (const schedule::Task& task : schedule.tasks) {
     const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
-    // Groups that cannot use the named algorithm leave the choice to the library.
+    // Passes over collectives that are not among replicas: if a group cannot use the named algorithm, the library
+    // chooses another.
     if (collective == nullptr || collective->among != schedule::Among::replicas) continue;
     if (collective->algorithm == "auto" || collective->algorithm == "best") continue;
     if (!seen.emplace(collective->kind, task.stage, collective->algorithm).second) continue;

@@ -92,7 +92,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
         message >> result.network >> without;
         complete = true;
         return;
-      case TimingTopic::timeline:  // arrives before the timing of its schedule
+      case TimingTopic::timeline:  // the timeline arrives before the timing of its schedule
         timelines[simulated.size()] = std::make_shared<const step::Timeline>(message.read<step::Timeline>());
         return;
       case TimingTopic::first_timeline:

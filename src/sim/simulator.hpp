@@ -20,13 +20,13 @@
 
 namespace dadsim::sim {
 
-/// An error of the simulation itself (a deadlock, a link that is down). The message carries SimGrid's words.
+/// An error of the simulation itself (a deadlock, a link that is down). The message contains SimGrid's words.
 class SimulationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The simulated cluster: the host and device of each worker.
+/// Simulated cluster: the host and device of each worker.
 struct Cluster {
   spec::PlatformSpec platform;
   std::vector<std::string> hosts;         ///< host of each worker
@@ -36,16 +36,18 @@ struct Cluster {
   spec::NetworkSpec network;
   spec::FrameworkSpec framework = {};  ///< framework that carries out collectives, and messages of event-driven runs
   std::uint64_t seed = 1;              ///< seed of the jitter
-  /// Numbers of the workers, and then of the aggregator, in a larger cluster; they select the jitter. Empty: 0, 1, 2, …
+  /// Numbers of the workers, and then of the aggregator, in a larger cluster, which select the jitter. Empty: 0, 1, 2,
+  /// …
   std::vector<std::uint32_t> numbers = {};
-  /// Changes of the platform's links, in order. A link that several changes match gets the product. Variations over
-  /// time are relative to the changed numbers.
+  /// Changes of the platform's links, in order. If several changes match a link, their factors are multiplied.
+  /// Variations over time are relative to the changed values.
   std::vector<spec::LinkChange> changes;
-  /// Forbids simulation message by message. Collectives that flow refuses then fail, and overlooked effects are
-  /// reported as possible errors. For a search that times many schedules.
+  /// Forbids simulation message by message, for a search that times many schedules. Collectives that flow refuses then
+  /// fail, and overlooked effects are reported as possible errors.
   bool flow_alone = false;
-  /// Times steps again without each of their causes (computing, the network, the framework), which bounds the cause's
-  /// share of the critical path. False if only times are needed: shares may then exceed what removing a cause saves.
+  /// Times steps again without each of their causes (computing, the network, the framework), which limits the cause's
+  /// share of the critical path. If false, only times are computed: shares may then exceed the time saved by removing a
+  /// cause.
   bool causes = true;
 };
 
@@ -53,18 +55,18 @@ struct Cluster {
 struct TimedRun {
   std::vector<step::StepTiming>
       steps;  ///< timing of each schedule on warm connections; interpolated steps have only seconds and bytes
-  /// Number of the run's steps that each schedule's time represents in means over the run, if some are interpolated.
-  /// Empty: each schedule represents its own occurrences.
+  /// Number of the run's steps that each schedule's time represents in means over the run, if some timings are
+  /// interpolated. Empty: each schedule represents its own occurrences.
   std::vector<double> stand_for;
   std::optional<step::StepTiming> first;  ///< timing of the first schedule on cold connections, if different
-  /// Filled for a run without a barrier between its steps (see schedule::has_barrier); otherwise empty. Seconds from
-  /// the run's beginning, on cold connections, until the last worker was done with the first, the second … step. Every
+  /// Set for a run without a barrier between its steps (see schedule::has_barrier); otherwise empty. Seconds from the
+  /// run's beginning, on cold connections, until the last worker has finished the first, the second … step. Every
   /// further step takes the time in `steps`.
   std::vector<double> first_steps;
   step::NetworkUse network;
-  std::vector<std::shared_ptr<const step::Timeline>> timelines;  ///< requested timelines
-  std::shared_ptr<const step::Timeline> first_timeline;          ///< requested timeline of the first step; otherwise
-                                                                 ///< nullptr
+  std::vector<std::shared_ptr<const step::Timeline>> timelines;  ///< timelines, if requested
+  std::shared_ptr<const step::Timeline> first_timeline;          ///< timeline of the first step, if requested;
+                                                                 ///< otherwise nullptr
 };
 
 /// Options of time_schedules.
@@ -73,16 +75,17 @@ struct TimingRequest {
   std::vector<double> occurrences;
   const schedule::StepKinds* kinds = nullptr;  ///< kinds of the schedules; null: not known yet
   std::vector<std::size_t> trace;              ///< schedules that need a timeline
-  /// Requests a timeline of the first schedule as the first step of the run: on cold connections, if these cost time.
+  /// Requests a timeline of the first schedule as the first step of the run, on cold connections if these take longer.
   bool trace_first = false;
-  std::size_t first_step = 0;        ///< number of the first schedule's step in the run, which selects its jitter
-  double begins_at = 0;              ///< date of the first schedule, seconds; matters where the platform changes over
-                                     ///< time
-  std::size_t most_spans = 300'000;  ///< spans of a timeline at most, roughly; more workers and links are left out
+  std::size_t first_step = 0;        ///< number of the first schedule's step in the run; selects its jitter
+  double begins_at = 0;              ///< date of the first schedule, seconds; has an effect if the platform changes
+                                     ///< over time
+  std::size_t most_spans = 300'000;  ///< approximate maximum of spans in a timeline; further workers and links are left
+                                     ///< out
 };
 
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
-/// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Each
+/// with a clock that never goes back). A schedule with fewer workers than the cluster uses the first ones. Each
 /// distinct schedule is simulated once; with NetworkSpec::timed_steps only a sample of them. If times change from step
 /// to step (every_step_differs), each schedule is simulated. A schedule without a barrier is timed in a run of equal
 /// consecutive steps; its time is the delay that each further step adds. `progress` is called with the number of
@@ -91,9 +94,10 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
                         const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 
 /// Returns whether equal steps take different times, because the platform varies, has background traffic, or computing
-/// jitters. Then the schedules of time_schedules should be all steps of a run in order.
+/// jitters. The schedules of time_schedules should then be all steps of a run in order.
 bool every_step_differs(const Cluster& cluster);
-/// Returns whether the network or its background traffic differs from step to step. Jitter concerns computations only.
+/// Returns whether the network or its background traffic differs from step to step. Jitter does not count, since it
+/// concerns computations only.
 bool network_differs(const Cluster& cluster);
 
 /// A single collective to be timed.
@@ -105,10 +109,11 @@ struct CollectiveJob {
 };
 
 struct CollectiveTiming {
-  std::string algorithm;              ///< algorithm chosen for "auto" or "best"
+  std::string algorithm;              ///< algorithm of the job, or the one chosen for "auto" or "best"
   std::optional<Statement> compared;  ///< algorithms that "best" was compared with
   std::string protocol;               ///< protocol of NCCL or RCCL for all messages; may be empty
-  std::optional<Statement> quicker;   ///< algorithms of the library that are quicker than its choice
+  std::optional<Statement> quicker;   ///< quickest algorithm of the library, if notably quicker than the library's
+                                      ///< choice
   spec::Fidelity fidelity = spec::Fidelity::message;
   double seconds = 0;       ///< seconds until the last rank is done, on warm connections
   double cold_seconds = 0;  ///< seconds until the last rank is done, on new connections

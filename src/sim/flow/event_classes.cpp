@@ -11,10 +11,10 @@ namespace dadsim::sim {
 namespace {
 
 constexpr double kSameEntry = 1e-12;   // seconds within which events count as simultaneous
-constexpr int kMostRefinements = 100;  // passes of the refinement, at most
-constexpr std::size_t kFewPeers = 16;  // peers up to which a linear search is used
+constexpr int kMostRefinements = 100;  // largest number of passes of the refinement
+constexpr std::size_t kFewPeers = 16;  // largest number of peers for a linear search
 
-/// Numbers distinct colours in order of appearance.
+/// Numbers distinct colours in order of first appearance.
 class ColourNumbers {
  public:
   std::int32_t of(std::uint64_t colour) {
@@ -41,7 +41,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
     : network_(network), ranks_(static_cast<std::size_t>(rounds.ranks())) {
   const std::vector<collectives::RoundPhase> phases = rounds.phases();
   std::vector<collectives::Transfer> transfers;
-  FlatMap<std::size_t> place_of;  // places of a rank's peers, if there are many
+  FlatMap<std::size_t> place_of;  // indices of a rank's peers, if there are many
   offsets_.push_back(0);
   for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
     const std::size_t begin = pairs_.size();
@@ -49,7 +49,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
     place_of.clear();
     const auto place = [&](collectives::Rank peer, std::int32_t channel) {
       const auto is_same = [&](std::size_t i) { return pairs_[i].to == peer && pairs_[i].channel == channel; };
-      // Peers are usually in the order of the previous round.
+      // Searches from the place of the previous round, since peers are usually in the same order.
       for (std::size_t i = 0; i < 2; ++i, last = last + 1 < pairs_.size() ? last + 1 : begin) {
         if (last < pairs_.size() && is_same(last)) return last;
       }
@@ -191,7 +191,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
     classes.class_of.push_back(number);
     ++ranks_of[static_cast<std::size_t>(number)];
   }
-  // Used links, by class.
+  // links in use, by class
   std::vector<std::int32_t> first_of(of_links.size(), -1);  // first link of each link's class
   std::vector<std::int64_t> links_of(of_links.size(), 0);   // number of links of the class, per first link
   std::vector<bool> used(of_links.size());

@@ -68,7 +68,7 @@ std::uint64_t key_of(const FlowPattern::Pair& pair) {
   return static_cast<std::uint64_t>(pair.from) << 32U | static_cast<std::uint32_t>(pair.to);
 }
 
-/// Numbers kinds of messages in the order in which they are met.
+/// Numbers kinds of messages in the order of first appearance.
 class KindNumbers {
  public:
   explicit KindNumbers(std::vector<FlowPattern::Kind>& kinds) : kinds_(kinds) {}
@@ -113,7 +113,7 @@ KnownPattern* RoundPatterns::of(const collectives::Rounds& rounds, std::int64_t 
     if (reversed) {
       for (FlowPattern::Pair& pair : pattern.pairs) std::swap(pair.from, pair.to);
     }
-    // Rounds often have the pairs of the previous round.
+    // Uses one of the last two patterns if its pairs are the same, which is often so.
     const auto is_same = [&](const FlowPattern& known) {
       return known.kinds.size() == pattern.kinds.size() && known.pairs.size() == pattern.pairs.size() &&
              std::ranges::equal(known.pairs, pattern.pairs,
@@ -194,7 +194,7 @@ FlowPattern RoundPatterns::collect(const collectives::Rounds& rounds, std::int64
 
 namespace {
 
-constexpr std::int64_t kStepsBySteps = 4'000'000;  // most pairs × rounds that are followed one by one
+constexpr std::int64_t kStepsBySteps = 4'000'000;  // largest pairs × rounds that are simulated individually
 constexpr double kSameSpeed = 1e-9;                // relative difference of equal speeds
 constexpr int kUsesToCondense = 3;                 // uses of a pattern before its ranks are divided into classes
 constexpr int kPassesOverRanks = 16;
@@ -232,7 +232,7 @@ Refused RankDates::go_on(const RoundFlows& timed, std::vector<double>& dates, do
   const auto steps_of = [&](std::size_t pairs) { return timed.rounds * static_cast<std::int64_t>(pairs); };
   const bool step_by_step = !many || steps_of(known.pattern.pairs.size()) <= kStepsBySteps;
   const bool as_rings = !step_by_step && in_single_file(known.pattern.pairs, dates.size());
-  // If links are shared, the beginning of each pair matters.
+  // Checks pairs individually if links are shared, because the date of each then matters.
   const bool checked = many && step_by_step && timed.contended;
   if (condensed_ != &known || as_rings || checked) expand(dates);
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the comparison with an address does not dereference
@@ -285,8 +285,8 @@ void RankDates::expand(std::vector<double>& dates) {
   condensed_ = nullptr;
 }
 
-/// Divides ranks into classes by colour refinement, as FlowPattern does with flows and links. The messages that arrive
-/// at a rank decide when it continues.
+/// Divides ranks into classes by colour refinement, as FlowPattern does with flows and links. A rank's colour depends
+/// on the messages that arrive, because they determine when the rank continues.
 void RankDates::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
   RankClasses& result = known.ranks.emplace(RankClasses{});
   const std::vector<Pair>& pairs = known.pattern.pairs;
@@ -374,10 +374,10 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const RoundFlows&
 }
 
 /// Times rings with many rounds. In each round the longest chain of causes stays on a pair, whose transfers follow one
-/// another, or moves to the next pair. Moving takes the message's latency. Staying pays on the slowest pair; moving
-/// through a pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every
-/// round, plus the best gain of a stretch. A stretch has at most `rounds` pairs in a row and may go around more than
-/// once.
+/// another, or moves to the next pair. Staying takes the slowest pair's transfer. Moving through a pair gains (its
+/// whole time − the slowest transfer), since its latency is added. The time is therefore that of the slowest pair in
+/// every round, plus the largest gain of consecutive pairs. A chain moves over at most `rounds` pairs, possibly around
+/// the ring more than once.
 Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& dates) {
   const std::vector<Pair>& pairs = timed.known->pattern.pairs;
   const auto flow_of = [&](std::size_t pair) -> const RoundFlow& {
@@ -412,7 +412,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
     }
     for (const std::size_t pair : ring) {
       if (flow_of(pair).most_in_line == kManyInLine) continue;
-      // Refuses a ring in which another pair is quicker, because it forwards faster than this pair transfers.
+      // Refuses a ring with a pair that is quicker than this pair, because messages would queue at this pair.
       if (quickest < (1 - kSameSpeed) * flow_of(pair).seconds) return FlowRefusal{kInLine};
     }
     const auto size = static_cast<std::int64_t>(ring.size());
@@ -422,13 +422,14 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
       gain.push_back(flow_of(pair).before + flow_of(pair).seconds + flow_of(pair).after - slowest);
       whole += gain.back();
     }
-    // Takes as many whole turns as fit if they gain, then the best remaining stretch, at most twice around.
+    // Takes as many whole turns as fit if they gain, then the best remaining stretch, which may cross the start of the
+    // ring.
     const std::int64_t turns = whole > 0 ? rounds / size : 0;
     const std::int64_t longest = std::min(rounds - turns * size, size);
     double best = 0;
-    std::vector<double> sum{0};  // sums of gains up to a place, two turns long
+    std::vector<double> sum{0};  // prefix sums of gains, over two turns
     for (std::int64_t i = 0; i < 2 * size; ++i) sum.push_back(sum.back() + gain[static_cast<std::size_t>(i % size)]);
-    std::vector<std::int64_t> least;  // places with rising sums, at most `longest` back
+    std::vector<std::int64_t> least;  // candidates for the start of a stretch, with rising sums, at most `longest` back
     std::size_t head = 0;
     for (std::int64_t i = 0; i <= 2 * size; ++i) {
       while (head < least.size() && least[head] < i - longest) ++head;
@@ -437,7 +438,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
       least.push_back(i);
       best = std::max(best, sum[static_cast<std::size_t>(i)] - sum[static_cast<std::size_t>(least[head])]);
     }
-    // The last message of all is followed by its latency in any case.
+    // Adds at least the smallest latency of a message.
     double last = std::numeric_limits<double>::infinity();
     for (const std::size_t pair : ring) last = std::min(last, flow_of(pair).before + flow_of(pair).after);
     const double seconds =
@@ -449,7 +450,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
 
 namespace {
 
-constexpr double kPlainDoubt = 0.01;  // share of the time: three times the doubt that is accepted
+constexpr double kPlainDoubt = 0.01;  // share of the time: three times the accepted doubt
 
 }  // namespace
 
@@ -471,13 +472,13 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
       reason = overlap ? "ranks are in several rounds at a time"
                        : fmt::format("ranks get out of step, by up to {:.3g} s of {:.3g} s", check_.doubt(), seconds);
     }
-    // More links of the network are known by now.
+    // Checks again, because more links of the network are known by now.
     if (!FlowEvents::serves_without_loss(ranks_.network)) return FlowRefusal{reason, seconds};
     dates = begin;
-    keep_nothing();  // results worked out in step are of no further use
+    keep_nothing();  // discards results computed in step
     const Refused refused = followed_.run(rounds, dates, account_, solved_);
     if (!refused) return {};
-    // The refusal also reports the time that in-step rounds would take.
+    // Reports the time of in-step rounds with the refusal.
     if (!reason.empty()) return FlowRefusal{reason + ", and " + refused->fault, seconds};
   }
 }
@@ -557,7 +558,7 @@ FlowModel::InStep FlowModel::work_out(const collectives::Rounds& rounds, std::ve
       const std::int64_t first = phase.first + i;
       const std::int64_t end = phase.first + std::min(i + together, times);
       if (pace.handshake != collectives::Pace::Handshake::eager) {
-        // Receivers report that they are ready: a round of messages without bytes in the other direction.
+        // Adds a round of messages without bytes in the other direction: receivers announce that they are ready.
         if (KnownPattern* ready = patterns_.of(rounds, first, end, true, flows_)) {
           if (Refused refused = time_rounds(*ready, 1, dates)) return {.refused = std::move(refused)};
         }
@@ -607,7 +608,7 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
     timed_.push_back(std::move(timed));
   }
   if (!memory_.is_full()) return {};
-  // Memory is full; this pattern is kept because the next round may have it too.
+  // Frees other patterns because memory is full, and keeps this one: the next round may have it too.
   keeps_ = false;
   timed_.clear();
   memory_.forget();

@@ -18,39 +18,40 @@
 
 namespace dadsim::sim {
 
-/// Follows rounds whose ranks do not keep in step, message by message (FlowEvents), and keeps the last result.
+/// Simulates rounds whose ranks are out of step message by message (FlowEvents), and keeps the last result.
 class EventRounds {
  public:
   explicit EventRounds(FlowNetwork& ranks) : ranks_(ranks) {}
 
-  /// Returns whether the last run had these rounds and equal differences between dates, so that its times and account
-  /// still hold. `dates`: per rank, when it begins, and afterwards when it is done.
+  /// Returns whether the last run had these rounds and equal differences between dates. Then its times and account
+  /// remain valid, and `dates` is updated. `dates`: per rank, when it begins; afterwards, when it is done.
   bool again(const collectives::Rounds& rounds, std::vector<double>& dates) const;
-  /// Returns whether packets may be lost. Losses depend on the order of arrivals, so such rounds are not followed here.
+  /// Returns whether packets may be lost. Losses depend on the order of arrivals, so that such rounds are not simulated
+  /// here.
   bool may_lose(const collectives::Rounds& rounds) const;
-  /// Notes that `rounds` are carried out in another way, and that the account now describes them.
+  /// Records that `rounds` are carried out by another method, which the account now describes.
   void others_follow(const collectives::Rounds& rounds) {
     is_last_ = false;
     if (known_ != &rounds) known_ = nullptr;
   }
   /// Returns whether no other rounds have been carried out since the last run.
   bool is_last() const { return is_last_; }
-  /// Follows the rounds. `dates`: as in again(). `solved`, if any, receives the times of messages; then the rounds must
-  /// differ from those of the last run.
+  /// Simulates the rounds. `dates`: as in again(). `solved`, if not null, receives the times of messages; then the
+  /// rounds must differ from those of the last run.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                             MaxPlusRounds* solved = nullptr);
 
  private:
   FlowNetwork& ranks_;
   const collectives::Rounds* known_ = nullptr;
-  std::optional<EventClasses> classes_;  ///< classes of `known_`, for the dates for which they hold
+  std::optional<EventClasses> classes_;  ///< classes of `known_`, for the dates at which they are valid
   bool is_last_ = false;                 ///< true: no other rounds have been carried out since the last run
   std::vector<double> begun_, ended_;    ///< dates of the last run, per rank, seconds after the first rank began
 };
 
-/// Memory that the models of a step's collectives share, to repeat their rounds from other dates.
+/// Memory used by all models of a step's collectives to repeat their rounds from other dates.
 struct FlowMemory {
-  std::size_t kept = 0;  ///< size: pairs, plus eight times the classes of rounds
+  std::size_t kept = 0;  ///< entries in use: pairs, plus eight times the classes of rounds
 };
 
 /// One model's part of FlowMemory.
@@ -69,12 +70,12 @@ class KeptMemory {
   bool is_full() const { return all_->kept > kMostKept; }
 
  private:
-  static constexpr std::size_t kMostKept = 24'000'000;  // most FlowMemory::kept
+  static constexpr std::size_t kMostKept = 24'000'000;  // largest number of entries in FlowMemory::kept
   std::shared_ptr<FlowMemory> all_;
   std::size_t own_ = 0;
 };
 
-/// The patterns of a collective's rounds: senders, receivers, and the equivalence classes of these pairs.
+/// Patterns of a collective's rounds: senders, receivers, and the equivalence classes of these pairs.
 class RoundPatterns {
  public:
   RoundPatterns(FlowNetwork& ranks, KeptMemory& memory) : ranks_(ranks), memory_(memory) {}
@@ -106,26 +107,27 @@ class RoundPatterns {
   std::pair<std::size_t, std::size_t> classes_and_pairs_;
 };
 
-/// Advances the dates of ranks round by round. Dates are kept per rank, or per class of ranks where all members share a
+/// Advances the dates of ranks round by round. Dates are kept per rank, or per class of ranks if all members share a
 /// date.
 class RankDates {
  public:
   explicit RankDates(InStepCheck& check) : check_(check) {}
 
-  /// Carries out rounds. `dates` may be dates of classes afterwards (see expand). `seconds`: delay of the last rank.
+  /// Carries out rounds. Afterwards `dates` may be invalid until expand(), if dates of classes are in use. `seconds`:
+  /// receives the seconds by which the latest date advances.
   Refused go_on(const RoundFlows& timed, std::vector<double>& dates, double& seconds);
-  /// Turns dates of classes into dates of ranks.
+  /// Converts dates of classes into dates of ranks.
   void expand(std::vector<double>& dates);
-  /// Forgets patterns that no longer exist.
+  /// Forgets references to patterns that have been destroyed.
   void forget_patterns() { condensed_ = nullptr; }
-  /// Returns dates by rank, or by class where these are in use.
+  /// Returns dates per rank, or per class if these are in use.
   const std::vector<double>& reached(const std::vector<double>& dates) const {
     return condensed_ != nullptr ? class_dates_ : dates;
   }
 
  private:
   using Pair = FlowPattern::Pair;
-  /// Switches to dates by class of ranks, where all members of a class share a date.
+  /// Switches to dates per class of ranks, if all members of each class share a date.
   void condense(KnownPattern& known, const std::vector<double>& dates);
   static void find_classes_of_ranks(KnownPattern& known, std::size_t ranks);
   static void one_round(const std::vector<Pair>& pairs, const std::vector<RoundFlow>& flows,
@@ -135,22 +137,22 @@ class RankDates {
   static Refused around_rings(const RoundFlows& timed, std::vector<double>& dates);
 
   InStepCheck& check_;
-  KnownPattern* condensed_ = nullptr;  ///< pattern that `class_dates_` belong to; nullptr: dates are by rank
+  KnownPattern* condensed_ = nullptr;  ///< pattern of `class_dates_`; nullptr: dates are per rank
   std::vector<double> class_dates_;
 };
 
-/// Times collectives by flows. FlowRates works out, once for all rounds with the same pairs, the rates at which pairs
-/// share the links. RankDates then advances the rounds with these rates and the latencies.
+/// Times collectives by flow. FlowRates computes the rates at which pairs share the links, once for all rounds with the
+/// same pairs. RankDates then advances the rounds with these rates and the latencies.
 ///
-/// The model requires that all pairs of a round transfer at the same time and alone: ranks keep in step, and the
-/// network is idle and steady (InStepCheck). Where ranks differ by more than kMostDoubt of the time, EventRounds
-/// follows every message, or the collective is refused.
+/// The model assumes that all pairs of a round transfer at the same time, without other traffic: ranks keep in step,
+/// and the network is idle and steady (InStepCheck). If ranks are out of step by more than kMostDoubt of the time,
+/// EventRounds simulates every message, or the collective is refused.
 ///
-/// Rates belong to equivalence classes of pairs (RoundPatterns). Dates belong to classes of ranks.
+/// Rates are computed per equivalence class of pairs (RoundPatterns), and dates per class of ranks.
 class FlowModel {
  public:
-  /// `by_classes`: false computes the rate of every pair separately, even of equal ones. `memory`: shared with other
-  /// models; nullptr: the model's own.
+  /// `by_classes`: false computes the rate of every pair separately, even of equivalent ones. `memory`: shared with
+  /// other models; nullptr: used by this model alone.
   FlowModel(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts, bool by_classes = true,
             std::shared_ptr<FlowMemory> memory = nullptr)
       : ranks_(network, std::move(hosts), by_classes),
@@ -159,29 +161,28 @@ class FlowModel {
   FlowModel(const FlowModel&) = delete;
   FlowModel& operator=(const FlowModel&) = delete;
 
-  /// Carries out the rounds. `dates`: per rank, when it begins, and afterwards when it is done (seconds). Rates do not
-  /// depend on dates: the same rounds object as in the previous run, which must still exist, uses its rates again. A
-  /// first run in which all ranks begin at one date is not kept: repeating it gives the same result, which the caller
-  /// can keep.
+  /// Carries out the rounds. `dates`: per rank, when it begins; afterwards, when it is done (seconds). Rates do not
+  /// depend on dates: a call with the same `rounds` object as before, which must still exist, reuses them. A first run
+  /// in which all ranks begin at one date is not kept, because the caller can keep its result.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates);
 
-  /// Carries out the first run, of ranks that begin together at date 0, and fills `solved`, which then serves other
+  /// Carries out the first run, with ranks that begin together at date 0. Also fills `solved`, which then accepts other
   /// dates.
   [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved);
 
   /// Returns whether the last run followed messages one by one.
   bool is_followed() const { return followed_.is_last(); }
 
-  /// Sets whether messages are followed one by one from now on where that is possible, even if ranks keep in step.
+  /// Sets whether messages are simulated individually from now on where possible, even if ranks keep in step.
   void follow(bool follows) { follows_ = follows; }
 
-  /// Returns the seconds of the last run by cause, those of the slowest pair in each phase.
+  /// Returns the seconds of the last run by cause, for the slowest pair in each phase.
   const SpentSeconds& spent() const { return account_.spent(); }
 
   /// Returns the load of the last run, per link of the network; links after the end carried nothing.
   const std::vector<LinkLoad>& loads() const { return account_.loads(); }
 
-  /// Forgets loads of links and notes about them, which a model kept for repetition does not need.
+  /// Forgets loads of links and their checks, which a model kept for repetition does not need.
   void forget_links() {
     account_.forget_loads();
     check_.forget_links();
@@ -192,7 +193,7 @@ class FlowModel {
   std::pair<std::size_t, std::size_t> classes_and_pairs() const { return patterns_.classes_and_pairs(); }
 
  private:
-  static constexpr double kMostDoubt = 0.003;  ///< share of the time
+  static constexpr double kMostDoubt = 0.003;  ///< accepted doubt, as a share of the time
   /// Result of carrying out rounds in step.
   struct InStep {
     bool to_the_end = true;  ///< false: stopped early, because ranks clearly did not keep in step
@@ -205,11 +206,11 @@ class FlowModel {
   InStep run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
   /// Computes everything except dates, round by round.
   InStep work_out(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
-  /// Carries out one round of the pattern, or several equal ones, and keeps the result if there is room.
+  /// Carries out one round of the pattern, or several equal ones. Keeps the result if memory suffices.
   Refused time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
   Refused go_on(const RoundFlows& timed, std::vector<double>& dates);
-  /// Returns whether ranks clearly do not keep in step. The last rank has finished `rounds` of `all` rounds at these
-  /// dates, having begun at `begin`.
+  /// Returns whether ranks are clearly out of step. The last rank began at `begin`, and has finished `rounds` of `all`
+  /// rounds at these dates.
   bool is_plain(std::int64_t rounds, std::int64_t all, const std::vector<double>& dates, double begin) const;
   void describe(const RoundFlows& timed);
   void keep_nothing();
@@ -223,12 +224,12 @@ class FlowModel {
   RoundPatterns patterns_{ranks_, memory_};
   EventRounds followed_{ranks_};
   std::vector<RoundFlow> flows_;                ///< flows of the current round
-  const collectives::Rounds* known_ = nullptr;  ///< rounds of which `timed_` holds all results
+  const collectives::Rounds* known_ = nullptr;  ///< rounds whose results are all in `timed_`
   std::vector<RoundFlows> timed_;
-  bool keeps_ = true;  ///< keeps all results; otherwise only patterns, for the following rounds
+  bool keeps_ = true;  ///< keeps all results; false: only patterns, for the following rounds
   bool follows_ = false;
   MaxPlusRounds* solved_ = nullptr;            ///< receives the times of messages
-  const collectives::Rounds* once_ = nullptr;  ///< rounds whose first run began at one date for all ranks
+  const collectives::Rounds* once_ = nullptr;  ///< rounds computed last; if they are computed again, results are kept
 };
 
 }  // namespace dadsim::sim

@@ -9,7 +9,7 @@
 
 namespace dadsim::sim {
 
-/// Seconds by cause: the latency of a path ("latency", name), the bandwidth of a link ("bandwidth", name), software
+/// Seconds by cause: latency of a path ("latency", name), bandwidth of a link ("bandwidth", name), software
 /// ("overhead", "").
 using SpentSeconds = std::map<std::pair<std::string, std::string>, double>;
 
@@ -33,7 +33,7 @@ class FlowAccount {
   void describe(RoundFlows& timed) const;
   /// Adds `seconds` of the rounds to their causes.
   void spend(const RoundFlows& timed, double seconds);
-  /// Adds the loads of a pattern's rounds. All links of a class carry the same.
+  /// Adds the loads of a pattern's rounds. All links of a class carry the same load.
   void count_loads(const KnownPattern& known);
 
  private:

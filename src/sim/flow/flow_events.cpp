@@ -96,10 +96,10 @@ void describe_rounds(
 
 namespace {
 
-constexpr double kSameDate = 1e-12;      // seconds within which SimGrid, too, counts events as simultaneous
-constexpr double kAllCarriedOut = 2e5;   // messages up to which all rounds are carried out
+constexpr double kSameDate = 1e-12;      // seconds within which events count as simultaneous, as in SimGrid
+constexpr double kAllCarriedOut = 2e5;   // largest number of messages for which all rounds are carried out
 constexpr std::int64_t kFewRounds = 32;  // equal rounds that are carried out first
-constexpr double kSettled = 1e-3;        // share of the whole time that rounds of unequal length may add
+constexpr double kSettled = 1e-3;        // largest share of the whole time that rounds of unequal length may add
 
 }  // namespace
 
@@ -164,7 +164,7 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     account(last_cause(), (end - begin + more) / (end - begin));
     for (double& date : done) date += more;
     dates.swap(done);
-    // Counts the messages of the rounds that were left out.
+    // Counts the messages of skipped rounds.
     for (FollowedConnection& over : connections_) over.round = -1;
     for (const collectives::Rank rank : followed_) {
       for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
@@ -238,7 +238,7 @@ void FlowEvents::go_on() {
   }
 }
 
-/// Advances a rank in the same steps as CollectiveRun::advance.
+/// Advances a rank as CollectiveRun::advance does.
 void FlowEvents::advance(std::int32_t number, std::int32_t of) {
   Course& course = courses_[static_cast<std::size_t>(number)];
   FlowState& state = course.states[static_cast<std::size_t>(of)];
@@ -281,7 +281,7 @@ void FlowEvents::enter(std::int32_t number, std::int32_t of, FlowState& state) {
   for (const collectives::Transfer& transfer : transfers_) send(number, of, transfer, round, state.date, state.cause);
 }
 
-/// Enters a round with a handshake, like CollectiveRun::meet. `transfers_`: messages that the rank receives.
+/// Enters a round with a handshake, as CollectiveRun::meet does. `transfers_`: messages that the rank receives.
 void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   const std::vector<collectives::Transfer> received = transfers_;
   transfers_.clear();
@@ -311,7 +311,7 @@ void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   if (course.pace.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
-/// Handles a ready notice, like CollectiveRun::heard.
+/// Handles a ready notice, as CollectiveRun::heard does.
 void FlowEvents::heard(std::int32_t of, const FollowedMessage& message, double date, collectives::Rank from) {
   FlowState& state = courses_.front().states[static_cast<std::size_t>(of)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
@@ -339,7 +339,7 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   const std::int32_t number =
       connection(followed_[static_cast<std::size_t>(from / lanes)], transfer.peer, transfer.channel);
   FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
-  // Pairs of a class that begin at the same rank share one connection.
+  // Uses one connection for pairs of a class with the same sender.
   const std::int64_t uplink_round = round * lanes + from % lanes;
   if (classes_ != nullptr && std::exchange(over.round, uplink_round) == uplink_round) return;
   const auto event = static_cast<std::int32_t>(events_.size());
@@ -350,8 +350,8 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   if (over.queue.size() == 1) begins_.push(leaves(over), number);
 }
 
-/// Returns when a message leaves, by the rule of TcpConnection::aim. If first bytes reach the tightest link later, they
-/// leave it sooner by the same time.
+/// Returns when a message leaves, by the rule of TcpConnection::aim. The time to reach the tightest link is not added,
+/// because the time from that link to the receiver is shorter by as much.
 double FlowEvents::leaves(FollowedConnection& over) {
   const FollowedMessage& first = over.queue.front();
   cost_of(over, first.course, first.bytes);
@@ -409,7 +409,7 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
   return number;
 }
 
-/// Returns the limit of a message, byte/s; a message of one lane gets a share of the path.
+/// Returns the limit of a message's rate, byte/s; a message of one lane gets a share of the path.
 double FlowEvents::limit_of(const FollowedConnection& over) const {
   const PathUse& use = network_[over.path].use;
   return over.share < 1 ? std::min(over.most, over.share * use.payload_rate / use.efficiency) : over.most;
@@ -491,7 +491,7 @@ void FlowEvents::run_together(std::span<const collectives::Rounds* const> sequen
   marks_.clear();
   clear(followed_.size());
   now_ = -std::numeric_limits<double>::infinity();
-  // Prepares the collectives of a sequence, whose states are made when the first rank reaches them.
+  // Prepares the collectives of a sequence; their states are created when the first rank reaches them.
   for (const collectives::Rounds* rounds : sequence) courses_.push_back(course_of(*rounds, rounds->count(), 0));
   for (const collectives::Rank rank : followed_) begin(0, rank, {});
   go_on();
@@ -532,7 +532,9 @@ void FlowEvents::finish(std::int32_t number, std::int32_t of) {
     const FlowState& state = course.states[static_cast<std::size_t>(rank * course.lanes + lane)];
     if (lane == 0 || state.date > through.date) through = {state.date, state.cause};
   }
-  if (--course.ranks_left == 0) std::vector<FlowState>().swap(course.states);  // no rank returns to the collective
+  if (--course.ranks_left == 0)
+    std::vector<FlowState>().swap(course.states);  // releases the state, because no rank
+                                                   // returns to the collective
   begin(static_cast<std::size_t>(number) + 1, rank, through);
 }
 
@@ -560,13 +562,13 @@ void FlowEvents::add_loads() {
   }
 }
 
-/// Puts the rounds and their message times into `solved`; equal rounds get the mean of their times.
+/// Stores the rounds and their message times in `solved`; equal rounds get the mean of their times.
 void FlowEvents::describe(MaxPlusRounds& solved) {
   const Course& course = courses_.front();
   solved.begin(*course.rounds);
   if (course.pace.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
   taken_.sort();
-  // Returns a round's number among those carried out.
+  // Returns the index of a round among those carried out.
   const auto carried_out = [this](std::int64_t round) {
     return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
   };

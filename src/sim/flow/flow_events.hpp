@@ -21,10 +21,9 @@
 #include "sim/network/interconnect.hpp"
 #include "support/flat_map.hpp"
 
-// Returns the number of messages of the rounds.
-
 namespace dadsim::sim {
 
+/// Returns all ranks of the rounds, ascending.
 std::vector<collectives::Rank> all_ranks(const collectives::Rounds& rounds);
 
 /// Returns the longest phase of equal rounds.
@@ -37,10 +36,10 @@ double messages_of_round(const collectives::Rounds& rounds, std::int64_t round,
 /// Returns the number of messages that these ranks send in all rounds. Counting stops above `most`.
 double messages_of(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders, double most);
 
-/// A queue of items by date: the earliest first, and of equal dates the one inserted first.
+/// A queue of items by date, earliest first; items of equal dates in the order of insertion.
 ///
-/// Most dates are the present plus one of a few latencies, so an item usually comes after all earlier ones of its kind.
-/// It goes to the end of the first line that holds no later item, or into a heap if no line fits.
+/// Most items are dated now plus one of a few latencies, so that each is usually the latest of its kind. An item goes
+/// to the end of the first line whose last item is not later, or into a heap.
 class DateQueue {
  public:
   bool empty() const { return size_ == 0; }
@@ -75,7 +74,7 @@ class DateQueue {
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   struct Entry {
-    double date;  ///< seconds
+    double date;  ///< date from which the message may leave, seconds
     std::int64_t serial;
     std::int32_t what;
     bool operator<(const Entry& other) const {
@@ -109,16 +108,17 @@ class DateQueue {
   std::int64_t serial_ = 0;
 };
 
-/// Transfer times of a collective that was followed message by message, per connection and round.
+/// Transfer times of a collective simulated message by message, per connection and round.
 class TransferTimes {
  public:
   /// Forgets all transfers, for another collective.
   void forget() { of_connection_.clear(); }
-  /// Adds a transfer of `connection`, in seconds. `round`: rounds · lanes + lane, as carried out.
+  /// Adds a transfer of `connection`, in seconds. `round`: round · lanes + lane, where only rounds that are carried out
+  /// count.
   void add(std::int32_t connection, std::int64_t round, double seconds);
   /// Prepares for reading; no more transfers may be added.
   void sort();
-  /// Returns the mean seconds over rounds from `from` to before `until`, in one lane.
+  /// Returns the mean seconds in one lane over rounds `from` … `until` − 1.
   double mean(std::int32_t connection, std::int64_t from, std::int64_t until, collectives::Rank lanes,
               collectives::Rank lane) const;
 
@@ -130,63 +130,63 @@ class TransferTimes {
   std::vector<std::vector<Duration>> of_connection_;
 };
 
-/// Puts every message of every rank into `solved`, round by round. `message(rank, lane, transfer, from, until)` returns
-/// a message's times in the equal rounds from `from` to before `until`.
+/// Adds every message of every rank to `solved`, round by round. `message(rank, lane, transfer, from, until)` returns a
+/// message's times in the equal rounds `from` … `until` − 1.
 void describe_rounds(
     const collectives::Rounds& rounds,
     const std::function<MaxPlusRounds::RoundMessage(collectives::Rank, collectives::Rank, const collectives::Transfer&,
                                                     std::int64_t from, std::int64_t until)>& message,
     MaxPlusRounds& solved);
 
-/// Simulates a collective by flows that begin and end at dates of their own, for ranks that do not keep in step. Every
-/// message is a flow, messages of a pair follow one another, and a rank continues when its messages have arrived.
-/// CollectiveRun does the same over connections of nvlink, rdma and plain links; this class saves SimGrid's
-/// bookkeeping.
+/// Simulates a collective by flows with individual beginnings and ends, for ranks that are out of step. Every message
+/// is a flow, messages of a pair follow one another, and a rank continues when its messages have arrived. CollectiveRun
+/// does the same with SimGrid's transfers over nvlink, rdma and plain links; this class avoids SimGrid's bookkeeping.
 ///
-/// If there are equivalence classes of ranks, pairs and links (EventClasses), one member of each is followed.
+/// With equivalence classes of ranks, pairs and links (EventClasses), only one member of each is simulated.
 ///
-/// Equal rounds are carried out until two in a row add the same time. The other rounds are assumed to do the same.
+/// If a collective has many messages, only some of its equal rounds are simulated, twice as many each time until
+/// earlier and later rounds take the same mean time. Each remaining round is assumed to add that time.
 ///
-/// Several consecutive collectives can be followed together: a rank that is early in one then shares links with ranks
-/// still in the previous one.
+/// Several consecutive collectives can be simulated together: ranks that enter one early share links with ranks that
+/// are still in the previous one.
 class FlowEvents {
  public:
   FlowEvents(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts)
       : network_(network), hosts_(std::move(hosts)) {}
 
-  /// Messages that may be carried out one by one; larger collectives are refused.
+  /// Largest number of messages that may be simulated individually; larger collectives are refused.
   static constexpr double kMostMessages = 2e7;
   /// Returns whether messages over all kinds of links of the network are supported; TCP is not.
   static bool serves(const Interconnect& network);
-  /// Returns whether messages that overflow no queue are supported, also over TCP between nodes of GPUs
-  /// (MessageGraph::may_lose).
+  /// Returns whether messages that overflow no queue are supported. In addition to serves(), TCP between nodes of GPUs
+  /// is (MessageGraph::may_lose).
   static bool serves_without_loss(const Interconnect& network);
 
-  /// Follows the rounds. `dates`: per rank, when it begins, and afterwards when it is done (seconds). `classes`: must
-  /// hold for these dates; nullptr: every rank and pair is followed separately.
+  /// Simulates the rounds. `dates`: per rank, when it begins; afterwards, when it is done (seconds). `classes`: must be
+  /// valid for these dates; nullptr: every rank and pair is simulated separately.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates,
                             const EventClasses* classes = nullptr);
 
   static constexpr std::int32_t kStart = -1;
   /// The date at which a rank begins or ends a collective, and the message that it waited for; kStart: none.
   struct Moment {
-    double date = 0;  ///< seconds
+    double date = 0;  ///< date from which the message may leave, seconds
     std::int32_t cause = kStart;
   };
-  /// Returns when `rank` begins collective number `next` of a sequence. `through`: when it was done with the previous
-  /// collectives; the result is never earlier. Called for number 0 of all ranks; the result of the call after the last
-  /// collective is ignored.
+  /// Returns when `rank` begins collective number `next` of a sequence. `through`: when the rank finished the previous
+  /// collective; the result is never earlier. It is first called with number 0 for every rank. The result of the call
+  /// after the last collective is ignored.
   using Begins = std::function<Moment(collectives::Rank rank, std::size_t next, const Moment& through)>;
-  /// Follows every message of consecutive collectives of the same ranks, each rank at its own pace. All collectives
+  /// Simulates every message of consecutive collectives of the same ranks, each rank at its own pace. All collectives
   /// must be eager.
   void run_together(std::span<const collectives::Rounds* const> sequence, const Begins& begins);
-  /// Accounts for the time until a message arrived, back along the messages that each waited for.
+  /// Accounts for the time until a message arrived, by following causes back to the start.
   void account_for(std::int32_t cause) { account(cause, 1); }
 
   /// Records transfer times from now on.
   void take_down() { takes_down_ = true; }
-  /// Puts every message of every rank of the last run, with its recorded times, into `solved`. Classes, if used, must
-  /// know all pairs.
+  /// Adds every message of every rank of the last run, with its recorded times, to `solved`. Classes, if used, must
+  /// include all pairs.
   void describe(MaxPlusRounds& solved);
 
   const SpentSeconds& spent() const { return spent_; }
@@ -197,31 +197,32 @@ class FlowEvents {
     std::int64_t round = 0;
     std::int32_t to = 0;      ///< receiver, place · lanes + lane
     std::int32_t course = 0;  ///< index in courses_
-    double bytes = 0;         ///< bytes of payload
-    double ready = 0;         ///< seconds
+    double bytes = 0;         ///< payload, bytes
+    double ready = 0;         ///< date from which the message may leave, seconds
     std::int32_t event = kStart;
     bool word = false;  ///< true: a notice that the receiver is ready for the round, without payload
   };
-  /// A connection; its number is also that of its transfers in `fluid_`.
+  /// A connection; its transfers in `fluid_` have the same number.
   struct FollowedConnection {
     std::int32_t path = 0;
     collectives::Rank from = 0, to = 0;
-    std::int32_t arrivals = 1;    ///< messages that arrive at the receiver together, one from each sender of the class
-    Fifo<FollowedMessage> queue;  ///< the first message is under way, or waits for its date
+    std::int32_t arrivals = 1;    ///< messages that arrive at the receiver together, one per sender of the class
+    Fifo<FollowedMessage> queue;  ///< messages in order; the first is in flight, or waits for its date
     double last = 0;              ///< seconds, date of the last delivery
     double begun = 0;             ///< seconds, beginning of the current transfer
-    double most = 0;              ///< byte/s of the narrowest link that transfers do not share
-    double share = 1;             ///< share of the path, at most
-    double bytes = -1;            ///< bytes of payload of the message that `cost` holds for
+    double most = 0;              ///< limit by links that transfers do not share, byte/s
+    double share = 1;             ///< largest share of the path's bandwidth
+    double bytes = -1;            ///< payload of the message to which `cost` applies, bytes
     PathUse::Cost cost;
-    double latency = 0;            ///< seconds from the end of that message's transfer to its delivery
-    double before = 0, post = 0;   ///< tcp: seconds of software, during the transfer before and after it
-    std::int32_t course = 0;       ///< course for which `cost` holds
-    std::int32_t shares_in = 0;    ///< course for which `share` holds
+    double latency = 0;            ///< seconds from the end of the transfer to the delivery, for that message
+    double before = 0, post = 0;   ///< tcp: seconds of software before a message leaves; `before` may overlap the
+                                   ///< previous transfer, `post` follows it
+    std::int32_t course = 0;       ///< collective to which `cost` applies
+    std::int32_t shares_in = 0;    ///< collective to which `share` applies
     std::int64_t round = -1;       ///< last round with a message, rounds · lanes + lane
     double payload = 0, wire = 0;  ///< bytes carried
   };
-  /// A rank's state in a round whose receivers announce that they are ready.
+  /// State of a rank in a round whose receivers announce that they are ready.
   struct FlowMeeting {
     struct FlowWord {
       collectives::Rank from;
@@ -229,9 +230,9 @@ class FlowEvents {
       std::int32_t event;
     };
     std::vector<FlowWord> words;                 ///< notices that arrived before the rank entered the round
-    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers are not ready
+    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers are not ready yet
     double entered = 0;
-    std::int32_t entered_for = kStart;  ///< message that let the rank enter
+    std::int32_t entered_for = kStart;  ///< cause that let the rank enter
   };
   /// Messages that a rank has received, and expects, in a round.
   struct FollowedRound {
@@ -263,32 +264,32 @@ class FlowEvents {
     const collectives::Rounds* rounds = nullptr;
     collectives::Rank lanes = 1;
     collectives::Pace pace;
-    std::int64_t count = 0;                     ///< number of rounds to carry out
-    std::vector<FlowState> states;              ///< states per place and lane, as long as ranks are in the collective
-    std::vector<collectives::Rank> lanes_left;  ///< unfinished lanes, per place, in a sequence
+    std::int64_t count = 0;                     ///< number of rounds to simulate
+    std::vector<FlowState> states;              ///< states per place and lane, while ranks are in the collective
+    std::vector<collectives::Rank> lanes_left;  ///< unfinished lanes per place, in a sequence
     std::size_t ranks_left = 0;
   };
   struct MessageEvent {
     std::int32_t cause;
     std::int32_t connection;
     std::int32_t bottleneck;
-    float latency;         ///< seconds
-    double sent, arrived;  ///< seconds
+    float latency;         ///< date from which the message may leave, seconds
+    double sent, arrived;  ///< date from which the message may leave, seconds
   };
-  /// Follows the rounds. `dates`: per place.
+  /// Simulates the rounds. `dates`: per place.
   Refused follow(const collectives::Rounds& rounds, std::vector<double>& dates);
-  /// Carries out `count` rounds.
+  /// Simulates `count` rounds.
   void carry_out(const collectives::Rounds& rounds, std::int64_t count, std::vector<double>& dates);
   /// Resets to an idle network with `ranks`.
   void clear(std::size_t ranks);
   static Course course_of(const collectives::Rounds& rounds, std::int64_t count, std::size_t places);
   /// Processes messages until none are left.
   void go_on();
-  /// Returns the place of the rank that stands for this rank's class.
+  /// Returns the place of the rank that represents this rank's class.
   std::int32_t place_of(collectives::Rank rank) const {
     return classes_ == nullptr ? rank : classes_->class_of[static_cast<std::size_t>(rank)];
   }
-  /// Returns the collective's own number of a round.
+  /// Returns the number of a round in the collective, including skipped rounds.
   std::int64_t numbered(std::int64_t round) const { return round < skip_from_ ? round : round + skipped_; }
   void advance(std::int32_t course, std::int32_t of);
   void enter(std::int32_t course, std::int32_t of, FlowState& state);
@@ -297,13 +298,13 @@ class FlowEvents {
   void expect(Course& course);
   /// Ends a collective for a lane of a sequence, and for its rank if that was the last lane.
   void finish(std::int32_t course, std::int32_t of);
-  /// Lets a rank of a sequence begin a collective, after it is through with those before.
+  /// Lets a rank of a sequence begin a collective, once it has finished the previous ones.
   void begin(std::size_t course, collectives::Rank rank, const Moment& through);
   void send(std::int32_t course, std::int32_t from, const collectives::Transfer& transfer, std::int64_t round,
             double date, std::int32_t cause, bool word = false);
   std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
-  /// Returns when the first message of a connection leaves.
+  /// Returns when the first message of a connection leaves, seconds.
   double leaves(FollowedConnection& over);
   /// Returns the limit of a message's rate, byte/s; infinity: only links limit it.
   double limit_of(const FollowedConnection& over) const;
@@ -313,27 +314,27 @@ class FlowEvents {
   void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
-  /// Returns the message for which the rank that finished last waited.
+  /// Returns the message for which the last rank waited.
   std::int32_t last_cause() const;
   void account(std::int32_t cause, double factor);
 
   Interconnect& network_;
   std::vector<simgrid::s4u::Host*> hosts_;
   const EventClasses* classes_ = nullptr;
-  std::vector<collectives::Rank> followed_;   ///< ranks, by place: all, or the first of each class
-  std::vector<Course> courses_;               ///< one course, or those of a sequence
+  std::vector<collectives::Rank> followed_;   ///< simulated ranks, by place: all, or the first of each class
+  std::vector<Course> courses_;               ///< the collective, or those of a sequence
   const Begins* sequence_ = nullptr;          ///< function that begins collectives of a sequence; null without a
                                               ///< sequence
-  std::int64_t skip_from_ = 0, skipped_ = 0;  ///< `skipped_` rounds from number `skip_from_` on are left out
+  std::int64_t skip_from_ = 0, skipped_ = 0;  ///< `skipped_` rounds are left out, from number `skip_from_` on
   std::int64_t marked_ = 0;                   ///< first round whose beginning is recorded
-  std::vector<double> marks_;                 ///< seconds, when the last rank has entered a round
+  std::vector<double> marks_;                 ///< dates at which the last rank entered each recorded round, seconds
   double now_ = 0;
   Fluid fluid_;
   std::vector<FollowedConnection> connections_;
   bool takes_down_ = false;
   TransferTimes taken_;
-  std::vector<FlatMap<std::int32_t>> to_;  ///< connections, per sender; without classes
-  std::vector<std::int32_t> of_class_;     ///< connections, per class of pairs
+  std::vector<FlatMap<std::int32_t>> to_;  ///< connections per sender, if no classes are used
+  std::vector<std::int32_t> of_class_;     ///< connections per class of pairs
   std::vector<MessageEvent> events_;
   DateQueue begins_;                              ///< dates at which first messages of connections leave
   std::vector<collectives::Transfer> transfers_;  ///< transfers of the current round; a member to reuse its memory

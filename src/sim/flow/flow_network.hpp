@@ -11,10 +11,10 @@
 
 namespace dadsim::sim {
 
-/// The network of a collective's ranks, and their rules for sending messages.
+/// The network of a collective's ranks, and the rules by which they send messages.
 class FlowNetwork {
  public:
-  /// `by_classes`: false treats every pair separately, even equal ones.
+  /// `by_classes`: false treats every pair separately, even equivalent ones.
   FlowNetwork(Interconnect& all, std::vector<simgrid::s4u::Host*> ranks, bool classes)
       : network(all), hosts(std::move(ranks)), by_classes(classes) {}
   FlowNetwork(const FlowNetwork&) = delete;

@@ -10,10 +10,11 @@ namespace dadsim::sim {
 namespace {
 
 constexpr int kMostPasses = 16;
-constexpr std::size_t kFewPairs = 32;             // pairs below which division does not pay
-constexpr std::size_t kMostLinksKept = 16 << 20;  // links of all paths up to which paths are kept
+constexpr std::size_t kFewPairs = 32;             // pairs below which division into classes does not pay
+constexpr std::size_t kMostLinksKept = 16 << 20;  // largest number of links, of all paths together, up to which paths
+                                                  // are kept
 
-/// The paths of all pairs, kept if there is room.
+/// Paths of all pairs, kept if there is room.
 class PairWays {
  public:
   PairWays(const std::vector<FlowPattern::Pair>& pairs, collectives::Rank lanes, FlowRoutes& routes)
@@ -63,7 +64,7 @@ class Refinement {
         hosts_(hosts),
         ways_(pattern.pairs, lanes, routes) {}
 
-  /// Returns false if there is little symmetry; the pairs are then unchanged.
+  /// Divides pairs into classes. Returns false, with the pairs unchanged, if there is little symmetry.
   bool divide() {
     const std::vector<FlowPattern::Pair>& pairs = pattern_.pairs;
     if (pairs.size() < kFewPairs) return false;
@@ -83,7 +84,7 @@ class Refinement {
     return false;
   }
 
-  /// Makes every pair and every link a class of its own.
+  /// Makes a class of every pair and of every link.
   void leave_apart() {
     FlatMap<std::int32_t> class_of_link;
     pattern_.offsets.push_back(0);
@@ -166,7 +167,7 @@ class Refinement {
     return colours_[index];
   }
 
-  /// Writes the classes: those of flows from the last pass, those of links from its beginning.
+  /// Writes the classes: those of flows from the last pass, and those of links from its beginning.
   bool settle() {
     FlatMap<std::int32_t> class_of_link_colour;
     std::vector<std::int32_t> class_of_link(colours_before_.size(), -1);
@@ -209,7 +210,7 @@ class Refinement {
   Interconnect& network_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
   PairWays ways_;
-  std::vector<std::uint64_t> colours_, colours_before_;  ///< colours of the links, now and before
+  std::vector<std::uint64_t> colours_, colours_before_;  ///< colours of the links after this pass and before it
   std::vector<std::uint64_t> flows_on_;                  ///< sum of the contributions of the flows' colours, per link
   FlatMap<std::int32_t> class_of_colour_;
   std::vector<std::int32_t> class_of_pair_;

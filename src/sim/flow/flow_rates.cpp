@@ -16,10 +16,10 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr int kMostChanges = 64;      // distinct beginnings and ends of transfers of one round, at most
+constexpr int kMostChanges = 64;      // largest number of distinct beginnings and ends of transfers in one round
 constexpr double kSameTime = 1e-9;    // relative difference of equal times
 constexpr double kNegligible = 1e-3;  // relative change of a rate that is ignored
-constexpr double kMostWork = 4e8;     // flows × changes of their rates in one round, at most
+constexpr double kMostWork = 4e8;     // largest flows × changes of rates in one round
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -40,7 +40,7 @@ void FlowRates::prepare(std::vector<RoundFlow>& flows) const {
 }
 
 void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
-  // TCP: loads of the links that a message meets if all pairs have just sent theirs.
+  // TCP: load that a message meets on each link if all pairs have just sent a message.
   struct Load {
     double connections = 0, backlog = 0, arriving = 0;
   };
@@ -84,7 +84,7 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
     const double most = path.connection_rate;
     const double bytes = flow.bytes * path.use.carried(ranks_.protocol);
     flow.share = std::min(flow.share, most / path.use.payload_rate);
-    // Messages of a host that fit into the queue of its link leave one after the other.
+    // Lets messages of a host leave one after the other if they fit into the queue of its link.
     const NetworkLink& first = ranks_.network.link(there.front());
     if (states.front().drops && !(most < path.use.payload_rate) &&
         states.front().backlog / first.use.efficiency <= first.use.queue_bytes) {
@@ -126,7 +126,7 @@ std::vector<double> FlowRates::rates(const FlowPattern& pattern, const std::vect
     double most = kUnlimited;
     for (const FlowPattern::Crossing& crossing : pattern.crossings_of(index)) {
       const NetworkLink& link = ranks_.network.link(pattern.links[static_cast<std::size_t>(crossing.link_class)].first);
-      if (!link.shared) {  // every flow gets the whole bandwidth
+      if (!link.shared) {  // sharing does not limit: every flow gets the whole bandwidth
         most = std::min(most, link.bandwidth);
       } else if (const auto known = std::ranges::find(links, crossing.link_class); known != links.end()) {
         on_each[static_cast<std::size_t>(known - links.begin())] += crossing.flows;
@@ -159,7 +159,7 @@ void FlowRates::share_once(const FlowPattern& pattern, std::vector<RoundFlow>& f
 
 Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const {
   std::vector<std::size_t> active;
-  std::vector<std::size_t> to_come;  // flows by beginning, the latest first
+  std::vector<std::size_t> to_come;  // flows by beginning, latest first
   std::vector<double> left(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
     left[i] = flows[i].wire_bytes;
@@ -170,7 +170,7 @@ Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<Roun
   double time = 0;
   for (int change = 0; !active.empty() || !to_come.empty(); ++change) {
     if (change == kMostChanges) {
-      if (!pattern.is_divided) {  // by dates, pairs without classes need fewer updates
+      if (!pattern.is_divided) {  // share_by_dates() needs fewer updates for pairs without classes
         std::vector<double> begins;
         for (const RoundFlow& flow : flows) begins.push_back(flow.in_turn);
         return share_by_dates(pattern, flows, begins);

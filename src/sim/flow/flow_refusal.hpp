@@ -5,14 +5,14 @@
 
 namespace dadsim::sim {
 
-/// The reason for which flow fidelity does not hold.
+/// Reason why flow fidelity is not valid.
 struct FlowRefusal {
-  std::string fault;   ///< phrase as used in errors
-  double in_step = 0;  ///< seconds that ranks in step would take; 0: unknown
+  std::string fault;   ///< phrase for error messages
+  double in_step = 0;  ///< seconds of the collective if ranks kept in step; 0: unknown
   bool apart = false;  ///< ranks begin a collective at different dates
 };
 
-/// Empty if flow fidelity is available.
+/// Reason for a refusal; empty if flow fidelity is valid.
 using Refused = std::optional<FlowRefusal>;
 
 }  // namespace dadsim::sim

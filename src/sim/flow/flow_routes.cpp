@@ -7,7 +7,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr int kCompared = 16;  // paths that are compared with SimGrid's
+constexpr int kCompared = 16;  // number of paths that are compared with SimGrid's
 
 }  // namespace
 

@@ -8,9 +8,9 @@
 
 namespace dadsim::sim {
 
-/// Paths between ranks, for too many pairs to keep a Path of each. A declared platform is asked for its network
-/// directly, which is ten times as fast as SimGrid with equal results (some are compared). Elsewhere Interconnect::path
-/// gives the paths.
+/// Paths between ranks, for so many pairs that keeping a Path of each would take too much memory. A declared platform
+/// is asked for its network directly, which is ten times as fast as SimGrid with equal results (some are compared). For
+/// other platforms Interconnect::path gives the paths.
 class FlowRoutes {
  public:
   FlowRoutes(Interconnect& network, const std::vector<simgrid::s4u::Host*>& hosts);
@@ -19,7 +19,7 @@ class FlowRoutes {
   /// Valid until the next call.
   const std::vector<std::int32_t>& links(std::size_t from, std::size_t to);
 
-  /// Returns whether paths have no latency besides that of their links.
+  /// Returns whether the latency of every path is the sum of its links' latencies.
   bool are_links_alone() const { return declared_ != nullptr; }
 
  private:

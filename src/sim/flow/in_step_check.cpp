@@ -7,8 +7,9 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kAtOnce = 1e-4;  // difference of simultaneous beginnings, share of a transfer's time alone
-constexpr std::size_t kMostFollowed = 200'000;  // pairs of a round with dates of their own, at most
+constexpr double kAtOnce = 1e-4;  // difference of dates that count as simultaneous, as a share of a transfer's time
+                                  // alone
+constexpr std::size_t kMostFollowed = 200'000;  // largest number of pairs of a round with individual dates
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -79,7 +80,7 @@ Refused InStepCheck::out_of_step(const RoundFlows& timed, const std::vector<doub
     least = std::min(least, date);
     most = std::max(most, date);
   }
-  // Each pair's rates follow from its own beginning, if that matters and there are few enough pairs.
+  // Computes each pair's rates from its own date, if dates matter and pairs are few enough.
   const bool by_dates = !timed.contended || !known.pattern.is_divided || pairs.size() <= kMostFollowed;
   if (by_dates && timed.contended) {
     std::vector<RoundFlow> of_pairs;
@@ -105,9 +106,9 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
   watch_.resize(ranks_.network.links().size());
   ++checks_;
   double most = 0;
-  const bool one_by_one = steady.empty();  // false: the rounds are those of a phase
+  const bool one_by_one = steady.empty();  // false: the rounds belong to a phase
   if (!one_by_one) {
-    // Over TCP a pair that finishes its message early is idle while the others continue.
+    // Adds doubt over TCP: a pair that finishes its message early is idle while others continue.
     double least = kNotYet;
     double longest = 0;
     for (const RoundFlow& flow : flows) {
@@ -123,7 +124,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
     const double end = begins[i] + flow.seconds;
     const double rate = flow.wire_bytes / std::max(flow.seconds, std::numeric_limits<double>::min());
     const std::vector<std::int32_t>& links = ranks_.links_of(known.pattern, flow.path, pairs[i]);
-    watch_.resize(ranks_.network.links().size());  // paths used for the first time may add links
+    watch_.resize(ranks_.network.links().size());  // allows for links added by paths used for the first time
     for (const std::int32_t index : links) {
       LinkWatch& link = watch_[static_cast<std::size_t>(index)];
       if (link.round != checks_) {
@@ -157,7 +158,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
       if (link.busy_until > begins[i] && own + link.busy_behind > shared.bandwidth * kRoundedRates) {
         late = std::max(late, link.busy_until - begins[i]);
       }
-      // Pairs that begin at different dates have the link to themselves for a while.
+      // Adds the time for which pairs with different dates have the link to themselves.
       if (!by_dates && link.last > link.first && link.fastest > shared.bandwidth * kRoundedRates) {
         most = std::max(most, std::min(link.last - link.first, flow.seconds - rates_.alone(flow)));
       }

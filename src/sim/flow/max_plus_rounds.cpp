@@ -9,7 +9,7 @@ namespace dadsim::sim {
 namespace {
 
 constexpr double kSameStride = 1e-9;              // relative difference of equal delays per round
-constexpr std::int64_t kGoneThrough = 2'000'000;  // most messages of a ring that are followed one by one
+constexpr std::int64_t kGoneThrough = 2'000'000;  // largest messages × rounds of rings that are simulated individually
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::uint64_t bits_of(const MaxPlusRounds::RoundMessage& message) {
@@ -49,7 +49,7 @@ void MaxPlusRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel
   if (messages_.size() == kMostMessages) return give_up();
   const auto places = static_cast<std::uint64_t>(ranks_) * static_cast<std::uint64_t>(lanes_);
   std::int32_t line = 0;
-  // Several messages of a pair in one round use separate lines.
+  // Assigns separate lines to several messages of a pair in one round.
   for (;; ++channel) {
     const std::uint64_t key = (static_cast<std::uint64_t>(from) * places + static_cast<std::uint64_t>(to))
                                   << collectives::Transfer::kChannelBits |
@@ -89,7 +89,7 @@ void MaxPlusRounds::enter(std::vector<double>& dates) const {
   }
 }
 
-/// Carries out the rounds of the system.
+/// Advances ranks through the rounds of the system.
 class MaxPlusRounds::RoundPassage {
  public:
   RoundPassage(const MaxPlusRounds& of, std::vector<double> dates, bool alone)
@@ -162,9 +162,9 @@ class MaxPlusRounds::RoundPassage {
     number_ += rounds;
   }
 
-  /// Times rings as RankDates::around_rings does, for ranks that begin at dates of their own. A rank's last round ends
+  /// Times rings as RankDates::around_rings does, for ranks that begin at different dates. A rank's last round ends
   /// with the latest of all chains of causes. A chain begins with a rank, moves along the ring by some pairs, and stays
-  /// on the slowest pair in all other rounds. It goes around more than once if that takes longer.
+  /// on the slowest pair in all other rounds. It may go around the ring more than once.
   void around_rings(std::span<const MatrixEntry> messages, std::int64_t times) {
     std::vector<const MatrixEntry*> out(now_.size());
     for (const MatrixEntry& message : messages) out[static_cast<std::size_t>(message.from)] = &message;
@@ -198,7 +198,8 @@ class MaxPlusRounds::RoundPassage {
     const auto chains = [&](std::int64_t longest, std::int64_t whole_turns) {
       if (longest < 1 || whole_turns < 0) return;
       const double more = static_cast<double>(times) * slowest + static_cast<double>(whole_turns) * whole;
-      std::vector<std::int64_t> latest;  // beginnings of chains with falling gains, at most `longest` back
+      std::vector<std::int64_t> latest;  // candidates for the beginning of a chain, with falling gains, at most
+                                         // `longest` back
       std::size_t head = 0;
       const auto gain = [&](std::int64_t place) {
         return now_[ring[static_cast<std::size_t>(place % size)]] - sum[static_cast<std::size_t>(place)];
@@ -226,9 +227,9 @@ class MaxPlusRounds::RoundPassage {
   bool alone_;
   std::vector<double> now_, before_;          ///< dates of each place at the end of the last round, and of the round
                                               ///< before it
-  std::vector<std::vector<double>> through_;  ///< dates of the last rounds, as many as ranks may be in at a time;
-                                              ///< empty: one
-  std::vector<double> free_;                  ///< end of the last transfer, per line
+  std::vector<std::vector<double>> through_;  ///< dates of the last rounds, one entry per round that may be in flight;
+                                              ///< empty: one round
+  std::vector<double> free_;                  ///< date at which the last transfer ends, per line
   std::int64_t number_ = 0;                   ///< number of the present round
 };
 
@@ -258,7 +259,7 @@ bool MaxPlusRounds::in_single_file(std::span<const MatrixEntry> messages, std::s
     if (sends[from] || receives[to]) return false;
     sends[from] = receives[to] = true;
   }
-  return sends == receives;  // true: the ring is closed
+  return sends == receives;  // true: the pairs form closed rings
 }
 
 }  // namespace dadsim::sim

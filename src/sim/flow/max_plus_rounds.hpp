@@ -11,25 +11,25 @@
 
 namespace dadsim::sim {
 
-/// A collective worked out for ranks that begin together, as a linear system over (max, +) that accepts other dates. A
-/// rank enters a round when it is through with the one before and all awaited messages have arrived. Messages of a pair
+/// A collective solved for ranks that begin together, as a linear system over (max, +) that accepts other dates. A rank
+/// enters a round when it has finished the previous one and all awaited messages have arrived. Messages of a pair
 /// follow one another, and each takes as long as when all ranks began together. (Baccelli, Cohen, Olsder, Quadrat,
-/// Synchronization and Linearity, 1992.) A message costs some nanoseconds, against a microsecond for following messages
-/// that share links.
+/// Synchronization and Linearity, 1992.) A message costs some nanoseconds here; simulating messages that share links
+/// costs a microsecond.
 ///
-/// Sharing of links is approximated: late ranks share links as if all ranks were there. Dates of ranks that begin
-/// together are exact; doubt() bounds the error of others.
+/// Sharing of links is approximate: late ranks share links as if all ranks were present. Dates are exact for ranks that
+/// begin together; doubt() bounds the error for others.
 class MaxPlusRounds {
  public:
   /// Times of a message, seconds.
   struct RoundMessage {
-    double before = 0;   ///< seconds from sending to the transfer, if the pair has no other message under way
+    double before = 0;   ///< seconds from sending to the transfer, if the pair has no other message in flight
     double seconds = 0;  ///< seconds of the transfer, sharing links with others
     double after = 0;    ///< seconds from the end of the transfer to the delivery
-    double alone = 0;    ///< seconds of the transfer if it is alone on its links
+    double alone = 0;    ///< seconds of the transfer if no other uses its links
     bool operator==(const RoundMessage&) const = default;
   };
-  static constexpr std::size_t kMostMessages = 12'000'000;  ///< messages that are kept, at most; each takes 16 bytes
+  static constexpr std::size_t kMostMessages = 12'000'000;  ///< largest number of messages kept; each takes 16 bytes
 
   // ---- building ----
 
@@ -41,7 +41,7 @@ class MaxPlusRounds {
   void add(std::int32_t from, std::int32_t to, std::int32_t channel, const RoundMessage& message);
   /// Marks the system as unknown.
   void give_up();
-  /// Completes the system. Ranks that began together at date 0 were done at these dates.
+  /// Completes the system. `done`: per rank, the date at which it finishes if all ranks begin at date 0.
   void settle(const std::vector<double>& done);
 
   // ---- use ----
@@ -52,29 +52,30 @@ class MaxPlusRounds {
   double seconds() const { return seconds_; }
   /// Returns the seconds by which dates may be wrong for ranks that begin `apart` seconds apart. The error is at most
   /// `apart` plus a share of the costs of sharing, which change once messages no longer arrive together. It is also at
-  /// most the time saved if no link were shared. A quarter of the whole time counts if that is more, as separate rounds
-  /// may then share a link.
+  /// most the larger of two times: the time saved if no link were shared, and a quarter of the whole time, since
+  /// separate rounds may then share a link.
   double doubt(double apart) const { return std::min(apart + kSharing * saved_, std::max(saved_, 0.25 * seconds_)); }
   /// Returns the number of messages, including those of all equal rounds.
   double carried() const { return carried_; }
-  /// Replaces each rank's date: its beginning becomes the date at which it is done.
+  /// Replaces the date at which each rank begins by the date at which it is done.
   void enter(std::vector<double>& dates) const;
 
  private:
   static constexpr double kSharing = 0.05;
   struct MatrixEntry {
     std::int32_t from, to;  ///< rank · lanes + lane
-    std::int32_t line;      ///< line of messages that follow one another
+    std::int32_t line;      ///< number of a sequence of messages that follow one another
     std::int32_t kind;      ///< index in kinds_
   };
   struct SolvedRound {
-    std::size_t end = 0;  ///< end of the round's messages
+    std::size_t end = 0;  ///< index after the round's last message
     std::int64_t times = 1;
   };
   class RoundPassage;
   std::int32_t kind_of(const RoundMessage& message);
   std::vector<double> pass(const std::vector<double>& dates, bool alone) const;
-  /// Returns whether every rank sends one message and receives one.
+  /// Returns whether the pairs form closed rings: a rank that sends a message receives one, and none sends or receives
+  /// two.
   bool in_single_file(std::span<const MatrixEntry> messages, std::size_t places) const;
 
   bool known_ = false, full_ = false;
@@ -84,10 +85,10 @@ class MaxPlusRounds {
   std::vector<RoundMessage> kinds_;
   FlatMap<std::int32_t> kind_of_;
   FlatMap<std::int32_t> line_of_;
-  std::vector<std::size_t> used_in_;  ///< last round in which each line was used
+  std::vector<std::size_t> used_in_;  ///< number of rounds added when each line was last used; 0: never
   std::vector<MatrixEntry> messages_;
   std::vector<SolvedRound> rounds_;
-  std::vector<double> correction_;  ///< seconds by which the computed dates are later than the system's, per rank
+  std::vector<double> correction_;  ///< seconds by which the simulated dates exceed those of the system, per rank
   double seconds_ = 0, saved_ = 0, carried_ = 0;
 };
 
