@@ -34,7 +34,7 @@ struct PlatformOption {
   int line = 0;
 };
 
-/// Returns the options of a platform file with this text, in its order.
+/// Returns the options in this text of a platform file, in their order.
 std::vector<PlatformOption> options_in(const std::string& text) {
   std::vector<PlatformOption> options;
   if (text.find("<config") == std::string::npos) return options;
@@ -73,7 +73,7 @@ std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
 
 namespace {
 
-/// A file without a name, which vanishes when the process ends, for whatever reason.
+/// An unnamed file, which disappears when the process ends for any reason.
 class NamelessFile {
  public:
   explicit NamelessFile(const std::string& content) : file_(std::tmpfile()) {
@@ -94,7 +94,7 @@ class NamelessFile {
   std::FILE* file_;
 };
 
-/// Loads the platform; SimGrid opens the file again.
+/// Loads the platform, for which SimGrid opens the file a second time.
 void load(const std::string& path, const std::string& known_as) {
   try {
     sg4::Engine::get_instance()->load_platform(path);
@@ -121,8 +121,8 @@ void build(const spec::PlatformFileSpec& file) {
     }
   }
   const NamelessFile copy(text);
-  // Sets the folder of other files that the platform names. SimGrid uses its own path for relative names and loses
-  // absolute names.
+  // Sets the folder in which SimGrid searches the files that the platform names: the platform itself is loaded from a
+  // copy. SimGrid accepts no absolute names.
   sg4::Engine::set_config("path", std::filesystem::absolute(file.path).parent_path().string());
   load(copy.path(), file.path);
 }

@@ -14,8 +14,8 @@ namespace dadsim::sim {
 /// std::runtime_error if the platform cannot be built.
 void build_platform(const spec::PlatformSpec& platform);
 
-/// Throws what build_platform would throw for a declared platform, in a tenth of the time because nothing is built.
-/// Files are not checked, nor names that occur twice, which SimGrid refuses.
+/// Throws the errors of build_platform for a declared platform, in a tenth of the time, because nothing is built. Does
+/// not check files, nor names that occur twice, which SimGrid refuses.
 void check_declared(const spec::PlatformSpec& platform);
 
 }  // namespace dadsim::sim

@@ -9,7 +9,7 @@ namespace {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// Returns the digits that start at `at`, without leading zeros, and where they end.
+/// Returns the digits that start at `at`, without leading zeros, and the position after them.
 std::pair<std::string_view, std::size_t> number_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -37,7 +37,7 @@ bool before_by_number(const std::string& a, const std::string& b) {
     }
   }
   if ((i == a.size()) != (j == b.size())) return i == a.size();
-  return a < b;  // equal except for leading zeros
+  return a < b;  // equal numbers may differ in leading zeros
 }
 
 }  // namespace dadsim::sim

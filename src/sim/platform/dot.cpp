@@ -1,4 +1,4 @@
-// A platform's picture in the language of Graphviz.
+// Writes a platform's picture in the language of Graphviz.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string style_of(Picture::Kind kind) {
   return {};
 }
 
-/// Returns the style of an edge. Busy edges differ in lightness only, so no colours have to be distinguished.
+/// Returns the style of an edge. Busy edges differ in lightness only, so that no colours have to be distinguished.
 std::string style_of(const Picture::Edge& edge, const std::map<std::string, double>& busy_shares) {
   std::optional<double> busiest;
   for (const std::string& link : edge.links) {
@@ -75,7 +75,7 @@ std::string to_dot(const PlatformReport& report, const std::map<std::string, dou
     if (std::ranges::count(frames, box.frame) == 0) frames.push_back(box.frame);
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    // Graphviz draws a frame around a subgraph whose name begins with "cluster".
+    // Names the subgraph "cluster…", for which Graphviz draws a frame.
     if (!frames[i].empty())
       dot += fmt::format("  subgraph cluster_{} {{\n    label={};\n", i, graphviz_quoted(frames[i]));
     for (const Picture::Box& box : report.picture.boxes) {

@@ -20,26 +20,27 @@
 namespace dadsim::sim {
 namespace {
 
-/// Settings made before the platform is loaded. Those equal to SimGrid's defaults are made too, since defaults change
+/// Settings made before the platform is loaded. They include settings equal to SimGrid's defaults, which may change
 /// between versions.
 constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
-    {"tracing", "no"},  // tracing would write a file; platforms cannot change these settings
+    {"tracing", "no"},  // prevents a trace file; platforms cannot change these settings
     {"contexts/factory", compat::context_factory},
-    {"contexts/nthreads", "1"},      // more threads are slower here, and the order of events is no longer fixed
+    {"contexts/nthreads", "1"},      // more threads would be slower here, and the order of events would not be fixed
     {"contexts/stack-size", "256"},  // stack of an actor, KiB
     {"network/model", "CM02"},
     {"network/bandwidth-factor", "1"},
     {"network/weight-S", "0"},
-    {"network/crosstraffic", "0"},    // acknowledgements do not slow the opposite direction
-    {"network/TCP-gamma", "1e20"},    // bytes of a window that never limits a transfer: rate ≤ gamma / (2 × latency)
+    {"network/crosstraffic", "0"},  // acknowledgements do not slow the opposite direction
+    {"network/TCP-gamma", "1e20"},  // bytes of a window so large that it never limits a transfer: rate ≤ gamma / (2 ×
+                                    // latency)
     {"network/loopback-bw", "1e10"},  // byte/s, between two workers on one host
-    {"network/loopback-lat", "1"},    // seconds, see unit_latency
+    {"network/loopback-lat", "1"},    // seconds, see kUnitLatency
     {"network/optim", "Lazy"},
     {compat::timing_precision, "1e-12"},  // seconds; closer events count as simultaneous, and kernels last microseconds
 }};
 
-/// Families of options that are ignored, since they neither change results here nor do harm: stacks and guards of
-/// contexts, models of hosts, disks and links, solvers and precisions. In the spelling of any version.
+/// Families of ignored options, in the spelling of any version. They neither change results here nor do harm: stacks
+/// and guards of contexts, models of hosts, disks and links, solvers and precisions.
 constexpr std::array<std::string_view, 13> passed_over_families{
     "contexts/", "host/",      "cpu/",  "disk/",        "storage/",   "network/", "maxmin/",
     "bmf/",      "precision/", "surf/", "workstation/", "exception/", "energy/"};
@@ -67,7 +68,7 @@ constexpr std::array<std::string_view, 22> passed_over_options{"clean-atexit",
                                                                "smpi/simulate-computation",
                                                                "smpi/coll-selector"};
 
-/// The options that a platform may set. Some others open files (tracing/…, smpi/…, path), and some load or start
+/// Options that a platform may set. Some other options open files (tracing/…, smpi/…, path), and some load or start
 /// something (plugin, cmonkey/…, debug/…, model-check/…).
 struct AllowedOption {
   const char* name;
@@ -75,15 +76,15 @@ struct AllowedOption {
   double least, most;
 };
 constexpr std::array<AllowedOption, 2> allowed_options{{
-    {"maxmin/concurrency-limit", true, -1, 1e9},  // flows that may share a link at once; −1: any number
+    {"maxmin/concurrency-limit", true, -1, 1e9},  // largest number of flows that share a link at once; −1: any number
     {"maxmin/precision", false, 1e-12, 1e-5},     // byte/s; not coarser than SimGrid's own
 }};
 
 /// Adapts the precision of dates to the slowest link. SimGrid ends a transfer when the clock reaches its date, up to
-/// the precision of dates. Over very slow links dates become so large that neighbouring numbers differ by more than the
-/// precision. A clock that rounding puts one number before the date would never reach it, and the simulation would
-/// stop. So the precision covers the spacing of numbers as large as a long step over the slowest link (a hundred
-/// megabytes).
+/// the precision of dates. Over very slow links, dates become so large that neighbouring numbers differ by more than
+/// the precision. A clock that rounding puts one number before the date would never reach it, and the simulation would
+/// stop. The precision is therefore at least the spacing of numbers near the duration of a long step over the slowest
+/// link (a hundred megabytes).
 void fit_precision(const simgrid::s4u::Engine& engine) {
   constexpr double kLongStep = 1e8;       // bytes of a long step
   constexpr double kOfFastLinks = 1e-12;  // seconds, as in the settings above
@@ -99,7 +100,7 @@ void fit_precision(const simgrid::s4u::Engine& engine) {
 
 std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& platform,
                                                   std::span<const spec::LinkChange> changes) {
-  // The kind of contexts is fixed when the engine is made; the other settings can follow.
+  // Sets the kind of contexts before the engine is made, which fixes it; the other settings can follow.
   std::string name = "dadsim";
   std::string quiet = "--log=root.thres:critical";
   std::string contexts = fmt::format("--cfg=contexts/factory:{}", compat::context_factory);
@@ -134,7 +135,7 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
     return pair(fmt::format("<config> sets '{}', which a platform may not set", shown),
                 fmt::format("remove it; a platform may only set {}", fmt::join(names, " and ")));
   }
-  // SimGrid takes text after a blank or a comma for another option.
+  // Accepts numbers only, because SimGrid takes text after a blank or a comma for another option.
   const std::optional<double> number = parse_whole<double>(value, allowed->least, allowed->most);
   if (number && (!allowed->whole || *number == std::floor(*number))) return std::nullopt;
   return pair(fmt::format("<config> sets '{}' to '{}'", shown, with_hidden_characters_shown(value.substr(0, 60))),

@@ -22,16 +22,17 @@ namespace dadsim::sim {
 std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& platform,
                                                   std::span<const spec::LinkChange> changes = {});
 
-/// SimGrid's latency of every route, seconds. SimGrid weighs a transfer with the latency of its route, and a transfer
-/// without a wait with 1. Equal shares need equal weights, hence this value; connections add the true latencies.
+/// Latency of every route in SimGrid, seconds. SimGrid gives a transfer the latency of its route as weight, and the
+/// weight 1 to a transfer without a wait. This value makes all weights, and so all shares, equal; connections add the
+/// true latencies.
 inline constexpr double kUnitLatency = 1;
 
-/// Returns whether dadsim ignores this SimGrid option in a platform's <config> and keeps it from SimGrid. It does so
-/// for options that dadsim sets itself, and for options that neither change results nor do harm.
+/// Returns whether dadsim ignores this SimGrid option in a platform's <config> and hides it from SimGrid: options that
+/// dadsim sets itself, and options that neither change results nor do harm.
 bool is_passed_over(std::string_view option);
 
 /// Returns why a platform's <config> must not set this SimGrid option to this value, and a remedy: "what", "remedy".
-/// Returns nothing if it may (computation of rates), or if the option is ignored.
+/// Returns nothing if the option is allowed (computation of rates) or ignored.
 std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value);
 
 }  // namespace dadsim::sim

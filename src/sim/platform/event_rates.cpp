@@ -25,7 +25,7 @@ bool names_link(std::string_view pattern, std::string_view name) {
 double narrowest(const sg4::Engine& engine, const std::string& from, const std::string& to) {
   const sg4::Host* source = engine.host_by_name_or_null(from);
   const sg4::Host* target = engine.host_by_name_or_null(to);
-  if (source == nullptr || target == nullptr) return 0;  // the unknown host is reported elsewhere
+  if (source == nullptr || target == nullptr) return 0;  // unknown hosts are reported elsewhere
   std::vector<sg4::Link*> links;
   source->route_to(target, links, static_cast<double*>(nullptr));
   double rate = std::numeric_limits<double>::infinity();

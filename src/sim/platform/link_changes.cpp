@@ -16,8 +16,8 @@
 
 namespace dadsim::sim {
 
-/// Finds the property at the link or at its full-duplex link. SimGrid names the directions of such a link NAME_UP and
-/// NAME_DOWN and leaves the properties at NAME.
+/// Returns the property of the link or of its full-duplex link. SimGrid names the directions of such a link NAME_UP and
+/// NAME_DOWN, and stores the properties at NAME.
 const char* property_of(const simgrid::s4u::Link* link, const char* key) {
   if (const char* own = link->get_property(key)) return own;
   std::string name = link->get_name();
@@ -27,7 +27,7 @@ const char* property_of(const simgrid::s4u::Link* link, const char* key) {
     try {
       return simgrid::s4u::SplitDuplexLink::by_name(name)->get_property(key);
     } catch (const std::exception&) {
-      return nullptr;  // a name that only looks like a direction
+      return nullptr;  // the name only looks like a direction
     }
   }
   return nullptr;
@@ -75,7 +75,7 @@ void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::P
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
       const std::string& name = link->get_name();
       if (name == kLoopback) continue;
-      // Comparing names first is quicker than reading classes; changes are made again for every simulation.
+      // Compares names first, which is quicker than reading classes; changes are made again for every simulation.
       if (change.link != name && ::fnmatch(change.link.c_str(), name.c_str(), 0) != 0) {
         const char* link_class = property_of(link, "class");
         if (link_class == nullptr || change.link != link_class) continue;

@@ -11,14 +11,13 @@ class Link;
 
 namespace dadsim::sim {
 
-/// Multiplies the numbers of the links of a built platform that has no profiles yet, since profiles are relative to the
-/// numbers that they find. Throws std::runtime_error if a name fits no link, a factor is no number, or the platform
-/// file has its own profiles, which hold absolute numbers.
+/// Multiplies bandwidths and latencies of links of a built platform. Its profiles must not be attached yet, because
+/// they are relative to the present values. Throws std::runtime_error if a name fits no link, a factor is no number, or
+/// the platform file has its own profiles, which contain absolute numbers.
 void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::PlatformSpec& platform,
                         const simgrid::s4u::Engine& engine);
 
-/// Returns a property of a link, or of the full-duplex link of a platform file to which a direction belongs; nullptr if
-/// it has none.
+/// Returns a property of a link, or of its full-duplex link in a platform file; nullptr if neither has it.
 const char* property_of(const simgrid::s4u::Link* link, const char* key);
 
 }  // namespace dadsim::sim

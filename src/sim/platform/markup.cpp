@@ -12,7 +12,7 @@ namespace dadsim::sim {
 namespace {
 
 constexpr int kMostLinesOfNode =
-    65535;  // lines that libxml2 can store with an element; above, its parser's own count is close
+    65535;  // largest line number that libxml2 stores with an element; above it, the parser's present line is close
 
 const char* characters(const xmlChar* text) { return reinterpret_cast<const char*>(text); }
 
@@ -60,7 +60,8 @@ std::optional<Markup::Piece> Markup::next() {
       while (fault_->what.ends_with(' ')) fault_->what.pop_back();
     }
   }
-  // The reader parses ahead: an error after a DOCTYPE (an entity without end) may be reported before it.
+  // Returns a DOCTYPE that precedes the error: the reader parses ahead, and an error after the DOCTYPE (an entity
+  // without end) may be reported first.
   if (reader_ != nullptr && doctype_ == nullptr && broken_ == nullptr) {
     broken_.reset(xmlTextReaderCurrentDoc(reader_.get()));
     doctype_ = xmlGetIntSubset(broken_.get());
@@ -70,7 +71,7 @@ std::optional<Markup::Piece> Markup::next() {
 }
 
 int Markup::line() const {
-  if (piece_ == Piece::doctype) {  // libxml2 does not know its position
+  if (piece_ == Piece::doctype) {  // libxml2 does not know the position
     const std::size_t at = std::min(document_.find("<!DOCTYPE"), document_.size());
     return lines_before_ + 1 + static_cast<int>(std::ranges::count(document_.substr(0, at), '\n'));
   }

@@ -13,8 +13,8 @@ struct _xmlTextReader;
 
 namespace dadsim::sim {
 
-/// The markup of an XML document in memory, piece by piece, read by libxml2. No file that the document names is loaded:
-/// neither its DTD nor entities. The document is read as UTF-8, whatever it declares.
+/// Markup of an XML document in memory, piece by piece, read by libxml2. No file that the document names is loaded,
+/// neither its DTD nor entities. The document is read as UTF-8, regardless of its declaration.
 class Markup {
  public:
   /// Begins at the first tag; white space before the document is ignored.
@@ -25,15 +25,15 @@ class Markup {
   /// nothing at the end of the document, or where it is not well-formed.
   std::optional<Piece> next();
 
-  /// A reason why the document is not well-formed XML.
+  /// Reason why the document is not well-formed XML.
   struct MarkupFault {
     int line = 0;
     std::string what;  ///< libxml2's message, on one line
   };
-  /// Returns the fault that ended the pieces, after next() has returned nothing; nothing at the end of the document.
+  /// Returns the fault at which next() returned nothing; nothing at the end of the document.
   const std::optional<MarkupFault>& fault() const { return fault_; }
 
-  /// Returns the line of the last piece, from 1 up, on which a tag ends or a DOCTYPE begins.
+  /// Returns the line of the last piece, from 1: the line on which a tag ends, or a DOCTYPE begins.
   int line() const;
   /// Returns the name of the element.
   std::string name() const;
@@ -43,7 +43,7 @@ class Markup {
   std::string text() const;
   /// Returns whether the element has no content (<a/>).
   bool is_empty() const;
-  /// Returns whether the DOCTYPE only names an element and the address of a DTD, without entities.
+  /// Returns whether the DOCTYPE only names an element and the address of a DTD, and defines no entities.
   bool is_plain_doctype(std::string_view element, std::string_view dtd) const;
 
  private:
@@ -55,7 +55,7 @@ class Markup {
   int lines_before_ = 0;
   Piece piece_ = Piece::end;
   const _xmlDtd* doctype_ = nullptr;
-  std::unique_ptr<_xmlDoc, Free> broken_;  ///< parsed part of a document that breaks off early
+  std::unique_ptr<_xmlDoc, Free> broken_;  ///< text already parsed of a document that ends early
   std::optional<MarkupFault> fault_;
   std::unique_ptr<_xmlTextReader, Free> reader_;
 };

@@ -32,8 +32,8 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kCheckTimeLimit = 60;          // seconds
-constexpr std::size_t kRouteErrorsListed = 10;  // errors of routes listed; the others are counted
+constexpr double kCheckTimeLimit = 60;          // time limit of a check, seconds
+constexpr std::size_t kRouteErrorsListed = 10;  // largest number of route errors that are listed; others are counted
 constexpr std::size_t kFaultsLookedFor = 200;
 
 enum class CheckTopic : std::uint8_t { loaded, parse_error, host_error, host_ready, route_error, end };
@@ -75,7 +75,7 @@ std::string name_fault(const sg4::Engine& engine) {
   return {};
 }
 
-/// Properties of the hosts of a platform that checks need.
+/// Properties of a platform's hosts that the checks need.
 struct KnownHosts {
   struct Host {
     int cores = 1;
@@ -99,7 +99,7 @@ KnownHosts hosts_of(const sg4::Engine& engine) {
               }};
 }
 
-/// Returns the hosts of a declared platform, which have one core each and a speed that is not used.
+/// Returns the hosts of a declared platform. They have one core each; their speed is not used.
 KnownHosts hosts_called(const std::unordered_set<std::string_view>& names) {
   return {.find = [&names](const std::string& name) -> std::optional<KnownHosts::Host> {
             if (!names.contains(name)) return std::nullopt;
@@ -108,7 +108,7 @@ KnownHosts hosts_called(const std::unordered_set<std::string_view>& names) {
           .names = [&names] { return std::vector<std::string>(names.begin(), names.end()); }};
 }
 
-/// Returns what gives each of so many workers of a host a place, on a platform of its kind.
+/// Returns the remedy, by the kind of the platform, for `workers` workers on a host with too few cores.
 std::string place_for(const spec::PlatformSpec& platform, int workers) {
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what))
     return fmt::format("set core=\"{}\" in the platform or use other hosts", workers);
@@ -118,7 +118,7 @@ std::string place_for(const spec::PlatformSpec& platform, int workers) {
              : fmt::format("use one host per worker; nodes=\"{}\" of <gpu-cluster> adds a node", cluster->nodes + 1);
 }
 
-/// Reports faults of the hosts; a host with too many workers once.
+/// Reports faults of the hosts. A host with too many workers is reported once.
 void check_hosts(const KnownHosts& known, const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                  const MessageSink& sink) {
   std::unordered_map<std::string_view, int> placed;
@@ -157,7 +157,8 @@ bool passes_as_described(const spec::PlatformSpec& platform, const std::vector<s
   return true;
 }
 
-/// Returns why no message can go from `from` to `to`; both texts empty if one can. SimGrid may end the process instead.
+/// Returns why no message can go from `from` to `to`; both texts are empty if one can. SimGrid may end the process
+/// instead of returning.
 std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4::Host& to) {
   std::vector<sg4::Link*> links;
   double latency = 0;
@@ -193,7 +194,7 @@ std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4
 
 using Way = std::pair<const sg4::Host*, const sg4::Host*>;
 
-/// Checks `ways` in a child of this process. If SimGrid ends that child, the way is at fault and another child
+/// Checks `ways` in a child of this process. If SimGrid ends that child, the present way is at fault, and another child
 /// continues.
 void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
   std::size_t faults = 0;
@@ -216,14 +217,14 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
     const ChildOutcome outcome = run_in_child(look, listen);
     if (outcome.complete()) break;
     if (++faults <= kRouteErrorsListed) {
-      // Zones that search for a route follow a null pointer if a host has no link.
+      // Omits the words of a crash: zones that search for a route follow a null pointer if a host has no link.
       const std::string words = outcome.crashed() ? std::string() : failure_of(outcome, {});
       tell(sink, CheckTopic::route_error, reached,
            fmt::format("there is no route from '{}' to '{}'{}", ways[reached].first->get_cname(),
                        ways[reached].second->get_cname(), words.empty() ? std::string{} : fmt::format(" ({})", words)),
            "add a <route> to the platform");
     }
-    if (faults > kFaultsLookedFor) break;  // a platform without routing: other errors are the same
+    if (faults > kFaultsLookedFor) break;  // stops, because a platform without routing has the same error everywhere
     next = reached + 1;
   }
   if (faults > kRouteErrorsListed) {
@@ -234,7 +235,7 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
   }
 }
 
-/// Returns the text as one line of limited length: SimGrid lists every known host if one is missing.
+/// Returns the text as one line of limited length, since SimGrid lists every known host if one is missing.
 std::string one_line(const std::string& text) {
   constexpr std::size_t kMost = 400;
   std::string line;
@@ -254,7 +255,7 @@ std::string one_line(const std::string& text) {
 /// Splits SimGrid's "Parse error at file:line: words" into its parts.
 Diagnostic parse_error(const std::string& file, const std::string& text) {
   Diagnostic diagnostic{file, 0, text, ""};
-  // The first colon, digits and colon end the path, which may contain colons too.
+  // Finds the end of the path, which may contain colons, by the first colon, digits and colon.
   for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1)) {
     const std::size_t end = text.find_first_not_of("0123456789", colon + 1);
     if (end == std::string::npos || end == colon + 1 || text[end] != ':') continue;
@@ -279,7 +280,7 @@ std::string which_host(const std::string& name, std::vector<std::string> known) 
       closest(name, known).empty() && known.size() > kListed
           ? fmt::format("the platform has {} hosts, from {} to {}", known.size(), known.front(), known.back())
           : suggestion(name, known);
-  // Without quotation marks its words would be separate names.
+  // Mentions quotation marks, without which the words of a name would be separate names.
   const auto has_blank = [](const std::string& host) { return host.find(' ') != std::string::npos; };
   if (const auto one = std::ranges::find_if(known, has_blank); one != known.end()) {
     const std::string near = closest(name, known);
@@ -329,7 +330,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     std::vector<Way> ways;
     std::set<Way> known;
     for (const auto& [a, b] : pairs) {
-      // Hosts of a declared platform are connected as built, over links already checked.
+      // Skips hosts of a declared platform, which are connected as built, over links already checked.
       if (as_built) break;
       const sg4::Host* from = engine->host_by_name_or_null(hosts.at(a));
       const sg4::Host* to = engine->host_by_name_or_null(hosts.at(b));
@@ -347,7 +348,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     if (!ways.empty()) check_routes(ways, sink);
     std::fflush(nullptr);
     tell(sink, CheckTopic::end, 0);
-    std::_Exit(0);  // skips the engine's teardown, which is not needed and could fail
+    std::_Exit(0);  // ends the process without the engine's teardown, which is not needed and could fail
   };
   bool loaded = false;
   bool ended = false;

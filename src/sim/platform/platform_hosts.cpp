@@ -14,7 +14,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Assigns hosts to nodes as the builders do. `number`: the next node. `names`: names of the whole platform's hosts.
+/// Assigns hosts to nodes in the same way as the builders. `number`: number of the next node. `names`: names of the
+/// whole platform's hosts.
 void put_on_nodes(const spec::GpuClusterSpec& cluster, const Names& names, std::int32_t& number,
                   std::vector<PlatformHost>& hosts) {
   for (const spec::NodeGroup& group : node_groups(cluster)) {
@@ -31,7 +32,7 @@ void put_apart(std::int64_t count, const Names& names, std::int32_t& number, std
 void put_on_nodes(const spec::FederationSpec& federation, const Names& names, std::int32_t& number,
                   std::vector<PlatformHost>& hosts) {
   for (const spec::FederationSpec::Sites& sites : federation.sites) put_apart(sites.count, names, number, hosts);
-  put_apart(1, names, number, hosts);  // the hub is a node of its own
+  put_apart(1, names, number, hosts);  // the hub is a separate node
 }
 
 void put_on_nodes(const spec::WanSpec& wan, const Names& names, std::int32_t& number,
@@ -88,7 +89,7 @@ std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform) {
     for (const simgrid::s4u::Link* link : engine.get_all_links()) {
       const char* found = property_of(link, "class");
       const std::string_view link_class = found == nullptr ? "" : found;
-      // A host's loopback is not a link of the platform.
+      // Skips a host's loopback, which is not a link of the platform.
       if (link->get_name() == "__loopback__" || link_class == "loopback") continue;
       WireWriter message;
       const char* measured = property_of(link, "measured");

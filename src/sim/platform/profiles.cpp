@@ -21,8 +21,8 @@ bool fits(std::string_view pattern, std::string_view name) {
   return pattern == name;
 }
 
-/// Returns a profile in SimGrid's form with absolute values: byte/s or seconds. A link without latency gets a tiny one,
-/// because transfers share links by 1 / latency where latencies change (Interconnect::kTrifle).
+/// Returns a profile in SimGrid's form with absolute values: byte/s or seconds. A link without latency gets a tiny
+/// latency, because transfers share links by 1 / latency if latencies change (Interconnect::kTrifle).
 std::string text_of(const spec::PlatformSpec::Profile& profile, double nominal) {
   std::string text;
   for (std::size_t i = 0; i < profile.times.size(); ++i) {
@@ -50,7 +50,7 @@ SteadyStates::SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4
 }
 
 std::pair<std::size_t, double> SteadyStates::factor_at(const spec::PlatformSpec::Profile& profile, double date) const {
-  // A change that is closer than the precision of dates has already taken place.
+  // Treats a change that is nearer than the precision of dates as past.
   constexpr double kTrue = 1e-9;
   const double begun = profile.period > 0 ? profile.period * std::floor(date / profile.period + kTrue) : 0;
   const double within = date - begun + kTrue * std::max(1.0, date);

@@ -8,25 +8,25 @@
 
 namespace dadsim::sim {
 
-/// Attaches the profiles of a platform to the links that they name, before the platform is sealed. Throws
+/// Attaches the profiles of a platform to the links that they name. Call before the platform is sealed. Throws
 /// std::runtime_error if a name fits no link.
 void apply_profiles(const spec::PlatformSpec& platform, const simgrid::s4u::Engine& engine);
 
 /// Returns whether the profile never changes anything.
 bool is_steady(const spec::PlatformSpec::Profile& profile);
 
-/// The steady states of a network between changes of its profiles, with the numbers of its links in each.
+/// Steady states of a network between changes of its profiles, with the bandwidths and latencies of its links in each.
 class SteadyStates {
  public:
-  /// Reads the profiles of a platform that is built and has not begun.
+  /// Reads the profiles of a platform that is built, before its simulation begins.
   SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4u::Engine& engine);
 
-  /// Index of the factor in force, for each profile that changes something.
+  /// Index of the present factor, for each profile that changes something.
   using State = std::vector<std::size_t>;
   State at(double date) const;
-  /// Returns the first change after the date; infinity if there is none.
+  /// Returns the date of the first change after `date`, seconds; infinity if there is none.
   double next(double date) const;
-  /// A link changed by profiles, and its numbers in a state: byte/s, seconds.
+  /// A link changed by profiles, with its bandwidth (byte/s) and latency (seconds) in a state.
   struct ProfileNumbers {
     simgrid::s4u::Link* link = nullptr;
     double bandwidth = 0, latency = 0;
@@ -37,7 +37,7 @@ class SteadyStates {
  private:
   std::pair<std::size_t, double> factor_at(const spec::PlatformSpec::Profile& profile, double date) const;
   std::vector<spec::PlatformSpec::Profile> profiles_;
-  std::vector<std::vector<ProfileNumbers>> nominal_;  ///< nominal numbers of each profile's links
+  std::vector<std::vector<ProfileNumbers>> nominal_;  ///< nominal bandwidth and latency of each profile's links
 };
 
 }  // namespace dadsim::sim

@@ -10,9 +10,9 @@
 namespace dadsim::sim {
 namespace {
 
-/// A measurement between two regions; zero if there is none.
+/// A measurement between two regions; zero if there was none.
 struct MeasuredPair {
-  double megabits = 0;      ///< Mbit/s of payload
+  double megabits = 0;      ///< throughput of payload, Mbit/s
   double milliseconds = 0;  ///< round-trip time, ms
 };
 
@@ -21,7 +21,7 @@ struct Regions {
   std::vector<std::vector<MeasuredPair>> measured;  ///< measurements, [from][to]
 
   Regions() {
-    // The header of the file names the regions, one column each.
+    // Reads the header of the file, which names the regions, one per column.
     for (const std::string_view line : lines_of(tables::kRegions.text)) {
       if (line.starts_with('#')) continue;
       names = csv_cells(line);
@@ -29,7 +29,7 @@ struct Regions {
     }
     const FactTable table(tables::kRegions, names);
     names.erase(names.begin());
-    names.resize(names.size() - 2);  // removes the columns of the date and the source
+    names.resize(names.size() - 2);  // removes the columns of date and source
     for (const FactTable::Row& row : table.rows()) {
       if (measured.size() == names.size() || row.text("from") != names[measured.size()])
         row.wrong("'" + row.text("from") + "' here", "put rows in the order of the columns");

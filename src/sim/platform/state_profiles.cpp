@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kWithState{"host", "link", "peer"};
-constexpr std::size_t kProfileLimit = 64U << 20U;  // most bytes of a file of profiles
+constexpr std::size_t kProfileLimit = 64U << 20U;  // largest size of a file of profiles, bytes
 constexpr const char* kLineForm = "write a date in seconds and 1 for on or 0 for off, e.g. 10.0 0";
 
 std::optional<double> number(const std::string& word) {
@@ -119,7 +119,7 @@ class ProfileReader {
       source = {read->file, read->line, read->text, source.period};
     }
     const auto& names = names_[one.links];
-    // Only SimGrid knows the names that a cluster generates.
+    // Accepts unknown names, because only SimGrid knows the names that a cluster generates.
     if (!generated_names_ && !names.contains(one.element) && !is_direction(one)) {
       fault(file_, one.line, fmt::format("there is no {} '{}'", one.links ? "link" : "host", one.element),
             one.links ? "use the id of a <link>" : "use the id of a <host> or <peer>");
@@ -204,7 +204,7 @@ class ProfileReader {
   StateProfiles found_;
   bool generated_names_ = false;
   std::map<bool, std::map<std::string, bool>>
-      names_;  ///< names of links (true) and of hosts (false); true: a link with two directions
+      names_;  ///< for links (true) and hosts (false), by name: whether the name is of a link with two directions
   std::map<std::string, Source> traces_;
   std::vector<ProfileConnection> connections_;
 };
@@ -244,7 +244,7 @@ std::string found_beside(const std::string& platform, const std::string& name) {
 
 bool is_state_connection(const Markup& markup) {
   if (markup.name() != "trace_connect") return false;
-  const std::string kind = markup.attribute("kind").value_or("HOST_AVAIL");  // default of the DTD
+  const std::string kind = markup.attribute("kind").value_or("HOST_AVAIL");  // default value in the DTD
   return kind == "HOST_AVAIL" || kind == "LINK_AVAIL";
 }
 

@@ -8,8 +8,8 @@
 #include "support/diagnostics.hpp"
 
 // State profiles in platform files of SimGrid: a `state_file` of a host, link or peer, and a <trace> with a
-// <trace_connect> of HOST_AVAIL or LINK_AVAIL. Lines `date value`, a value above 0 for on; LOOPAFTER and PERIODICITY as
-// in SimGrid's "Resource profiles". The profiles are followed here, and kept from SimGrid.
+// <trace_connect> of HOST_AVAIL or LINK_AVAIL. Their lines are `date value`, with a value above 0 for on; LOOPAFTER and
+// PERIODICITY have the meaning of SimGrid's "Resource profiles". They are applied here, and hidden from SimGrid.
 
 namespace dadsim::sim {
 
@@ -36,8 +36,9 @@ bool is_state_connection(const Markup& markup);
 /// Reads the state profiles of a platform file with this text, which must be well-formed (check_platform_text).
 StateProfiles read_state_profiles(const std::string& file, const std::string& text);
 
-/// Returns the text with blanks, on the same lines, in place of parts hidden from SimGrid: state profiles, and <config>
-/// with `and_options`. From a place that is not well-formed on, the text is unchanged, and SimGrid's parser reports it.
+/// Returns the text with blanks in place of parts hidden from SimGrid: state profiles, and <config> with `and_options`.
+/// Lines keep their numbers. From a place that is not well-formed on, the text is unchanged, and SimGrid's parser
+/// reports the fault.
 std::string without_state_profiles(const std::string& text, bool and_options = false);
 
 }  // namespace dadsim::sim

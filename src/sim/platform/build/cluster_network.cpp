@@ -10,7 +10,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostQueue = 1e15;  // bytes, as Interconnect reads it
+constexpr double kMostQueue = 1e15;  // largest queue that is stored, bytes
 
 void describe(sg4::NetZone& zone, sg4::Link* link, const spec::LinkSpec& spec) {
   if (spec.queue_bytes > 0 && spec.queue_bytes <= kMostQueue) {
@@ -54,7 +54,7 @@ void check(const std::string& name, const spec::LinkSpec& spec) {
 DuplexLink make_duplex_link(sg4::NetZone* zone, const std::string& name, const spec::LinkSpec& spec) {
   check(name, spec);
   if (zone == nullptr) return {};
-  // The first pointer is kept because set_latency returns a plain Link in SimGrid 3.32.
+  // Keeps the first pointer, because set_latency returns a plain Link in SimGrid 3.32.
   const sg4::SplitDuplexLink* both = zone->create_split_duplex_link(name, spec.bandwidth);
   const DuplexLink line{both->get_link_up(), both->get_link_down()};
   for (sg4::Link* link : {line.up, line.down}) {
@@ -98,7 +98,7 @@ void mark(sg4::NetZone* zone, sg4::Link* link, bool adds_up, bool rccl) {
 }
 
 void make_host(sg4::NetZone* zone, const std::string& name, const std::string& node) {
-  constexpr double kNominalSpeed = 1e9;  // speed of every host, flop/s
+  constexpr double kNominalSpeed = 1e9;  // nominal speed of every host, flop/s
   if (zone == nullptr) return;
   zone->create_host(name, kNominalSpeed)->set_property("node", node);
 }

@@ -17,8 +17,8 @@ std::vector<std::string> names(const spec::CompositionSpec& spec) {
   return clusters;
 }
 
-/// Joins clusters. A path leads to the border of the first cluster, over the pair's line, and from the border of the
-/// second.
+/// Joins clusters. A path between clusters leads to the border of the first, over the pair's line, and from the border
+/// of the second.
 class Composition : public ClusterNetwork {
  public:
   Composition(sg4::NetZone* zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {

@@ -9,10 +9,10 @@
 namespace dadsim::sim {
 namespace {
 
-/// Groups of routers (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly
-/// ExchangeMode, 2008). Every two routers of a group have a line, every two groups have `dragonfly_lines`. Routes are
-/// minimal: to the router with the line to the other group, over the line, then to the router of the node. Where two
-/// groups have several lines, the destination's adapter decides, as in the fat tree. Other clusters are reached through
+/// Groups of routers (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly Topology,
+/// 2008). Every two routers of a group share a line, and every two groups share `dragonfly_lines`. Routes are minimal:
+/// to the router with the line to the other group, over the line, then to the router of the node. If two groups have
+/// several lines, the destination's adapter selects one, as in the fat tree. Routes to other clusters lead through
 /// router 0 of group 0.
 class Dragonfly : public Fabric {
  public:
@@ -58,7 +58,7 @@ class Dragonfly : public Fabric {
  private:
   struct Router {
     std::int64_t group = 0;
-    std::int64_t index = 0;  ///< index in the group
+    std::int64_t index = 0;  ///< index of the router in its group
   };
 
   std::size_t local_index(std::int64_t group, std::int64_t a, std::int64_t b) const {
@@ -71,9 +71,10 @@ class Dragonfly : public Fabric {
     const std::int64_t router = node_of_(adapter) / nodes_;
     return {router / routers_, router % routers_};
   }
-  /// Returns the router of `group` that has the line to the group `other`; lines are dealt to the routers in turn.
+  /// Returns the router of `group` with the line to the group `other`; lines are assigned to the routers in turn.
   std::int64_t gateway(std::int64_t group, std::int64_t other, std::int64_t line) const {
-    const std::int64_t offset = (other - group - 1 + groups_) % groups_;  // from 0 to groups − 2
+    const std::int64_t offset = (other - group - 1 + groups_) % groups_;  // index of the other group, from 0 to groups
+                                                                          // − 2
     return (offset * parallel_ + line) % routers_;
   }
 
@@ -108,8 +109,8 @@ std::int64_t dragonfly_lines(const spec::FabricSpec& fabric) {
   const std::int64_t groups = fabric.dimensions.at(0);
   const std::int64_t routers = fabric.dimensions.at(1);
   const std::int64_t nodes = fabric.dimensions.at(2);
-  // A balanced dragonfly has as many lines to other groups per router as nodes (Kim et al., section 3.1). Here the
-  // lines of a group are shared out evenly, at least one to every other group.
+  // Gives each router as many lines to other groups as it has nodes, as in a balanced dragonfly (Kim et al., section
+  // 3.1). They are divided evenly among the other groups, at least one each.
   return groups > 1 ? std::max<std::int64_t>(1, routers * nodes / (groups - 1)) : 1;
 }
 

@@ -9,8 +9,8 @@
 
 namespace dadsim::sim {
 
-/// The lines and switches between the adapters of different nodes. Adapters are numbered node by node over the whole
-/// cluster.
+/// Lines and switches between the adapters of different nodes. Adapters are numbered over the whole cluster, node by
+/// node.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -25,7 +25,7 @@ class Fabric {
   virtual void enter(std::int64_t to, Links& links) const = 0;
 };
 
-/// Finds the node of an adapter.
+/// Finds the node of an adapter by its number.
 class NodeOfAdapter {
  public:
   explicit NodeOfAdapter(const spec::GpuClusterSpec& spec) {
@@ -43,14 +43,14 @@ class NodeOfAdapter {
 
  private:
   struct SwitchGroup {
-    std::int64_t behind = 0, first_behind = 0;  ///< first adapter and first node after this group
+    std::int64_t behind = 0, first_behind = 0;  ///< first adapter and first node of the next group
     std::int64_t rails = 1;
     std::int64_t first = 0, first_node = 0;  ///< first adapter and first node of this group
   };
   std::vector<SwitchGroup> groups_;
 };
 
-// Makes the fabric of one kind; each kind has a function and a file. Throws std::runtime_error if the numbers do not
+// Builds the fabric of one kind; each kind has a function and a file. Throws std::runtime_error if the numbers do not
 // fit the cluster.
 
 std::unique_ptr<Fabric> make_one_switch();
@@ -61,7 +61,7 @@ std::unique_ptr<Fabric> make_torus(simgrid::s4u::NetZone* zone, const spec::GpuC
 /// Leaf and spine switches of a fat tree.
 struct FatTreeSize {
   std::int64_t leaves = 1;
-  std::int64_t spines = 0;  ///< each has one line to each leaf; 0: a single leaf needs none
+  std::int64_t spines = 0;  ///< number of spine switches, each with one line to each leaf; 0: a single leaf needs none
 };
 FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec);
 

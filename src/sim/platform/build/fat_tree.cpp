@@ -12,7 +12,7 @@ namespace {
 
 /// A fat tree of two levels: every leaf switch has one line to every spine switch. The destination's adapter selects
 /// the spine of a route (D-mod-K; E. Zahavi, D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on
-/// Real Life Fat Trees, 2010). Consecutive adapters use different spines, so i → i + k for all i at once does not
+/// Real Life Fat Trees, 2010). Consecutive adapters use different spines, so that i → i + k for all i at once does not
 /// collide unless the tree is oversubscribed.
 class FatTree : public Fabric {
  public:
@@ -34,7 +34,7 @@ class FatTree : public Fabric {
     links.push_back(line(from, to).up);
     links.push_back(line(to, to).down);
   }
-  /// Appends the way to the border, which is above the spines.
+  /// Appends the way to the border of the cluster, which is above the spines.
   void leave(std::int64_t from, Links& links) const override {
     if (size_.spines > 0) links.push_back(line(from, from).up);
   }
@@ -53,12 +53,12 @@ class FatTree : public Fabric {
 
   FatTreeSize size_;
   std::int64_t nodes_per_leaf_;
-  std::int64_t adapters_per_leaf_;  ///< number of adapters of every leaf; 0: leaves differ
+  std::int64_t adapters_per_leaf_;  ///< number of adapters per leaf; 0: leaves differ
   NodeOfAdapter node_of_;
   std::vector<DuplexLink> lines_;  ///< [leaf · spines + spine]
 };
 
-/// Returns the byte/s of all adapters below a leaf switch, for the leaf with most.
+/// Returns the sum of the bandwidths of a leaf switch's adapters, byte/s, for the leaf with the largest sum.
 double down_from_leaf(const spec::GpuClusterSpec& spec) {
   if (spec.more.empty()) {
     return static_cast<double>(spec.fabric.nodes_per_switch) * static_cast<double>(spec.rails) * spec.nic.bandwidth;
@@ -90,8 +90,8 @@ FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec) {
   size.leaves = (all_nodes(spec) + fabric.nodes_per_switch - 1) / fabric.nodes_per_switch;
   if (size.leaves == 1) return size;
   const double lines = down_from_leaf(spec) / fabric.oversubscription / fabric.link.bandwidth;
-  // Lines are rounded up, so that the tree is never more oversubscribed than asked for. A whole number with a rounding
-  // error stays that number.
+  // Rounds lines up, so that the tree is never more oversubscribed than requested. A number that is whole up to
+  // rounding errors is not increased.
   constexpr double kRounding = 1e-9;
   size.spines = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lines * (1 - kRounding))));
   return size;

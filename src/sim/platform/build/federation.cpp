@@ -10,8 +10,8 @@
 namespace dadsim::sim {
 namespace {
 
-/// Paths of a federation. site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own
-/// lines only.
+/// Paths of a federation. From a site to the hub: the site's line up and the hub's line down. From site to site: only
+/// the lines of both, without the hub's.
 class FederationZones : public ClusterNetwork {
  public:
   FederationZones(sg4::NetZone* zone, const spec::FederationSpec& spec) {
@@ -28,7 +28,7 @@ class FederationZones : public ClusterNetwork {
     }
     const std::string hub = name_in(spec.name, "hub");
     make_host(zone, hub, hub);
-    // The hub has no link if its line is never the limit.
+    // Omits the hub's link if its line never limits transfers.
     out_.push_back(spec.hub_up.bandwidth > 0 ? make_link(zone, hub + " up", spec.hub_up) : nullptr);
     in_.push_back(spec.hub_down.bandwidth > 0 ? make_link(zone, hub + " down", spec.hub_down) : nullptr);
   }
@@ -42,7 +42,7 @@ class FederationZones : public ClusterNetwork {
   void enter(std::int64_t to, Links& links) const override { append(in_, to, links); }
 
  private:
-  /// Random factors of a site's line, both ways.
+  /// Random factors on a site's line, for both directions.
   struct LinkFactors {
     double bandwidth = 1, latency = 1;
   };

@@ -27,13 +27,13 @@ const AdapterConstants& adapter_constants() {
   return kConstants;
 }
 
-constexpr double kTenGbit = 1.25e9;  // byte/s up to which a line limits more than its host does
+constexpr double kTenGbit = 1.25e9;  // byte/s up to which the line limits more than the host
 
 /// Returns the payload of a full packet ÷ the bytes of its frame on the line. Headers: IP and TCP with time stamps (RFC
 /// 791, 9293, 7323); header, checksum, preamble and gap of Ethernet (IEEE 802.3).
 double payload_share(std::int64_t mtu) { return static_cast<double>(mtu - 52) / static_cast<double>(mtu + 38); }
 
-/// Returns the byte/s of copies between the GPUs and the memory from which sockets send.
+/// Returns the rate of copies between the GPUs and the memory from which sockets send, byte/s.
 double staged(spec::GpuGeneration generation) {
   switch (generation) {
     case spec::GpuGeneration::volta:
@@ -47,17 +47,18 @@ double staged(spec::GpuGeneration generation) {
   throw std::logic_error("unknown generation");
 }
 
-/// Returns the byte/s of payload through the host of an adapter whose line could carry `line`.
+/// Returns the payload rate through the host of an adapter with a line of `line` byte/s, byte/s.
 double through_host(const spec::GpuClusterSpec& spec, double line, double share) {
   const double copies = staged(spec.port.generation);
   if (spec.gpus == 1) return std::min(line, adapter_constants().alone * copies);
-  // Among several GPUs, copying a byte and sending it do not overlap.
+  // Adds the times of copying and sending a byte, which do not overlap with several GPUs.
   return std::max(1 / (1 / line + 1 / copies), std::min(line, share * kTenGbit));
 }
 
-/// Returns the byte/s of payload that an adapter carries over TCP.
+/// Returns the payload rate of an adapter over TCP, byte/s.
 double over_sockets(const spec::GpuClusterSpec& spec) {
-  // Traffic shapers of access lines count frames without preamble and gap.
+  // Counts frames of an access line with the usual MTU without preamble and gap, as the traffic shapers of such lines
+  // do.
   const bool of_frames =
       spec.nic.efficiency == kTcpEfficiency && (!spec.nic.is_access || spec.mtu != spec::GpuClusterSpec().mtu);
   const double share = of_frames ? payload_share(spec.mtu) : spec.nic.efficiency;
@@ -68,7 +69,7 @@ double over_sockets(const spec::GpuClusterSpec& spec) {
       {host, std::min(flows, static_cast<double>(spec.socket_threads)) * adapter_constants().core, flows * limit});
 }
 
-/// Returns the byte/s of payload between a GPU's memory and its adapters.
+/// Returns the payload rate between a GPU's memory and its adapters, byte/s.
 double through(const spec::LinkSpec& slot) {
   return slot.bandwidth * (slot.costs == spec::MessageCosts::pcie ? adapter_constants().slot : slot.efficiency);
 }
@@ -96,11 +97,11 @@ spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
   if (cluster.rails > cluster.gpus) {
     cluster.nic.bandwidth *= static_cast<double>(cluster.rails) / static_cast<double>(cluster.gpus);
     cluster.rails = cluster.gpus;
-    // A TPU has its links itself, with no slot before them.
+    // Gives a TPU no slot, because it has its links itself.
     if (slot == nullptr && cluster.nic.costs != spec::MessageCosts::ici) slot = find_link("pcie-5");
   }
-  // The kind of line decides, not its rate: between a host and a switch packets are lost only at ports where lines
-  // meet.
+  // Chooses by the kind of line, not by its rate: between a host and a switch, packets are lost only at ports where
+  // lines meet.
   if (cluster.nic.transport == spec::Transport::tcp) {
     cluster.nic.efficiency = over_sockets(cluster) / cluster.nic.bandwidth;
     cluster.nic.in_cluster = !cluster.nic.is_access;
@@ -119,7 +120,7 @@ std::optional<spec::LinkSpec> shared_slot(const spec::NodeGroup& group) {
   if (*group.slot_gpus < 2 || group.gpus < 2 || !(slot.bandwidth > 0)) return std::nullopt;
   spec::LinkSpec shared;
   shared.name = slot.name;
-  // Traffic of the slot is counted in bytes of the adapter's line.
+  // Converts the slot's traffic to bytes on the adapter's line.
   shared.efficiency = group.nic.efficiency;
   shared.bandwidth = through(slot) / shared.efficiency;
   shared.costs = spec::MessageCosts::any;

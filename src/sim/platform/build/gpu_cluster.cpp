@@ -34,10 +34,10 @@ void check(const spec::NodeGroup& group) {
   }
 }
 
-/// Paths of a GPU cluster. Inside a node: the port of one GPU, the host bridge if it is a limit, the port of the other;
-/// in a mesh, the link of the pair. Between nodes: the rail of the sender, the fabric, the rail of the receiver. The
-/// GPUs' ports are not used there, as a GPU reaches its adapter over another bus. Slots that GPUs share are next to the
-/// rails, and on both sides of a host bridge; GPUs of one slot need no bridge.
+/// Paths of a GPU cluster. Inside a node a path has the port of one GPU, the host bridge if it is a limit, and the port
+/// of the other GPU; in a mesh, the link of the pair. Between nodes it has the rail of the sender, the fabric, and the
+/// rail of the receiver. The GPUs' ports are not used there, because a GPU reaches its adapter over another bus. Slots
+/// that GPUs share lie next to the rails, and on both sides of a host bridge; GPUs of one slot need no bridge.
 class GpuCluster : public ClusterNetwork {
  public:
   GpuCluster(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : hosts_(all_gpus(spec)) {
@@ -56,7 +56,7 @@ class GpuCluster : public ClusterNetwork {
       group.meshed = nodes.inside == spec::InsideNode::mesh;
       group.has_bridges = nodes.gpus > 1 && nodes.inside == spec::InsideNode::shared && nodes.bridge.bandwidth > 0;
       group.slot_gpus = has_adapters(spec, nodes) && shared_slot(nodes) ? *nodes.slot_gpus : 1;
-      // Between single chips only the fabric's links show whose chips they are.
+      // Infers the library of single chips from the fabric's links, because they have no others.
       const bool by_fabric = nodes.gpus == 1 && spec.fabric.link.library == spec::CollectiveLibrary::xla;
       group.node = {*nodes.inside,
                     by_fabric && !spec.library_is_given ? spec.fabric.link.library : nodes.port.library,
@@ -86,7 +86,7 @@ class GpuCluster : public ClusterNetwork {
         const std::int64_t first = group.behind(node - 1);
         const std::int64_t a = std::min(from, to) - first;
         const std::int64_t b = std::max(from, to) - first;
-        // Pairs are in order: those of lower GPUs come before those of `a`.
+        // Relies on the order of pairs: those of lower GPUs come before those of `a`.
         const std::int64_t pair = a * gpus - a * (a + 1) / 2 + b - a - 1;
         const DuplexLink& line =
             mesh_[static_cast<std::size_t>(group.first_mesh + node * (gpus * (gpus - 1) / 2) + pair)];
@@ -117,29 +117,30 @@ class GpuCluster : public ClusterNetwork {
   }
 
  private:
-  /// Equal nodes, counted from 0 in their group.
+  /// Equal nodes. Functions of a group number its nodes from 0.
   struct GroupOfNodes {
     GpuNode node;
     std::int64_t first_node = 0, first_gpu = 0, first_port = 0, first_mesh = 0, first_bridge = 0, first_adapter = 0,
                  first_slot = 0;
     bool meshed = false, has_bridges = false;
-    std::int64_t slot_gpus = 1;  ///< GPUs per slot; 1: slots have no links of their own
+    std::int64_t slot_gpus = 1;  ///< GPUs per slot; 1: slots are not links of their own
 
     std::int64_t node_of(std::int64_t gpu) const { return (gpu - first_gpu) / node.gpus; }
     /// Returns the first GPU after node `of`.
     std::int64_t behind(std::int64_t of) const { return first_gpu + (of + 1) * node.gpus; }
     /// Returns the rail of a GPU in its node.
     std::int64_t rail_of(std::int64_t gpu) const { return (gpu - first_gpu) % node.gpus * node.rails / node.gpus; }
-    /// Returns the slot of a GPU in the group. A slot holds GPUs of one node, whose number is a multiple of the slot's.
+    /// Returns the slot of a GPU in the group. GPUs of a slot belong to one node, whose number of GPUs is a multiple of
+    /// the slot's.
     std::int64_t slot_of(std::int64_t gpu) const { return (gpu - first_gpu) / slot_gpus; }
   };
 
-  /// Returns whether nodes have adapters: a single node needs none unless there are other clusters.
+  /// Returns whether nodes have adapters; a single node needs none unless there are other clusters.
   static bool has_adapters(const spec::GpuClusterSpec& spec, const spec::NodeGroup& like) {
     return all_nodes(spec) > 1 || !spec.name.empty() || like.nic.bandwidth > 0;
   }
 
-  // The adapter is the first link on the way out, because other code takes the first link for the host's own.
+  // Appends the adapter first on the way out, because other code takes the first link for the host's own.
   void go_out(std::int64_t from, Links& links) const {
     links.push_back(line_of(from).up);
     if (const GroupOfNodes& group = group_of(from); group.slot_gpus > 1) links.push_back(slot(group, from).up);
@@ -197,13 +198,14 @@ class GpuCluster : public ClusterNetwork {
 
   std::int64_t hosts_;
   std::vector<GroupOfNodes> groups_;
-  std::vector<DuplexLink> ports_;  ///< port of each GPU, group by group; empty where a node has one GPU or a mesh
+  std::vector<DuplexLink> ports_;  ///< port of each GPU, group by group; empty for groups with one GPU per node or a
+                                   ///< mesh
   std::vector<DuplexLink> mesh_;   ///< link of each node and pair, in a mesh
-  Links bridges_;                  ///< bridge of each node; empty where the bridge is no limit
+  Links bridges_;                  ///< bridge of each node; empty if the bridge is no limit
   std::vector<DuplexLink> slots_;  ///< slots shared by several GPUs, node by node
   std::vector<DuplexLink> adapters_;
   std::unique_ptr<Fabric> fabric_;
-  std::vector<std::int64_t> torus_;  ///< nodes along each axis of a torus of single GPUs; empty: no such torus
+  std::vector<std::int64_t> torus_;  ///< nodes along each axis of a torus of single GPUs; empty: no torus
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ class HostZone : public routing::NetZoneImpl {
   HostZone() : NetZoneImpl("platform") {
     spec::LinkSpec self;
     self.name = "loopback";
-    self.bandwidth = 1e10;  // byte/s of the loopback, as in SimGrid's setting network/loopback-bw
+    self.bandwidth = 1e10;  // rate of the loopback, byte/s, as in SimGrid's setting network/loopback-bw
     loopback_ = make_link(get_iface(), self.name, self);
     loopback_->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
   }
@@ -26,7 +26,7 @@ class HostZone : public routing::NetZoneImpl {
   const ClusterNetwork* network() const { return network_.get(); }
 
   void note(const simgrid::s4u::Link* link, const LinkProperties& properties) {
-    // Consecutive links mostly have equal properties.
+    // Shares equal properties of consecutive links, which is the usual case.
     if (last_ == nullptr || *last_ != properties) last_ = &*properties_.insert(properties).first;
     const LinkProperties* kept = last_;
     *properties_of_.try_emplace(std::bit_cast<std::uintptr_t>(link), kept).first = kept;
@@ -55,7 +55,7 @@ class HostZone : public routing::NetZoneImpl {
   simgrid::s4u::Link* loopback_ = nullptr;
   std::unique_ptr<ClusterNetwork> network_;
   std::set<LinkProperties> properties_;
-  const LinkProperties* last_ = nullptr;          ///< properties noted last
+  const LinkProperties* last_ = nullptr;          ///< properties stored last
   FlatMap<const LinkProperties*> properties_of_;  ///< properties, by address of the link
   Links links_;                                   ///< links of the last requested route; a member to reuse its memory
 };

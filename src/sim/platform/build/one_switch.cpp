@@ -3,7 +3,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// A switch that never blocks: the adapters' own lines meet in it.
+/// A switch that never blocks; the adapters' own lines end in it.
 class OneSwitch : public Fabric {
  public:
   void route(std::int64_t /*from*/, std::int64_t /*to*/, Links& /*links*/) const override {}

@@ -8,7 +8,7 @@
 
 namespace dadsim::sim {
 
-/// Lines "FROM -> TO" between all places, one for each direction.
+/// Lines "FROM -> TO" between all places, one per direction.
 class PairLinks {
  public:
   /// Makes the lines, whose names begin with "PREFIX." unless the prefix is empty. Throws std::runtime_error if two

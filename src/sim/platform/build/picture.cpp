@@ -17,7 +17,7 @@ const char* inside_in_words(spec::InsideNode inside) {
   return inside == switched ? "switch" : inside == shared ? "host bridge" : "mesh";
 }
 
-/// GPUs above which nodes are drawn instead: 64 GPUs become a picture of 8 nodes, which can be read on a page.
+/// GPUs above which nodes are drawn instead; 64 GPUs are drawn as 8 nodes, which fit on a page.
 constexpr std::int64_t kGpusOneByOne = 16;
 
 bool few(std::int64_t count) { return count <= static_cast<std::int64_t>(kDrawnOneByOne); }
@@ -51,12 +51,12 @@ std::string pair_in_words(const spec::WanSpec::Pair& pair) {
   return fmt::format("{}, {}", rate_in_words(pair.bandwidth), seconds_in_words(pair.round_trip / 2));
 }
 
-/// Adds both directions of a line (make_duplex_link in cluster_network.hpp).
+/// Adds the names of both directions of a line (make_duplex_link in cluster_network.hpp).
 void add_line(std::vector<std::string>& links, const std::string& name) {
   for (const char* direction : {"_UP", "_DOWN"}) links.push_back(name + direction);
 }
 
-/// Draws one cluster after the other; `draw` returns the box that connects to other clusters.
+/// Draws one cluster after the other; `draw` returns the box that is connected to other clusters.
 class Pen {
  public:
   std::string draw(const spec::GpuClusterSpec& spec) {
@@ -214,8 +214,8 @@ class Pen {
     }
   }
 
-  /// Draws nodes of a group, whose first GPU is `gpu`. The number of nodes and GPUs in the cluster decides between one
-  /// box per GPU, per node, or for all.
+  /// Draws nodes of a group, whose first GPU is `gpu`. There is one box per GPU, per node, or for all, depending on the
+  /// number of nodes and GPUs in the cluster.
   void draw_nodes(const spec::GpuClusterSpec& spec, const spec::NodeGroup& group, std::int64_t first, std::int64_t last,
                   std::int64_t gpu, const std::string& above) {
     const std::string rails = times(group.rails, in_words(group.nic));

@@ -6,7 +6,7 @@
 
 namespace dadsim::sim {
 
-/// Boxes of one kind that are drawn one by one, at most.
+/// Largest number of boxes of one kind that are drawn individually.
 inline constexpr std::size_t kDrawnOneByOne = 64;
 
 }  // namespace dadsim::sim

@@ -8,10 +8,10 @@
 namespace dadsim::sim {
 namespace {
 
-/// A torus: a router per node and, along each axis, a ring of lines. Routes go axis by axis, the shorter way round;
-/// where both ways are equal, upwards. (Dimension-order routing; W. J. Dally, B. Towles, Principles and Practices of
-/// Interconnection Networks, 2004, ch. 8.) The first axis varies fastest over the nodes' numbers. Other clusters are
-/// reached through the router of node 0.
+/// A torus: a router per node and, along each axis, a ring of lines. Routes go axis by axis, in the shorter direction
+/// of the ring; if both are equal, upwards. (Dimension-order routing; W. J. Dally, B. Towles, Principles and Practices
+/// of Interconnection Networks, 2004, ch. 8.) The first axis varies fastest over the nodes' numbers. Routes to other
+/// clusters lead through the router of node 0.
 class Torus : public Fabric {
  public:
   Torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), node_of_(spec) {
@@ -44,7 +44,7 @@ class Torus : public Fabric {
   void enter(std::int64_t to, Links& links) const override { walk(0, node_of_(to), links); }
 
  private:
-  /// Returns the distance of neighbours along the axis, in node numbers.
+  /// Returns the difference between the numbers of neighbouring nodes along the axis.
   std::int64_t stride(std::size_t axis) const {
     std::int64_t product = 1;
     for (std::size_t a = 0; a < axis; ++a) product *= sizes_[a];
@@ -63,8 +63,7 @@ class Torus : public Fabric {
       const bool upwards = 2 * up <= size;
       for (std::int64_t left = upwards ? up : size - up; left > 0; --left) {
         const std::int64_t next = step(here, axis, upwards ? 1 : -1);
-        // A line has its name, and its UP direction, from the lower node; with two nodes along the axis, from the
-        // first.
+        // Names a line and its UP direction after the lower node; with two nodes along the axis, after the first.
         const bool own = size == 2 ? here < next : upwards;
         const DuplexLink& line = lines_[axis][static_cast<std::size_t>(own ? here : next)];
         links.push_back(own ? line.up : line.down);

@@ -16,8 +16,7 @@ std::vector<std::string> names(const spec::WanSpec& spec) {
   return regions;
 }
 
-/// Regions joined by a WAN. Every host has a line to the switch of its region; every two switches have the pair's line
-/// between them.
+/// Regions joined by a WAN. Every host has a line to the switch of its region, and every two switches have a line.
 class Wan : public ClusterNetwork {
  public:
   Wan(sg4::NetZone* zone, const spec::WanSpec& spec) : pairs_(zone, spec.name, names(spec), spec.pairs) {
